@@ -1,0 +1,23 @@
+"""Errors that a user can cause.
+
+Every one carries a single sentence that says what was wrong, where, and what to do; the command
+line prints that sentence and exits with code 2, and nothing has been written.
+"""
+
+__all__ = ["InputError", "ParataxisError", "TooLongError", "UnknownSplitterError"]
+
+
+class ParataxisError(Exception):
+    """Base of all errors that Parataxis raises on purpose."""
+
+
+class InputError(ParataxisError):
+    """The input cannot be read: a missing file, a binary file, a wrong encoding, empty text."""
+
+
+class TooLongError(InputError):
+    """A sentence is longer than the model can read."""
+
+
+class UnknownSplitterError(ParataxisError):
+    """No installed splitter has the requested name."""

@@ -1,0 +1,103 @@
+"""The one record: a source sentence, its simple sentences, and where every word came from.
+
+Everything Parataxis makes, scores, shows or asks people about is a :class:`Rewrite`. Its JSONL
+form travels through every command (see :mod:`parataxis.rewrite.jsonl`).
+"""
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+__all__ = ["Finding", "Kind", "Origin", "OutputToken", "Rewrite"]
+
+
+class Origin(StrEnum):
+    """Where an output token came from."""
+
+    COPIED = "copied"
+    """The same word stands in the source (its capital may differ)."""
+    INFLECTED = "inflected"
+    """Another inflection of a source word: "serving" became "serves"."""
+    INSERTED = "inserted"
+    """Not in the source: a function word or a punctuation mark."""
+
+
+class Kind(StrEnum):
+    """What a check can find."""
+
+    LOST = "lost"
+    NEW = "new"
+    REPEATED = "repeated"
+    NO_VERB = "no-verb"
+    FRAGMENT = "fragment"
+    AMBIGUOUS_PRONOUN = "ambiguous-pronoun"
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class OutputToken(_Record):
+    """A token of a simple sentence: ``simple[k][start:end] == text``.
+
+    ``source`` is the character span of the source word it was copied or inflected from, and
+    None for an inserted one.
+    """
+
+    text: str
+    start: int
+    end: int
+    origin: Origin
+    source: tuple[int, int] | None = None
+
+
+class Finding(_Record):
+    """A fault that a check found: which words, and where they stand.
+
+    ``sentence`` is the index of the simple sentence that ``start`` and ``end`` refer to, or None
+    where they refer to the source (lost words stand only there).
+    """
+
+    kind: Kind
+    words: str
+    sentence: int | None
+    start: int
+    end: int
+    message: str
+
+
+class Rewrite(_Record):
+    """A source sentence and the simple sentences that say the same.
+
+    >>> Rewrite(source="It rained.", simple=["It rained."], splitter="source").is_split
+    False
+    """
+
+    source: str
+    simple: tuple[str, ...] = Field(min_length=1)
+    splitter: str
+    provenance: tuple[tuple[OutputToken, ...], ...] | None = None
+    findings: tuple[Finding, ...] | None = None
+    note: str | None = None
+    """Why the sentence was left whole or a simpler hypothesis was chosen, where that happened."""
+    id: str | None = None
+
+    @property
+    def is_split(self) -> bool:
+        """Whether the rewrite differs from the source."""
+        return len(self.simple) > 1 or self.simple[0] != self.source
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if any(not sentence.strip() for sentence in self.simple):
+            raise ValueError("a simple sentence is empty")
+        if self.provenance is None:
+            return self
+        if len(self.provenance) != len(self.simple):
+            raise ValueError("provenance must have one entry for each simple sentence")
+        for sentence, tokens in zip(self.simple, self.provenance, strict=True):
+            for token in tokens:
+                if sentence[token.start : token.end] != token.text:
+                    raise ValueError(f"token {token.text!r} does not stand at {token.start}")
+        return self
