@@ -38,8 +38,7 @@ def tokenize(text: str) -> list[Token]:
             end = start + len(word)
             tokens.append(Token(word, start, end))
             start = end
-    if len(tokens) > 1 and _FINAL_LETTER.fullmatch(tokens[-1].text):
-        _split_final_stop(tokens)
+    _split_final_stop(tokens)
     return tokens
 
 
@@ -61,59 +60,78 @@ def join(tokens: Sequence[Token], spaces: Sequence[str]) -> str:
     return "".join(parts)
 
 
-_PIECE = re.compile(r"\S+")
+# "Its a" is a misspelt "it's a"; in running text no other possessive stands before these words.
+_PIECE = re.compile(r"[Ii]t(?=s\s+(?:an?|the|not|been)\s)|\S+")
 _SHORT = 32
-_FINAL_LETTER = re.compile(r"[A-Za-z]\.")
 
 _JOINED = "\u00ad\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20f0\ufe00-\ufe0f\u200b-\u200d\u2060\ufeff"
 """Marks that have no width of their own and belong to the character before them."""
 
 _APOSTROPHE = "['’`´]"
+_CLITIC = "s|m|re|ve|ll|d"
 _WORD = rf"\w[\w{_JOINED}]*"
-_KNOWN = "|".join(sorted(map(re.escape, ABBREVIATIONS), key=len, reverse=True))
-_PREFIX = (
-    "anti|co|counter|cross|e|ex|extra|hyper|inter|intra|macro|mega|micro|mid|mini|multi|neo|non"
-    "|pan|post|pre|pro|pseudo|psycho|quasi|re|semi|socio|sub|super|trans|ultra|un"
-)
-_DOMAIN = "com|org|net|edu|gov|mil|info|biz|co|io|uk|us|de|ca|eu|fr|au|nz|jp|tv|int|ly"
-_FILE = "docx?|xlsx?|pptx?|pdf|txt|html?|jpe?g|png|gif|zip|exe|csv|php|aspx?|mp3|url"
 _END = r"(?![^\W_])"  # no letter or digit follows
+_DIGITS = r"\d++(?:,(?:\d\d,)*\d{3}(?!\d))?(?:[.:/]\d++)*+"
+_EMOJI = "[\u2190-\u2bff\U0001f000-\U0001faff]"
 
+_KNOWN = "|".join(map(re.escape, sorted(ABBREVIATIONS, key=len, reverse=True)))
+_ABBREVIATION = re.compile(rf"(?:[A-Za-z]|{_KNOWN})\.")
+
+_CLOSING = frozenset(["'", '"', "''", "’", "”", "’’", "»", ")", "]", "}"])
+
+_PREFIX = (
+    "anti|co|counter|cross|e|ex|extra|hyper|inter|intra|macro|mega|micro|mid|mini|mis|multi|non"
+    "|over|post|pre|pro|pseudo|psycho|quasi|re|semi|socio|sub|super|trans|ultra"
+)
+_AUXILIARY = (
+    "do|does|did|is|are|was|were|has|have|had|ca|could|would|should|wo|must|might|need|ai|sha"
+)
+# Read "can not": the first part is a token of its own when the second follows it.
+_FUSED = "can not|gon na|wan na|got ta|out ta|lot ta|a lot|that s|what s|you re|you ll"
+_TOP_LEVEL = "com|org|net|edu|gov|mil|info|biz|co|io|uk|us|de|ca|eu|fr|au|nz|jp|tv|int|ly"
+_FILE = "docx?|xlsx?|pptx?|pdf|txt|html?|jpe?g|png|gif|zip|exe|csv|php|aspx?|mp3|url"
+_UNIT = r"[ap]m|[ap]\.m\.?|mm|cm|km|kg|ml|lbs?|ft|hrs?|mins?|bn|k|m|x"
+
+# All repetitions that could be tried again from the next character have an upper bound or give
+# nothing back, so that a piece of any length is cut in linear time.
 _RULES = (
-    # Addresses. All repetitions that could be tried again and again have an upper bound, so a
-    # piece of any length is cut in linear time.
-    r"(?:https?|ftp)://[^\s<>\"]*[^\s<>\"'’”.,;:!?)\]}]",
-    r"www\.[^\s<>\"]*[^\s<>\"'’”.,;:!?)\]}]",
-    r"(?:mailto:)?[\w.+%-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}",
-    rf"(?i:\w[\w-]{{0,62}}(?:\.\w[\w-]{{0,62}}){{0,6}}\.(?:{_DOMAIN}|{_FILE})){_END}(?:/[\w./?=&#%+-]*\w/?)?",
+    # Addresses and file names.
+    r"(?:(?:https?|ftp)://|www\.)[^\s<>\"]{0,2000}[^\s<>\"'’”.,;:!?)\]}]",
+    r"(?:mailto:)?[\w.+%-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}",
+    rf"(?i:\w[\w-]{{0,62}}(?:\.\w[\w-]{{0,62}}){{0,6}}\.(?:{_TOP_LEVEL}|{_FILE})){_END}"
+    r"(?:/[\w./?=&#%+-]{0,2000}\w/?)?",
+    rf"(?<!\w)\.(?i:{_FILE}){_END}",
+    r"[a-z]\w{1,30}(?:\.[a-z][\w-]{1,30}){2,8}(?!\w)",
     r"[#@](?=[^\W\d])\w+",
-    # Numbers: times, dates, decimals, telephone numbers, ordinals, decades.
-    r"\+?\d{1,3}-\d{3}-\d{3}-\d{4}|\d{3}-\d{3}-\d{4}|\d{3}-\d{4}(?![\d-])",
-    rf"['’]\d0s{_END}|['’]\d\d{_END}",
-    rf"\d+(?:[.,:/]\d+)*(?i:st|nd|rd|th|s|['’]s){_END}",
-    rf"\d+(?:[.,:/]\d+)*(?=(?i:[ap]m|[ap]\.m\.?|[kmgt]b|mm|cm|km|kg|ml|lbs?|ft|hrs?|min|k|m|x){_END})",
-    r"(?:(?<!\w)\.)?\d+(?:[.,:/]\d+)*(?![^\W\d_])",
+    # Numbers: telephone numbers, decades, ordinals, amounts before a unit, decimals, times.
+    r"(?:\+?\d{1,3}-)?\d{3}-\d{3}-\d{4}(?!\d)|\d{3}-\d{4}(?![\d-])",
+    rf"['’]\d0['’]?s{_END}|['’]\d\d{_END}|\d+0['’]s{_END}",
+    rf"{_DIGITS}(?i:st|nd|rd|th|s){_END}",
+    rf"{_DIGITS}(?=(?i:{_UNIT}){_END})",
+    r"\d++\.\d++(?=[^\W\d_])",
+    rf"(?:(?<!\w)[.+])?{_DIGITS}(?![^\W\d_])[{_JOINED}]*",
     # Abbreviations.
-    rf"(?:[^\W\d_]\.){{2,12}}(?:[^\W\d_]{_END})?",
-    rf"[^\W\d_]\.[^\W\d_]{_END}",
-    rf"(?:{_KNOWN})\.(?![\w.])",
+    rf"(?:[^\W\d_]\.){{2,12}}(?:[^\W\d_]{_END})?|[^\W\d_]\.[^\W\d_]{_END}",
+    rf"(?:{_KNOWN})\.(?!\w|\.\.)",
     r"[^\W\d_I]\.(?=$|,|['’]s)",
+    rf"(?i:w/(?:o|out)?|b/c|l/c|i/c|n/a|s/he|c/o){_END}",
     # Contractions.
-    rf"(?i:do|does|did|is|are|was|were|has|have|had|ca|could|would|should|wo|must|might|need|ai|sha|dare|ought|may)(?=n{_APOSTROPHE}?t{_END})",
+    rf"(?i:{_AUXILIARY})(?=(?i:n{_APOSTROPHE}?t){_END})",
     rf"(?i:n{_APOSTROPHE}t){_END}",
-    rf"(?i:(?<=do)nt|(?<=does)nt|(?<=did)nt|(?<=is)nt|(?<=are)nt|(?<=was)nt|(?<=were)nt|(?<=has)nt|(?<=have)nt|(?<=had)nt|(?<=ca)nt|(?<=could)nt|(?<=would)nt|(?<=should)nt|(?<=wo)nt|(?<=ai)nt){_END}",
-    rf"(?i:can(?=not{_END})|gon(?=na{_END})|wan(?=na{_END})|got(?=ta{_END})|(?:that|what)(?=s{_END}))",
-    rf"(?i:{_APOSTROPHE}(?:s|m|re|ve|ll|d)){_END}",
-    # Words: prefixes stay with their stem, other hyphens are tokens.
-    rf"(?i:{_PREFIX})-{_WORD}(?=$|\W)",
-    r"[A-Z]{1,3}&[A-Z]{1,3}(?!\w)",
-    rf"\w[\w{_JOINED}]*?(?=(?i:n['’]t){_END})",
-    rf"{_WORD}(?:['’](?!(?i:s|m|re|ve|ll|d){_END}){_WORD})?",
-    # Signs: emoticons, runs, emoji sequences, single marks.
+    "(?i:" + "|".join(f"(?<={verb})" for verb in _AUXILIARY.split("|")) + rf")(?i:nt){_END}",
+    "|".join(rf"(?i:{pair.replace(' ', '(?=')}{_END}))" for pair in _FUSED.split("|")),
+    rf"[Ii](?=(?:m|ve){_END})",
+    rf"(?i:{_APOSTROPHE}(?:{_CLITIC})){_END}",
+    rf"(?<!\w)['’‘](?i:em|cuz|cause|til|n['’]?){_END}",
+    # Words: a prefix stays with its stem, every other hyphen is a token.
+    rf"(?i:{_PREFIX})-[^\W\d_][\w{_JOINED}]*",
+    r"[A-Z]{1,3}&[A-Z]{1,3}(?!\w)|[A-Z]{1,2}\$(?=\d)",
+    rf"\w[\w{_JOINED}]{{0,40}}?(?=(?i:n['’]t){_END})",
+    rf"{_WORD}(?:['’](?!(?i:{_CLITIC}){_END}){_WORD})?",
+    # Signs: emoticons, runs, emoji sequences, then any single character.
     r"[:;=]['-]?[)(DPO]+(?!\w)",
-    r"[.!?…]{2,}|([-*=~_+#<>])\1+|''|``",
-    rf"[\u2190-\u2bff\U0001f000-\U0001faff](?:[{_JOINED}\U0001f3fb-\U0001f3ff]+[\u2190-\u2bff\U0001f000-\U0001faff]?)*",
-    r"[A-Z]{2}\$",
+    r"\.?[!?]+\.?(?!\.)|\.{2,}|…+\.*|[-=*~+|<>]{3,}|([-*=~+#<>$])\1+|''|``|’’|‘’|‘‘",
+    rf"[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI}(?:[{_JOINED}\U0001f3fb-\U0001f3ff]+{_EMOJI}?)*",
     rf".[{_JOINED}]*",
 )
 _TOKEN = re.compile("|".join(_RULES), re.DOTALL)
@@ -127,8 +145,18 @@ _cut_short = lru_cache(maxsize=1 << 16)(_cut)
 
 
 def _split_final_stop(tokens: list[Token]) -> None:
-    """A letter before the last stop of a sentence is a letter ("plan B."), not an initial."""
-    last = tokens.pop()
+    """Give the last stop of a text to the sentence, not to its last word ("etc.", "plan B.").
+
+    Abbreviations with stops inside ("U.S.", "p.m.") keep theirs, as they mostly do in UD.
+    """
+    index = len(tokens) - 1
+    while index > 0 and tokens[index].text in _CLOSING:
+        index -= 1
+    if index < 0 or not _ABBREVIATION.fullmatch(tokens[index].text):
+        return
+    last = tokens[index]
     middle = last.end - 1
-    tokens.append(Token(last.text[:-1], last.start, middle))
-    tokens.append(Token(".", middle, last.end))
+    tokens[index : index + 1] = [
+        Token(last.text[:-1], last.start, middle),
+        Token(".", middle, last.end),
+    ]
