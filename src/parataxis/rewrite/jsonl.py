@@ -1,0 +1,102 @@
+"""Reading and writing rewrites as JSON lines: the form that travels between commands.
+
+A line is one JSON object. Corpora often call the source "complex" and do not name a splitter;
+both are accepted, so that references can be read as rewrites too.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from parataxis.errors import InputError
+from parataxis.rewrite.record import Rewrite
+
+__all__ = ["SourceLine", "read_rewrites", "read_sources", "to_json"]
+
+UNKNOWN_SPLITTER = "unknown"
+"""The splitter of a rewrite whose record does not name one."""
+
+
+class SourceLine(NamedTuple):
+    """A source sentence read from a line, with an id: its own, or ``file:line``."""
+
+    id: str
+    source: str
+
+
+def to_json(rewrite: Rewrite) -> str:
+    """One line of JSON, without the newline; fields that are None are left out.
+
+    >>> to_json(Rewrite(source="It rained.", simple=["It rained."], splitter="source"))
+    '{"source":"It rained.","simple":["It rained."],"splitter":"source"}'
+    """
+    return rewrite.model_dump_json(exclude_none=True)
+
+
+def read_rewrites(lines: Iterable[str], name: str) -> Iterator[Rewrite]:
+    """The rewrites in the lines of the file ``name``; blank lines are skipped.
+
+    Raises InputError, naming file and line, for a line that is not a rewrite.
+
+    >>> next(read_rewrites(['{"complex": "It rained.", "simple": ["It rained."]}'], "a.jsonl")).id
+    'a.jsonl:1'
+    """
+    for number, record in _records(lines, name):
+        fields = {
+            "splitter": UNKNOWN_SPLITTER,
+            **record,
+            "source": _source(record, name, number),
+            "id": _id(record, name, number),
+        }
+        if isinstance(fields.get("simple"), str):
+            raise _error(name, number, '"simple" must be a list of sentences')
+        try:
+            yield Rewrite.model_validate(fields)
+        except ValidationError as error:
+            raise _error(name, number, _complaint(error)) from error
+
+
+def read_sources(lines: Iterable[str], name: str) -> Iterator[SourceLine]:
+    """The source sentences in the lines of the file ``name``, whatever else the records hold."""
+    for number, record in _records(lines, name):
+        yield SourceLine(_id(record, name, number), _source(record, name, number))
+
+
+def _records(lines: Iterable[str], name: str) -> Iterator[tuple[int, Mapping[str, object]]]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise _error(name, number, "this is not a line of JSON") from error
+        if not isinstance(record, dict):
+            raise _error(name, number, "a record must be a JSON object")
+        yield number, record
+
+
+def _source(record: Mapping[str, object], name: str, number: int) -> str:
+    source = record.get("source", record.get("complex"))
+    if source is None:
+        raise _error(name, number, 'the record has neither "source" nor "complex"')
+    if not isinstance(source, str) or not source.strip():
+        raise _error(name, number, "the source must be a sentence, and not empty")
+    return source
+
+
+def _id(record: Mapping[str, object], name: str, number: int) -> str:
+    own = record.get("id")
+    return f"{name}:{number}" if own is None else str(own)
+
+
+def _complaint(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    return f'"{where}": {message}' if where else message
+
+
+def _error(name: str, number: int, complaint: str) -> InputError:
+    return InputError(f"{name}, line {number}: {complaint}.")

@@ -1,0 +1,146 @@
+"""Rewrites for people to read in a terminal: as a diff, or explained word by word.
+
+The HTML rendering is :mod:`parataxis.rewrite.page`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from parataxis.rewrite.marks import Mark, PatternSpan, Piece, mark
+from parataxis.rewrite.record import Finding, Rewrite
+
+__all__ = ["PATTERN_NAMES", "describe", "render_diff", "render_explanation"]
+
+PATTERN_NAMES = {
+    "rc": "relative clause",
+    "conj": "conjunction",
+    "part": "participle phrase",
+    "prep": "prepositional phrase",
+    "adv": "adverbial clause",
+    "appos": "apposition",
+    "inf": "infinitive",
+}
+"""The seven patterns of Zhang et al. (2020), §4.1.3, in words."""
+
+_RESET, _BOLD, _DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"
+_COLOURS = {
+    Mark.LEFT_OUT: "\x1b[31;9m",  # red, struck through
+    Mark.INSERTED: "\x1b[32;1m",
+    Mark.INFLECTED: "\x1b[33;1m",
+}
+# Without colour the marks are those of wdiff and git's --word-diff.
+_BRACKETS = {
+    Mark.LEFT_OUT: ("[-", "-]"),
+    Mark.INSERTED: ("{+", "+}"),
+    Mark.INFLECTED: ("{~", "~}"),
+}
+
+
+def render_diff(rewrite: Rewrite, *, colour: bool = False) -> str:
+    """The source against its simple sentences, with what was left out, inserted or inflected.
+
+    >>> rewrite = Rewrite(
+    ...     source="Ann, serving as host, spoke.",
+    ...     simple=["Ann spoke.", "Ann was serving as host."],
+    ...     splitter="rules",
+    ... )
+    >>> print(render_diff(rewrite), end="")
+    - Ann[-,-] serving as host[-,-] spoke.
+    + Ann spoke.
+    + Ann {+was+} serving as host.
+    """
+    if not rewrite.is_split:
+        return f"  {_one_line(rewrite.source)}\n"
+    marked = mark(rewrite)
+    lines = [_paint("- ", "\x1b[31m", colour=colour) + _pieces(marked.source, colour=colour)]
+    for sentence in marked.simple:
+        lines.append(_paint("+ ", "\x1b[32m", colour=colour) + _pieces(sentence, colour=colour))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def render_explanation(
+    rewrite: Rewrite, patterns: Sequence[PatternSpan] = (), *, colour: bool = False
+) -> str:
+    """A rewrite with its patterns, the origin of its words, and what the checks found."""
+    lines = [
+        _paint(rewrite.id or "source", _DIM, colour=colour),
+        f"  {_paint(_one_line(rewrite.source), _BOLD, colour=colour)}",
+    ]
+    for span in patterns:
+        words = _one_line(rewrite.source[span.start : span.end])
+        name = PATTERN_NAMES.get(span.pattern, span.pattern)
+        lines.append(f"    {span.pattern:<6}{name + ':':<22}{words}")
+    if rewrite.is_split:
+        lines += [f"  → {_one_line(sentence)}" for sentence in rewrite.simple]
+        lines += [f"    {line}" for line in _origins(rewrite)]
+    else:
+        lines.append("  = left whole")
+    if rewrite.note:
+        lines.append(f"    note: {rewrite.note}")
+    lines += [f"  ! {describe(finding)}" for finding in rewrite.findings or ()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def describe(finding: Finding) -> str:
+    """A finding in a few words: its kind, what the check says, and which sentence it is in."""
+    where = "" if finding.sentence is None else f" (sentence {finding.sentence + 1})"
+    return f"{finding.kind.value}: {finding.message.rstrip('.')}{where}"
+
+
+def _origins(rewrite: Rewrite) -> Iterator[str]:
+    """One line for each way in which words changed between source and simple sentences."""
+    marked = mark(rewrite)
+    simple = [piece for sentence in marked.simple for piece in sentence]
+    by_mark = {
+        Mark.LEFT_OUT: list(_phrases(marked.source, Mark.LEFT_OUT)),
+        Mark.INSERTED: [p for s in marked.simple for p in _phrases(s, Mark.INSERTED)],
+        Mark.INFLECTED: [
+            f"{piece.text} (from {rewrite.source[slice(*piece.source)]})"
+            for piece in simple
+            if piece.mark is Mark.INFLECTED and piece.source
+        ],
+    }
+    for kind, words in by_mark.items():
+        if words:
+            yield f"{kind.value.replace('-', ' ')}: {', '.join(words)}"
+
+
+def _phrases(pieces: Iterable[Piece], wanted: Mark) -> Iterator[str]:
+    """Neighbouring words with the wanted mark as one phrase; lone punctuation is not worth it."""
+    for chosen, group in groupby(
+        pieces, key=lambda piece: piece.mark is wanted or not piece.text.strip()
+    ):
+        phrase = "".join(piece.text for piece in group).strip() if chosen else ""
+        if any(character.isalnum() for character in phrase):
+            yield _one_line(phrase)
+
+
+def _pieces(pieces: Iterable[Piece], *, colour: bool) -> str:
+    shown = []
+    for kind, group in groupby(_joined(pieces), key=lambda piece: piece.mark):
+        text = "".join(piece.text for piece in group)
+        if kind is Mark.KEPT:
+            shown.append(text)
+        elif colour:
+            shown.append(f"{_COLOURS[kind]}{text}{_RESET}")
+        else:
+            shown.append(text.join(_BRACKETS[kind]))
+    return _one_line("".join(shown))
+
+
+def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+    """Give the space between two pieces with the same mark that mark too: {+It is+}."""
+    joined = list(pieces)
+    for i in range(1, len(joined) - 1):
+        if not joined[i].text.strip() and joined[i - 1].mark is joined[i + 1].mark:
+            joined[i] = Piece(joined[i].text, joined[i - 1].mark)
+    return joined
+
+
+def _paint(text: str, style: str, *, colour: bool) -> str:
+    return f"{style}{text}{_RESET}" if colour else text
+
+
+def _one_line(text: str) -> str:
+    """A source may be hard-wrapped; a rendering shows it on one line."""
+    return " ".join(text.split())
