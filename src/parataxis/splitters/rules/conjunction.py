@@ -1,0 +1,50 @@
+"""Conjunction handling, the second process (Zhang et al. 2020, appendix A)."""
+
+from collections.abc import Sequence
+
+from parataxis.rewrite.compose import Copy, Part, copies
+from parataxis.splitters.rules.roles import argument_before, is_argument, trimmed, verb_frames
+from parataxis.syntax.analysis import Analysis, Argument
+
+__all__ = ["split_conjunction"]
+
+
+def split_conjunction(
+    analysis: Analysis, sentence: Sequence[Part]
+) -> tuple[list[Part], list[Part]] | None:
+    """Split at the first "and" that an argument follows, or a verb with a Subject Argument."""
+    for place, part in enumerate(sentence[:-1]):
+        following = sentence[place + 1]
+        if not isinstance(part, Copy) or not isinstance(following, Copy) or not place:
+            continue
+        if analysis[part.word].text.lower() != "and":
+            continue
+        first, rest = list(sentence[:place]), list(sentence[place + 1 :])
+        if _starts_argument(analysis, following.word):
+            return first, rest
+        subject = _subject(analysis, following.word)
+        if subject is not None:
+            return first, [*copies(trimmed(analysis, subject.first, subject.last)), *rest]
+    return None
+
+
+def _starts_argument(analysis: Analysis, index: int) -> bool:
+    return any(
+        argument.first == index and is_argument(argument)
+        for frame in verb_frames(analysis)
+        for argument in frame.arguments
+    )
+
+
+def _subject(analysis: Analysis, index: int) -> Argument | None:
+    """The Subject Argument of the verb at ``index``, or of the verb whose auxiliary it is."""
+    word = analysis[index]
+    if word.upos not in ("VERB", "AUX"):
+        return None
+    verbs = [index, word.head] if word.relation in ("aux", "cop") else [index]
+    frames = {frame.predicate: frame for frame in verb_frames(analysis)}
+    for verb in verbs:
+        subject = argument_before(frames[verb], index) if verb in frames else None
+        if subject is not None:
+            return subject
+    return None

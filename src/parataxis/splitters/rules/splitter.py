@@ -1,0 +1,79 @@
+"""The rule-based splitter: runs the three processes on an analysis and composes the result."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import tee
+
+from parataxis.errors import TooLongError
+from parataxis.rewrite.compose import Insert, Part, compose, copies
+from parataxis.rewrite.record import Rewrite
+from parataxis.splitters.rules.conjunction import split_conjunction
+from parataxis.splitters.rules.insertion import split_insertion
+from parataxis.splitters.rules.wh import split_wh
+from parataxis.splitters.source import left_whole
+from parataxis.syntax.analyser import Analyser, load_analyser
+from parataxis.syntax.analysis import Analysis
+
+__all__ = ["RulesSplitter", "split_by_rules"]
+
+_Process = Callable[[Analysis, Sequence[Part]], tuple[list[Part], list[Part]] | None]
+
+_NAME = "rules"
+_PROCESSES: tuple[_Process, ...] = (split_wh, split_conjunction, split_insertion)
+
+
+class RulesSplitter:
+    """The rule-based splitter of Zhang et al. (2020), appendix A: at most three splits.
+
+    >>> RulesSplitter()("Ann wrote a book, and Ben read it.").simple
+    ('Ann wrote a book.', 'Ben read it.')
+    """
+
+    name = _NAME
+    summary = "The rule-based baseline of Zhang et al. (2020): relative clauses, and, insertions."
+
+    def __init__(self, analyser: Analyser | None = None) -> None:
+        self._analyser = analyser
+
+    def __call__(self, sentence: str) -> Rewrite:
+        """Rewrite one sentence."""
+        return next(self.pipe([sentence]))
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
+        """Rewrite many sentences, in order; they are analysed in batches."""
+        analyser = self._analyser or load_analyser()
+        originals, to_analyse = tee(sentences)
+        for sentence, analysis in zip(originals, analyser.pipe(to_analyse), strict=True):
+            if isinstance(analysis, TooLongError):
+                yield left_whole(sentence, splitter=self.name, note=str(analysis))
+            else:
+                yield split_by_rules(analysis)
+
+
+def split_by_rules(analysis: Analysis) -> Rewrite:
+    """Run each process once, in the paper's order, on an analysed sentence."""
+    sentences: list[list[Part]] = [copies(range(len(analysis)))]
+    for process in _PROCESSES:
+        sentences = _once(process, analysis, sentences)
+    if len(sentences) == 1:
+        return left_whole(analysis.text, splitter=_NAME, note="None of the rules applies.")
+    composed = [compose(analysis, sentence) for sentence in sentences]
+    return Rewrite(
+        source=analysis.text,
+        simple=tuple(text for text, _ in composed),
+        splitter=_NAME,
+        provenance=tuple(tokens for _, tokens in composed),
+    )
+
+
+def _once(process: _Process, analysis: Analysis, sentences: list[list[Part]]) -> list[list[Part]]:
+    """Let a process split the first sentence that it can."""
+    for place, sentence in enumerate(sentences):
+        halves = process(analysis, sentence)
+        if halves is not None and all(_has_word(analysis, half) for half in halves):
+            return [*sentences[:place], *halves, *sentences[place + 1 :]]
+    return sentences
+
+
+def _has_word(analysis: Analysis, sentence: Sequence[Part]) -> bool:
+    words = (analysis[part.word] for part in sentence if not isinstance(part, Insert))
+    return any(word.upos not in ("PUNCT", "SYM", "CCONJ") for word in words)
