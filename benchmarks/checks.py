@@ -1,0 +1,102 @@
+"""How often the checks fire: on good rewrites (false alarms) and on the outputs of systems.
+
+    python benchmarks/checks.py --data DATA
+
+DATA holds ``rewrites/dev.jsonl`` (references: every finding is a false alarm) and ``hsplit/``
+(source.txt, and outputs/*.txt with <SEP> between the simple sentences).
+"""
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from parataxis.checks import Checker
+from parataxis.rewrite.record import Finding, Kind
+from parataxis.syntax.analyser import load_analyser
+
+Pair = tuple[str, list[str]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder with rewrites/, hsplit/")
+    parser.add_argument("--part", default="dev", help="rewrites/PART.jsonl (default: dev)")
+    parser.add_argument("--words-only", action="store_true", help="leave the analyser out")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N false alarms")
+    options = parser.parse_args()
+    checker = Checker(None if options.words_only else load_analyser())
+    console = Console(width=120, soft_wrap=True)
+
+    start = time.perf_counter()
+    references = list(_references(options.data / "rewrites" / f"{options.part}.jsonl"))
+    found = list(checker.pipe(pair for _, pair in references))
+    seconds = time.perf_counter() - start
+    console.print(_reference_table([domain for domain, _ in references], found, options.part))
+    console.print(f"{len(references) / seconds:.0f} rewrites a second")
+    _show(console, [pair for _, pair in references], found, options.show)
+    console.print(_system_table(checker, options.data / "hsplit"))
+
+
+def _references(path: Path) -> Iterator[tuple[str, Pair]]:
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            record = json.loads(line)
+            yield record["domain"], (record["complex"], record["simple"])
+
+
+def _outputs(source: Path, path: Path) -> list[Pair]:
+    sources = source.read_text(encoding="utf-8").splitlines()
+    outputs = path.read_text(encoding="utf-8").splitlines()
+    return [
+        (before, [part.strip() for part in after.split("<SEP>") if part.strip()])
+        for before, after in zip(sources, outputs, strict=True)
+    ]
+
+
+def _reference_table(domains: Sequence[str], found: Sequence[list[Finding]], part: str) -> Table:
+    table = _table(f"References of rewrites/{part}.jsonl: % of rewrites with a finding", "domain")
+    for domain in sorted(set(domains)):
+        _add(table, domain, [f for d, f in zip(domains, found, strict=True) if d == domain])
+    _add(table, "all", found)
+    return table
+
+
+def _system_table(checker: Checker, folder: Path) -> Table:
+    table = _table("Outputs on HSplit: % of rewrites with a finding", "system")
+    for path in sorted((folder / "outputs").glob("*.txt")):
+        _add(table, path.stem, list(checker.pipe(_outputs(folder / "source.txt", path))))
+    return table
+
+
+def _table(title: str, first: str) -> Table:
+    table = Table(title=title)
+    table.add_column(first)
+    for heading in ("n", "any", *(kind.value for kind in Kind)):
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _add(table: Table, name: str, found: Sequence[list[Finding]]) -> None:
+    kinds = Counter(kind for findings in found for kind in {finding.kind for finding in findings})
+    shares = [sum(map(bool, found)), *(kinds[kind] for kind in Kind)]
+    table.add_row(name, str(len(found)), *(f"{100 * n / len(found):.1f}" for n in shares))
+
+
+def _show(
+    console: Console, pairs: Sequence[Pair], found: Sequence[list[Finding]], limit: int
+) -> None:
+    faulty = [(pair, findings) for pair, findings in zip(pairs, found, strict=True) if findings]
+    for (source, simple), findings in faulty[:limit]:
+        console.print(f"\n{source}\n  -> {' | '.join(simple)}", markup=False)
+        for finding in findings:
+            console.print(f"     {finding.kind.value}: {finding.message}", markup=False)
+
+
+if __name__ == "__main__":
+    main()

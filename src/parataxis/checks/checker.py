@@ -1,0 +1,121 @@
+"""All checks on one rewrite or on many."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Protocol
+
+from parataxis.checks.clauses import clause_findings
+from parataxis.checks.links import lost_links, new_links
+from parataxis.checks.pronouns import pronoun_findings
+from parataxis.checks.repeated import repeated_sentences
+from parataxis.checks.units import units
+from parataxis.checks.words import lost_words, new_words
+from parataxis.errors import TooLongError
+from parataxis.rewrite.align import align
+from parataxis.rewrite.record import Finding, OutputToken
+from parataxis.syntax.analysis import Analysis
+
+__all__ = ["Checker", "Provenance", "SentenceAnalyser", "check"]
+
+Provenance = Sequence[Sequence[OutputToken]]
+
+_WINDOW = 64  # rewrites whose sentences are analysed together
+
+
+class SentenceAnalyser(Protocol):
+    """What the checks ask of an analyser (:class:`parataxis.syntax.analyser.Analyser` has it)."""
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
+        """Analyse many sentences, in order; the error in the place of one that is too long."""
+
+
+class Checker:
+    """Checks one rewrite (call it) or many (:meth:`pipe`).
+
+    Without an analyser only the word checks are made: lost, new and repeated.
+
+    >>> source = "Ann, who was born on 5 May 1950, paints."
+    >>> for finding in Checker()(source, ["Ann was born in May.", "Ann paints."]):
+    ...     print(finding.message)
+    The number '5' is missing.
+    The number '1950' is missing.
+    """
+
+    def __init__(self, analyser: SentenceAnalyser | None = None) -> None:
+        self._analyser = analyser
+
+    def __call__(
+        self, source: str, simple: Sequence[str], provenance: Provenance | None = None
+    ) -> list[Finding]:
+        """The findings on one rewrite, in the order of the kinds."""
+        return next(self.pipe([(source, simple)], [provenance]))
+
+    def pipe(
+        self,
+        rewrites: Iterable[tuple[str, Sequence[str]]],
+        provenances: Iterable[Provenance | None] | None = None,
+    ) -> Iterator[list[Finding]]:
+        """The findings on each of many rewrites, in order; their analyses are made in batches."""
+        stream = iter(rewrites)
+        origins = iter(provenances) if provenances is not None else None
+        while window := list(islice(stream, _WINDOW)):
+            analyses = self._analyse(window)
+            for source, simple in window:
+                provenance = next(origins) if origins is not None else None
+                yield _check(source, simple, provenance, analyses)
+
+    def _analyse(self, window: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Analysis]:
+        """The analyses of all sentences of the rewrites that changed something."""
+        if self._analyser is None:
+            return {}
+        texts = list(
+            dict.fromkeys(
+                text
+                for source, simple in window
+                if list(simple) != [source]
+                for text in (source, *simple)
+            )
+        )
+        results = zip(texts, self._analyser.pipe(texts), strict=True)
+        return {text: result for text, result in results if isinstance(result, Analysis)}
+
+
+def check(
+    source: str,
+    simple: Sequence[str],
+    *,
+    analyser: SentenceAnalyser | None = None,
+    provenance: Provenance | None = None,
+) -> list[Finding]:
+    """The faults of one rewrite; see :class:`Checker` for many.
+
+    >>> [(f.kind.value, f.words) for f in check("He may not go.", ["He may go."])]
+    [('lost', 'not')]
+    """
+    return Checker(analyser)(source, simple, provenance)
+
+
+def _check(
+    source: str,
+    simple: Sequence[str],
+    provenance: Provenance | None,
+    analyses: dict[str, Analysis],
+) -> list[Finding]:
+    if list(simple) == [source]:
+        return []
+    source_units = units(source)
+    output = [units(sentence) for sentence in simple]
+    findings = [
+        *lost_words(source, source_units, output),
+        *lost_links(source, source_units, output),
+        *new_words(source, source_units, simple, output),
+        *new_links(source_units, simple, output),
+        *repeated_sentences(source_units, simple, output),
+    ]
+    if source in analyses and all(sentence in analyses for sentence in simple):
+        parsed = [analyses[sentence] for sentence in simple]
+        findings += clause_findings(analyses[source], parsed)
+        findings += pronoun_findings(
+            analyses[source], parsed, align(source, simple) if provenance is None else provenance
+        )
+    return findings

@@ -1,0 +1,240 @@
+"""The closed lists behind the word checks: which words are facts, and which may come and go.
+
+The insertable words are those that the reference rewrites of the training set insert again and
+again (counted over 15,013 rewrites); docs/checks.md prints them.
+"""
+
+from functools import cache
+
+from parataxis.rewrite.forms import lemmas
+
+__all__ = [
+    "CONDITIONS",
+    "CONDITION_PHRASES",
+    "CONDITION_TWINS",
+    "DATE_WORDS",
+    "FINITE_FORMS",
+    "FUNCTION_WORDS",
+    "INSERTABLE",
+    "LIFE_DATES",
+    "LINK_PHRASES",
+    "MODALS",
+    "MODAL_GROUNDS",
+    "NEGATIONS",
+    "NEGATIVE_GROUNDS",
+    "NUMBERS",
+    "SUBORDINATORS",
+    "WITH_CONDITIONS",
+    "are_twins",
+]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(phrase.split()) for phrase in text.split(" / "))
+
+
+FUNCTION_WORDS = _words(
+    # articles, determiners and pronouns
+    "a an the this that these those such same another other others own one ones i me my mine "
+    "myself we us our ours ourselves you your yours yourself yourselves he him his himself she "
+    "her hers herself it its itself they them their theirs themselves who whom whose which what "
+    "whatever whichever whoever whomever there here something someone somebody anything anyone "
+    "anybody everything everyone everybody each both either any all some latter former "
+    # prepositions and particles
+    "of in on at by for with to from into onto upon as about between among amongst through during "
+    "over up down out off away along around across against toward towards within than like via "
+    "per plus due including together regarding concerning unlike despite spite "
+    # conjunctions and links
+    "and or but nor so yet because although though while whilst whereas when whenever where "
+    "wherever why how since once after before until till if whether lest that thus hence "
+    "therefore then also too well even rather instead however moreover furthermore besides "
+    "meanwhile nevertheless nonetheless otherwise alternatively likewise similarly subsequently "
+    "accordingly consequently afterwards thereafter thereby therein thereof thereon thereto "
+    "thereupon therefrom thereunder whereby wherein whereof whereon whereupon whereafter hereby "
+    "herein hereof hereto hereunder respectively namely ie eg viz etc versa vice else ever whence "
+    "given notwithstanding "
+    # be, have, do
+    "be am is are was were been being 're 'm have has had having 've do does did done doing 's 'd "
+    # contracts and letters that survive tokenising
+    "s t lrb rrb lsb rsb"
+)
+"""Words that state no fact of their own: they are neither lost nor new."""
+
+LINK_PHRASES = _phrases(
+    "not only / not just / not before / not until / whether or not / only to / in which case / "
+    "in that case / in this case / in such case / in the case of / in case of / in any case / "
+    "in which event / given that / as follows / the following / in addition / in fact / "
+    "the fact that / as a result / at the same time / for example / in order to / in turn / "
+    "in particular / as well as / rather than / such as / prior to / according to / "
+    "compared to / compared with / provided however"
+)
+"""Links of several words, which a rewrite may put differently: none of their words is a fact."""
+
+CONDITION_PHRASES = _phrases(
+    "save that / save where / save as / save for / save in / save to / save with / save if / "
+    "provided that / as long as / so long as"
+)
+"""Conditions of several words, and where "save" means "except" and "provided" means "if"."""
+
+NEGATIONS = _words("not n't no never nor neither none nobody nothing nowhere without")
+
+NEGATIVE_GROUNDS = NEGATIONS | _words(
+    "unless except excepting exception excepted excluding exclude save until before only but "
+    "instead rather other unlike than lack lacking fail refuse deny prohibit forbid prevent hardly "
+    "barely scarcely seldom rarely few little less avoid cease stop void notwithstanding despite "
+    "yet neglect decline absent absence withhold too far"
+)
+"""Words from which a negation can be put into words ("unless" became "does not apply if")."""
+
+MODALS = _words("shall must may might can could should will would ought 'll wo ca sha")
+
+MODAL_GROUNDS = MODALS | _words(
+    "if unless event extent provided provide agree agrees agreed entitle entitled right rights "
+    "require required requires subject obligation obligations undertake undertakes covenant "
+    "covenants permit permitted allow allowed able possible likely to whenever where any "
+    "need needs have has hereby upon"
+)
+"""Words from which a modal can be put into words ("to the extent they possess", "to be paid")."""
+
+CONDITIONS = _words("if unless except provided save")
+
+CONDITION_TWINS = _words(
+    "exception exceptions excepting excepted excluding condition conditions conditional "
+    "conditioned event case extent where when whenever whether should were had only not n't but "
+    "however although though nevertheless apply applies whichever notwithstanding"
+)
+"""Words that carry on a condition or an exception in other words ("does not apply where")."""
+
+INSERTABLE = _words(
+    # time, cause, contrast, manner
+    "time result reason reasons contrast addition purpose purposes aim way manner example examples "
+    "event case year day date period place moment point turn order fact part foregoing according "
+    "following first second two now later earlier again still long further part situation "
+    "comparison contrary exception exceptions "
+    # verbs that only carry a detail into a sentence of its own
+    "apply occur happen take make include contain mean refer call name know become come go consist "
+    "last follow concern continue remain give use set hold carry belong say state "
+    # nouns and adjectives that refer back
+    "obligation right person thing term type number group kind sum amount money above preceding "
+    "respective certain"
+)
+"""Content words, by lemma, that references insert to carry a link or to refer back."""
+
+FINITE_FORMS = _words(
+    "is are was were am has had does did 's 're 'm will would shall should can could may might "
+    "must 'll 'd"
+)
+"""Verb forms that are finite whatever an analyser says of them."""
+
+SUBORDINATORS = _words(
+    "because although though while whilst since if unless when whenever where wherever after "
+    "before until till as whereby whereupon"
+)
+"""Words that open a clause which cannot stand alone ("whereas" opens the recitals of contracts)."""
+
+WITH_CONDITIONS = _words("only condition")
+"""Words that may be inserted where the source has a condition: "applies only if"."""
+
+LIFE_DATES = _words("born die live bear")
+"""Words that may be inserted where the source gives dates in brackets: "(1899-1963)"."""
+
+DATE_WORDS = _words(
+    "january february march april may june july august september october november december jan "
+    "feb mar apr jun jul aug sept sep oct nov dec monday tuesday wednesday thursday friday "
+    "saturday sunday century bc ad bce ce"
+)
+
+_CARDINALS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINALS = (
+    "fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+
+NUMBERS: dict[str, str] = {
+    **{word: str(value) for value, word in enumerate(_CARDINALS.split())},
+    **{word: str(10 * value) for value, word in enumerate(_TENS.split(), start=2)},
+    **{word: f"{value}th" for value, word in enumerate(_ORDINALS.split(), start=4)},
+    "third": "3rd",
+    "twentieth": "20th",
+    "hundred": "100",
+    "thousand": "1000",
+    "million": "million",
+    "billion": "billion",
+    "dozen": "12",
+}
+"""Number words and the digits they are compared by."""
+
+# Nouns whose verb or adjective has another stem, where no rule on endings can tell.
+_IRREGULAR_TWINS = [
+    frozenset(line.split())
+    for line in (
+        "die death dead",
+        "bear birth born",
+        "live life alive",
+        "choose choice",
+        "sell sale",
+        "lose loss",
+        "speak speech",
+        "think thought",
+        "give gift",
+        "prove proof",
+        "succeed success",
+        "high height",
+        "long length",
+        "wide width",
+        "deep depth",
+        "strong strength",
+        "fly flight",
+        "begin beginning",
+        "underage age",
+        "france french",
+        "spain spanish",
+        "netherlands dutch",
+        "england english",
+    )
+]
+_ENDINGS = _words(
+    "e s d y ed er or es al ly ic an en ing ion ian ish ist ism ity ive ise ize ial age ant ent "
+    "ate able ably ible ibly ance ence ancy ency ment ness ship hood less ful ous ious ation "
+    "ition tion sion ssion ication ption iption be ve pt de fe t se ce cy ry ary ory ery ese ii "
+    "ally ical ically ively ingly edly fully ers ors ings ions ments ations ities ies iness ier "
+    "n r ure th ward wards wise self ative itive ator ators isation ization ified ify ifies ment"
+) | {""}
+_STEM = 4
+_SHORT_STEM = 3
+
+
+@cache
+def are_twins(first: str, second: str) -> bool:
+    """Whether two words are derived from one another, as far as their endings tell.
+
+    >>> are_twins("terminate", "termination"), are_twins("die", "death"), are_twins("car", "care")
+    (True, True, False)
+    """
+    for one in lemmas(first):
+        for other in lemmas(second):
+            if _share_stem(one, other) or any({one, other} <= twins for twins in _IRREGULAR_TWINS):
+                return True
+    return False
+
+
+def _share_stem(one: str, other: str) -> bool:
+    common = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        common += 1
+    if common < _SHORT_STEM:
+        return False
+    rests = one[common:], other[common:]
+    if common < _STEM:  # "pay" and "payment": the short word must be whole, the rest an ending
+        return "" in rests and len(max(rests)) > _SHORT_STEM and max(rests) in _ENDINGS
+    return rests[0] in _ENDINGS and rests[1] in _ENDINGS

@@ -1,0 +1,116 @@
+"""Negations, modal verbs and conditions: lost ones are counted, since facts hang on each of them.
+
+A word such as "not" stands in many sentences, so that it is there somewhere proves little; that
+the rewrite has fewer of its kind than the source proves a loss.
+"""
+
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+
+from parataxis.checks import lexicon
+from parataxis.checks.findings import lost, new
+from parataxis.checks.units import Sort, Unit
+from parataxis.rewrite.forms import lemmas
+from parataxis.rewrite.record import Finding
+
+__all__ = ["lost_links", "new_links"]
+
+_SCOPE = 6
+_STRONG = frozenset(("not", "n't", "never"))
+# What a word of each sort may turn into; such a word counts where it stands only in the rewrite.
+_TWINS: dict[Sort, Collection[str]] = {
+    Sort.NEGATION: lexicon.NEGATIVE_GROUNDS,
+    Sort.MODAL: frozenset(("able", "permitted", "allowed", "required", "to")),
+    Sort.CONDITION: lexicon.CONDITION_TWINS,
+}
+
+
+def lost_links(
+    source: str, source_units: Sequence[Unit], output: Sequence[Sequence[Unit]]
+) -> list[Finding]:
+    """Negations, modals and conditions that the rewrite has fewer of than the source."""
+    written = [unit for sentence in output for unit in sentence]
+    missing = {
+        unit.start: unit for sort in _TWINS for unit in _missing(sort, source_units, written)
+    }
+    for unit in _flipped(source_units, written):
+        missing.setdefault(unit.start, unit)
+    return [lost(source, [missing[start]]) for start in sorted(missing)]
+
+
+def new_links(
+    source_units: Sequence[Unit], simple: Sequence[str], output: Sequence[Sequence[Unit]]
+) -> list[Finding]:
+    """Negations and modals in a rewrite whose source has nothing that could turn into one."""
+    keys = {unit.key for unit in source_units}
+    barred = set()
+    if keys.isdisjoint(lexicon.NEGATIVE_GROUNDS) and not any(map(_has_prefix, keys)):
+        barred.add(Sort.NEGATION)
+    if keys.isdisjoint(lexicon.MODAL_GROUNDS):
+        barred.add(Sort.MODAL)
+    return [
+        new(index, sentence, [unit])
+        for index, (sentence, units) in enumerate(zip(simple, output, strict=True))
+        for unit in units
+        if unit.sort in barred
+    ]
+
+
+def _has_prefix(word: str) -> bool:
+    """Whether a word may carry its negation in it: "unaware" became "not aware"."""
+    return word.startswith(("un", "in", "im", "non", "dis"))
+
+
+def _missing(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+    """The units of a sort that are too many in the source, those without a partner first."""
+    needed = [unit for unit in source_units if unit.sort is sort]
+    kept = sum(unit.sort is sort for unit in written)
+    if len(needed) <= kept:
+        return []
+    kept += max(0, _count_twins(sort, written) - _count_twins(sort, source_units))
+    surplus = len(needed) - kept
+    if surplus <= 0:
+        return []
+    partners = _followers(sort, written)
+    lonely = [unit for unit in needed if not partners & _forms_after(unit, source_units)]
+    rest = [unit for unit in reversed(needed) if unit not in lonely]
+    return (lonely + rest)[:surplus]
+
+
+def _count_twins(sort: Sort, units: Sequence[Unit]) -> int:
+    return sum(unit.sort is not sort and unit.key in _TWINS[sort] for unit in units)
+
+
+def _followers(sort: Sort, units: Sequence[Unit]) -> set[str]:
+    """The lemmas of the facts that follow a unit of the sort."""
+    return {form for unit in units if unit.sort is sort for form in _forms_after(unit, units)}
+
+
+def _forms_after(unit: Unit, units: Sequence[Unit]) -> frozenset[str]:
+    following = next((u for u in units[_place(unit, units) + 1 :] if u.is_fact), None)
+    return lemmas(following.key) if following else frozenset()
+
+
+def _place(unit: Unit, units: Sequence[Unit]) -> int:
+    return next(index for index, other in enumerate(units) if other is unit)
+
+
+def _flipped(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+    """Each "not" whose next word stands in the rewrite, but nowhere denied."""
+    found = []
+    for unit, following in pairwise(source_units):
+        if unit.sort is not Sort.NEGATION or unit.key not in _STRONG:
+            continue
+        if following.sort is Sort.WORD and _stands_only_undenied(following, written):
+            found.append(unit)
+    return found
+
+
+def _stands_only_undenied(word: Unit, written: Sequence[Unit]) -> bool:
+    forms = lemmas(word.key)
+    places = [i for i, unit in enumerate(written) if not forms.isdisjoint(lemmas(unit.key))]
+    return bool(places) and not any(
+        unit.sort is Sort.NEGATION or unit.key in lexicon.NEGATIVE_GROUNDS
+        for place in places
+        for unit in written[max(0, place - _SCOPE) : place]
+    )

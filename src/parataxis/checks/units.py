@@ -1,0 +1,137 @@
+"""The words of a sentence as the checks see them: how each is compared and what it states."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from parataxis.checks import lexicon
+from parataxis.rewrite.forms import key
+from parataxis.text.tokens import Token, tokenize
+
+__all__ = ["Sort", "Unit", "units"]
+
+
+class Sort(StrEnum):
+    """What a word states."""
+
+    FUNCTION = "function"
+    """Nothing of its own."""
+    WORD = "word"
+    NAME = "name"
+    NUMBER = "number"
+    NEGATION = "negation"
+    MODAL = "modal"
+    CONDITION = "condition"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A word, where it stands, the spelling it is compared by, and what it states."""
+
+    text: str
+    start: int
+    end: int
+    key: str
+    sort: Sort
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether the word is content, a name or a number (links have checks of their own)."""
+        return self.sort in (Sort.WORD, Sort.NAME, Sort.NUMBER)
+
+
+_PIECE = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|s)?(?![^\W\d_])|[^\W_]+(?:['’.][^\W_]+)*")
+_VERBS = {"save", "provided"}  # conditions only where a phrase says so
+_INVERTED = {"should"}  # "Should it rain, ..." means "if"
+_MARKER = re.compile(r"[ivx]{1,4}|[a-z]|\d{1,2}", re.IGNORECASE)
+
+
+def units(sentence: str) -> list[Unit]:
+    """The words of a sentence; punctuation and list markers such as "(ii)" are left out.
+
+    >>> [(unit.key, unit.sort.value) for unit in units("He didn't pay (i) $1,000.")]
+    [('he', 'function'), ('did', 'function'), ("n't", 'negation'), ('pay', 'word'), \
+('1000', 'number')]
+    """
+    tokens = tokenize(sentence)
+    found: list[Unit] = []
+    for index, token in enumerate(tokens):
+        if _is_marker(tokens, index):
+            continue
+        for piece in _pieces(token):
+            found.append(_unit(piece, is_first=not found))
+    return _mark_phrases(found)
+
+
+def _mark_phrases(found: list[Unit]) -> list[Unit]:
+    """Give the words of fixed phrases ("in which case", "save that") what the phrase states."""
+    keys = tuple(unit.key for unit in found)
+    for first, word in enumerate(keys):
+        for phrase, sort in _PHRASES.get(word, ()):
+            if keys[first : first + len(phrase)] == phrase:
+                for index in range(first, first + len(phrase)):
+                    found[index] = replace(found[index], sort=Sort.FUNCTION)
+                found[first] = replace(found[first], sort=sort)
+    return found
+
+
+def _phrases() -> dict[str, list[tuple[tuple[str, ...], Sort]]]:
+    by_first: dict[str, list[tuple[tuple[str, ...], Sort]]] = {}
+    for phrase in lexicon.LINK_PHRASES:
+        by_first.setdefault(phrase[0], []).append((phrase, Sort.FUNCTION))
+    for phrase in lexicon.CONDITION_PHRASES:
+        by_first.setdefault(phrase[0], []).append((phrase, Sort.CONDITION))
+    return by_first
+
+
+_PHRASES = _phrases()
+
+
+def _pieces(token: Token) -> list[Token]:
+    """A token without its hyphens, slashes and stops; contractions stay whole."""
+    if token.text[0] in "'’":
+        return [token] if token.text[1:].isalpha() else []
+    if key(token.text) == "n't":
+        return [token]
+    return [
+        Token(match.group(), token.start + match.start(), token.start + match.end())
+        for match in _PIECE.finditer(token.text)
+    ]
+
+
+def _is_marker(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a token numbers a list: "(a)", "(ii)", "2)". Rewrites may drop these."""
+    if not _MARKER.fullmatch(tokens[index].text):
+        return False
+    return index + 1 < len(tokens) and tokens[index + 1].text == ")"
+
+
+def _unit(piece: Token, *, is_first: bool) -> Unit:
+    spelling = key(piece.text).replace(".", "") if piece.text[0].isalpha() else key(piece.text)
+    sort = _sort(piece.text, spelling, is_first=is_first)
+    if sort is Sort.NUMBER:
+        spelling = lexicon.NUMBERS.get(spelling, spelling.replace(",", ""))
+    return Unit(piece.text, piece.start, piece.end, spelling, sort)
+
+
+def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:
+    if spelling in lexicon.NEGATIONS:
+        return Sort.NEGATION
+    if is_first and spelling in _INVERTED:
+        return Sort.CONDITION
+    if spelling in lexicon.MODALS and not _is_month(text, is_first=is_first):
+        return Sort.MODAL
+    if spelling in lexicon.CONDITIONS - _VERBS:
+        return Sort.CONDITION
+    if spelling in lexicon.FUNCTION_WORDS:
+        return Sort.FUNCTION
+    if any(map(str.isdigit, spelling)) or spelling in lexicon.NUMBERS:
+        return Sort.NUMBER
+    if len(spelling) == 1 and (is_first or text.islower()):
+        return Sort.FUNCTION
+    return Sort.NAME if text[0].isupper() and not is_first else Sort.WORD
+
+
+def _is_month(text: str, *, is_first: bool) -> bool:
+    return text == "May" and not is_first

@@ -1,0 +1,71 @@
+"""When two words are forms of one word: "serving" and "serves", "they" and "their", "n't" and "not".
+
+The dictionary behind it (lemminflect) is slow to import, so it is opened only when two spellings
+differ, and every answer is remembered.
+"""
+
+from functools import cache
+
+__all__ = ["is_known", "key", "lemmas"]
+
+# The closed classes that a dictionary of inflections leaves out.
+_PARADIGMS = (
+    "be am is are was were been being 're 'm",
+    "have has had having 've",
+    "do does did done doing",
+    "will would 'll wo",
+    "can could ca",
+    "may might",
+    "shall should sha",
+    "not n't",
+    "a an",
+    "i me my mine myself",
+    "we us our ours ourselves",
+    "you your yours yourself yourselves",
+    "he him his himself",
+    "she her hers herself",
+    "it its itself",
+    "they them their theirs themselves",
+    "who whom whose",
+    "this these",
+    "that those",
+)
+_CLOSED = {form: frozenset((line.split()[0], form)) for line in _PARADIGMS for form in line.split()}
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
+_SHORTEST = 3  # shorter words outside the paradigms have no inflections worth looking up
+
+
+def key(text: str) -> str:
+    """The spelling by which words are compared: no capitals, plain quotation marks.
+
+    >>> key("Don’t")
+    "don't"
+    """
+    return text.translate(_QUOTES).casefold()
+
+
+@cache
+def lemmas(word: str) -> frozenset[str]:
+    """All dictionary forms that a word (as :func:`key` gives it) may belong to, and itself.
+
+    >>> sorted(lemmas("left"))
+    ['leave', 'left']
+    """
+    if word in _CLOSED:
+        return _CLOSED[word]
+    if len(word) < _SHORTEST or not word.isalpha():
+        return frozenset((word,))
+    from lemminflect import getAllLemmas, getAllLemmasOOV
+
+    found = getAllLemmas(word) or getAllLemmasOOV(word, "NOUN") | getAllLemmasOOV(word, "VERB")
+    return frozenset(lemma for group in found.values() for lemma in group) | {word}
+
+
+@cache
+def is_known(word: str) -> bool:
+    """Whether the dictionary has the word: a name or a misspelling is mostly not in it."""
+    if word in _CLOSED:
+        return True
+    from lemminflect import getAllLemmas
+
+    return bool(getAllLemmas(word))
