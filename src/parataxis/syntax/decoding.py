@@ -1,0 +1,139 @@
+"""From scores to structures: a tree from arc scores, roles from BIO scores. Numpy only."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parataxis.syntax.analysis import ROOT, Argument
+
+__all__ = ["best_tags", "best_tree", "bio_spans"]
+
+Scores = NDArray[np.float32]
+
+
+def best_tree(scores: Scores) -> list[int]:
+    """The heads of the best tree with one root.
+
+    ``scores[i, j + 1]`` says how well word j governs word i, and ``scores[i, 0]`` how well word i
+    stands as the root. The greedy choice is a tree for most sentences; only the others need the
+    maximum spanning tree.
+
+    >>> best_tree(np.array([[0, 0, 9.0], [5.0, 8.0, 0]], dtype=np.float32))
+    [1, -1]
+    """
+    length = len(scores)
+    weights = np.full((length + 1, length + 1), -np.inf)  # node 0 stands above the sentence
+    weights[1:] = scores
+    np.fill_diagonal(weights, -np.inf)
+    heads = weights.argmax(1)
+    heads[0] = ROOT
+    if (heads == 0).sum() != 1 or _cycle(heads) is not None:
+        # A penalty larger than any gain makes the spanning tree use exactly one root.
+        weights[:, 0] -= (np.ptp(scores) + 1.0) * (length + 1)
+        heads = _spanning(weights, 0)
+    return [int(head) - 1 for head in heads[1:]]
+
+
+def _spanning(weights: NDArray[np.float64], root: int) -> NDArray[np.int64]:
+    """The maximum spanning tree below ``root`` (Chu and Liu 1965, Edmonds 1967)."""
+    heads = weights.argmax(1)
+    heads[root] = ROOT
+    cycle = _cycle(heads)
+    if cycle is None:
+        return heads
+    length = len(weights)
+    inside = np.zeros(length, dtype=bool)
+    inside[cycle] = True
+    outside = np.flatnonzero(~inside)
+    kept = weights[cycle, heads[cycle]]
+    # Contract the cycle into one node, which stands last.
+    into = weights[np.ix_(cycle, outside)] - kept[:, None]
+    out = weights[np.ix_(outside, cycle)]
+    size = len(outside) + 1
+    smaller = np.full((size, size), -np.inf)
+    smaller[:-1, :-1] = weights[np.ix_(outside, outside)]
+    smaller[-1, :-1] = into.max(0)
+    smaller[:-1, -1] = out.max(1)
+    contracted = _spanning(smaller, int(np.flatnonzero(outside == root)[0]))
+    for place, node in enumerate(outside):
+        head = contracted[place]
+        if head == ROOT:
+            heads[node] = ROOT
+        elif head == size - 1:
+            heads[node] = cycle[int(out[place].argmax())]
+        else:
+            heads[node] = outside[head]
+    entry = int(contracted[-1])
+    broken = cycle[int(into[:, entry].argmax())]
+    heads[broken] = outside[entry]
+    return heads
+
+
+def _cycle(heads: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The nodes of one cycle, or None where every node reaches the root."""
+    state = np.zeros(len(heads), dtype=np.int8)  # 1: on the current path, 2: known to be fine
+    following = heads.tolist()
+    for start in range(len(following)):
+        path = []
+        node = start
+        while node != ROOT and state[node] == 0:
+            state[node] = 1
+            path.append(node)
+            node = following[node]
+        if node != ROOT and state[node] == 1:
+            return np.array(path[path.index(node) :])
+        state[path] = 2
+    return None
+
+
+def best_tags(scores: Scores, lengths: NDArray[np.int64]) -> list[list[int]]:
+    """The best BIO tags of many sequences at once, in which I-X only follows B-X or I-X.
+
+    ``scores`` is (sequences, words, tags) with the tags O, B-0, I-0, B-1, I-1 and so on. Because
+    only the I tags are restricted, each step needs a maximum per label rather than per tag pair.
+    """
+    count, width, tags = scores.shape
+    if not count:
+        return []
+    labels = (tags - 1) // 2
+    begin, inside = 1 + 2 * np.arange(labels), 2 + 2 * np.arange(labels)
+    best = scores[:, 0].astype(np.float64)
+    best[:, inside] = -np.inf
+    back = np.zeros((count, width, tags), dtype=np.int32)
+    totals = np.empty((count, width, tags))
+    totals[:, 0] = best
+    for place in range(1, width):
+        top = best.argmax(1)
+        back[:, place] = top[:, None]
+        arriving = np.repeat(best[np.arange(count), top][:, None], tags, axis=1)
+        stays = best[:, inside] >= best[:, begin]
+        back[:, place, inside] = np.where(stays, inside, begin)
+        arriving[:, inside] = np.maximum(best[:, inside], best[:, begin])
+        best = arriving + scores[:, place]
+        totals[:, place] = best
+    found = []
+    for row, length in enumerate(lengths):
+        tag = int(totals[row, length - 1].argmax())
+        sequence = [tag]
+        for place in range(int(length) - 1, 0, -1):
+            tag = int(back[row, place, tag])
+            sequence.append(tag)
+        found.append(sequence[::-1])
+    return found
+
+
+def bio_spans(tags: list[int], roles: tuple[str, ...]) -> tuple[Argument, ...]:
+    """The arguments that a BIO sequence spells, in order.
+
+    >>> bio_spans([1, 2, 0, 3], ("ARG0", "ARG1"))
+    (Argument(first=0, last=1, label='ARG0'), Argument(first=3, last=3, label='ARG1'))
+    """
+    spans: list[Argument] = []
+    for place, tag in enumerate(tags):
+        if tag == 0:
+            continue
+        label = roles[(tag - 1) // 2]
+        if tag % 2:
+            spans.append(Argument(place, place, label))
+        else:
+            spans[-1] = Argument(spans[-1].first, place, label)
+    return tuple(spans)

@@ -1,0 +1,43 @@
+"""Running a shipped ONNX model on the CPU: named arrays in, named arrays out."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["THREADS_VARIABLE", "Arrays", "Model", "OnnxModel"]
+
+Arrays = Mapping[str, NDArray[Any]]
+
+THREADS_VARIABLE = "PARATAXIS_THREADS"
+"""Environment variable: how many threads one process uses for a model (default: all cores)."""
+
+
+class Model(Protocol):
+    """Anything that maps named arrays to named arrays."""
+
+    def __call__(self, inputs: Arrays) -> Arrays:
+        """Run the model once."""
+
+
+class OnnxModel:
+    """An ONNX file, loaded on construction."""
+
+    def __init__(self, path: Path) -> None:
+        import onnxruntime  # half a second that commands without a model need not pay
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = int(os.environ.get(THREADS_VARIABLE, "0"))
+        options.log_severity_level = 3
+        self._session = onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"]
+        )
+        self._outputs = [output.name for output in self._session.get_outputs()]
+
+    def __call__(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
+        """Run the model once."""
+        arrays = self._session.run(self._outputs, dict(inputs))
+        return {name: np.asarray(a) for name, a in zip(self._outputs, arrays, strict=True)}

@@ -1,0 +1,99 @@
+"""Words as the models see them: word pieces, the shape of each word, and where each word begins.
+
+Used in training and at run time alike, so that both see the same numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+__all__ = ["MAX_PIECES", "SHAPES", "Pieces", "WordPieces", "shape", "stack"]
+
+MAX_PIECES = 512
+"""The encoder has this many positions, its two marks at the ends included."""
+
+SHAPES = ("mark", "lower", "title", "upper", "mixed", "digits", "other")
+"""Word shapes, in the order of their numbers. The lower-casing encoder cannot see them itself."""
+
+_NUMBER = {name: number for number, name in enumerate(SHAPES)}
+
+
+def shape(word: str) -> str:
+    """The shape of a word.
+
+    >>> [shape(w) for w in ("is", "Kaguya", "U.S.", "iPhone", "1894", ",", "I")]
+    ['lower', 'title', 'upper', 'mixed', 'digits', 'other', 'title']
+    """
+    if not any(map(str.isalpha, word)):
+        return "digits" if any(map(str.isdigit, word)) else "other"
+    if word.islower():
+        return "lower"
+    if word.isupper():
+        return "upper" if len(word) > 1 else "title"
+    return "title" if word[0].isupper() and word[1:].islower() else "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """One sentence as numbers. ``first[0]`` is the opening mark, which stands for the root;
+    ``first[i + 1]`` is the first piece of word i."""
+
+    ids: Sequence[int]
+    shapes: Sequence[int]
+    first: Sequence[int]
+
+
+class WordPieces:
+    """The encoder's tokenizer, applied to words that are already separate."""
+
+    def __init__(self, path: Path) -> None:
+        self._tokenizer = Tokenizer.from_file(str(path))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+
+    def __call__(self, sentences: Sequence[Sequence[str]]) -> list[Pieces]:
+        """Encode sentences, each a sequence of words."""
+        encodings = self._tokenizer.encode_batch(
+            [self._visible(words) for words in sentences], is_pretokenized=True
+        )
+        return [
+            self._pieces(words, encoding.ids, encoding.word_ids)
+            for words, encoding in zip(sentences, encodings, strict=True)
+        ]
+
+    def _visible(self, words: Sequence[str]) -> list[str]:
+        """A word that the tokenizer's normaliser would erase stands as its unknown mark."""
+        return [word if self._survives(word) else "[UNK]" for word in words]
+
+    def _survives(self, word: str) -> bool:
+        if word.isascii() and word.isprintable():
+            return True
+        return bool(self._tokenizer.normalizer.normalize_str(word).strip())
+
+    @staticmethod
+    def _pieces(words: Sequence[str], ids: list[int], owners: list[int | None]) -> Pieces:
+        shapes = [_NUMBER[shape(word)] for word in words]
+        first, previous = [0], None
+        piece_shapes = []
+        for place, owner in enumerate(owners):
+            if owner is None:
+                piece_shapes.append(0)
+                continue
+            if owner != previous:
+                first.append(place)
+                previous = owner
+            piece_shapes.append(shapes[owner])
+        return Pieces(ids, piece_shapes, first)
+
+
+def stack(rows: Sequence[Sequence[int]], fill: int = 0) -> NDArray[np.int64]:
+    """Rows of different lengths as one array, padded with ``fill`` on the right."""
+    width = max(map(len, rows))
+    array = np.full((len(rows), width), fill, dtype=np.int64)
+    for row, values in zip(array, rows, strict=True):
+        row[: len(values)] = values
+    return array

@@ -1,0 +1,85 @@
+"""``python -m parataxis.training.analyser train | export | evaluate``."""
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+from parataxis.errors import ParataxisError
+
+CONFIG = Path(__file__).with_name("config.toml")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one of the three steps; a user's mistake ends in one sentence and exit code 2."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stdout)
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except ParataxisError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m parataxis.training.analyser")
+    steps = parser.add_subparsers(required=True)
+
+    train = steps.add_parser("train", help="train on UD and PropBank, on a GPU if there is one")
+    train.add_argument("--data", type=Path, required=True, help="folder with ud/ and propbank/")
+    train.add_argument("--output", type=Path, required=True)
+    train.add_argument("--encoder", type=Path, help="default: the installed encoder package")
+    train.add_argument("--config", type=Path, default=CONFIG)
+    train.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    train.add_argument("--resume", action="store_true")
+    train.add_argument("--limit", type=int, help="train on this many sentences: a rehearsal")
+    train.add_argument("--minutes", type=float, default=1e9, help="stop after this long")
+    train.set_defaults(run=_train)
+
+    export = steps.add_parser("export", help="turn trained weights into the int8 ONNX model")
+    export.add_argument("weights", type=Path)
+    export.add_argument("--encoder", type=Path, help="default: the installed encoder package")
+    export.add_argument("--output", type=Path, required=True)
+    export.set_defaults(run=_export)
+
+    score = steps.add_parser("evaluate", help="print every accuracy figure of an ONNX model")
+    score.add_argument("--data", type=Path, required=True, help="folder with ud/ and propbank/")
+    score.add_argument("--model", type=Path, help="folder of a model; default: the shipped one")
+    score.add_argument("--part", choices=["dev", "test"], default="test")
+    score.add_argument("--weights", type=Path, help="also score these weights before int8")
+    score.set_defaults(run=_evaluate)
+    return parser
+
+
+def _train(options: argparse.Namespace) -> None:
+    from parataxis.training.analyser.train import read_config, train
+    from parataxis.training.encoder import encoder_folder
+
+    config = read_config(options.config, dict(change.split("=", 1) for change in options.set))
+    train(
+        options.data,
+        options.encoder or encoder_folder(),
+        options.output,
+        config,
+        resume=options.resume,
+        limit=options.limit,
+        minutes=options.minutes,
+    )
+
+
+def _export(options: argparse.Namespace) -> None:
+    from parataxis.training.analyser.export import export
+    from parataxis.training.encoder import encoder_folder
+
+    export(options.weights, options.encoder or encoder_folder(), options.output)
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    from parataxis.training.analyser.report import report
+
+    report(options.data, options.part, options.model, options.weights)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
