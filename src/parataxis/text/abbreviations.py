@@ -21,14 +21,14 @@ BEFORE_NAME = _words("""
 BEFORE_NUMBER = _words("""
     No Nos Nr Sec Secs Sect Art Arts Fig Figs Eq Eqs Ch Chap Chs Vol Vols Par Para Paras Pt Cl Cls
     Reg Regs Ex Exh App Sched Tab Ref Refs Pp Ver Stat Cap Ext Tel Fax Ep
-    no nos nr sec secs sect art arts fig figs eq eqs ch chap vol vols par para paras pt cl p pp
-    pg pgs ver ext tel fax ca approx c fl b d
+    no nos nr sec secs sect art arts fig figs eq eqs ch chap vol vols par para paras pt cl pp
+    pg pgs ver ext tel fax ca approx fl
 """)
 """Words that announce a number ("No. 5", "Sec. 5(a)", "p. 12"); elsewhere the stop is a stop."""
 
 NEVER_END = _words("""
-    vs viz cf ed eds repr trans resp incl excl esp e.g i.e eg ie v
-    Vs Viz Cf Eds E.g I.e Attn Re Cie
+    vs viz cf ed eds repr trans resp incl excl esp e.g i.e eg ie
+    v Vs Viz Cf Eds E.g I.e Attn Cie P.S PS Ps Pvt PVT Int Gr Skr
 """)
 """Words that need something after them, so the stop never ends a sentence."""
 

@@ -1,0 +1,177 @@
+"""Sentence segmentation by rules: the layout gives runs of text, stops cut them into sentences.
+
+Only stops before a space (and a few clear cases without one) are looked at; for each of them, the
+word before it and the word after it decide.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from parataxis.text.abbreviations import (
+    ABBREVIATIONS,
+    BEFORE_NAME,
+    BEFORE_NUMBER,
+    MAY_END,
+    NEVER_END,
+)
+from parataxis.text.layout import Run, find_runs, label_length
+from parataxis.text.starters import STARTERS
+
+__all__ = ["Span", "sentence_ends", "sentence_spans"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A sentence: where it stands in its document, and its text on one line.
+
+    In ``text`` every stretch of whitespace inside the sentence is one space, and the marks of the
+    margin (">") are left out: it is what a splitter gets as its source.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Find the sentences of a plain-text or Markdown document.
+
+    >>> [span.text for span in sentence_spans("Mr. Lee left the U.S. in May.  He is\\nback.")]
+    ['Mr. Lee left the U.S. in May.', 'He is back.']
+    """
+    return [span for run in find_runs(text) for span in _run_spans(text, run)]
+
+
+def _run_spans(text: str, run: Run) -> Iterator[Span]:
+    joined = "\n".join(text[start:end] for start, end in run)
+    offsets = [0]  # of each piece in the joined text
+    for start, end in run:
+        offsets.append(offsets[-1] + end - start + 1)
+
+    def place(index: int) -> int:
+        piece = bisect_right(offsets, index) - 1
+        return run[piece][0] + index - offsets[piece]
+
+    begin = 0
+    for end in [*sentence_ends(joined), len(joined)]:
+        start = begin + label_length(joined[begin:end]) if begin else 0
+        sentence = joined[start:end].strip()
+        if sentence:
+            first = joined.index(sentence[0], start)
+            last = first + len(sentence) - 1
+            yield Span(place(first), place(last) + 1, " ".join(sentence.split()))
+        begin = end
+
+
+_EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d"
+_EMOTICON = r"[:;=]['-]?[)(DP]{1,9}(?!\w)"
+_CLOSING = r"\"'”’»)\]}*_`"
+_OPENING = r"\"'“‘«(\[{*_`¿¡"
+
+# Repetitions give nothing back and start where the run of marks starts: linear time on any text.
+_STOP = re.compile(
+    rf"""
+    # Markdown code and the address of a link: no sentence ends inside.
+    (?P<verbatim> `[^`]{{1,500}}` | \]\([^()\s]{{0,2000}}(?:\s+"[^"]{{0,500}}")?\) )
+    | (?: (?<![.!?…]) (?P<mark> [.!?…]++ (?:\s\.(?=\s)){{0,8}}+ )
+          (?P<closing> [{_CLOSING}]{{0,9}}+ (?:\s[)\]”](?=\s))?+ )
+          (?: \s?\[(?:\d{{1,3}}|…|\.\.\.)\] ){{0,9}}+       # notes: "in Ohio.[3]"
+          (?: \s?(?:[{_EMOJI}]++|{_EMOTICON}) )?+           # "I love it! 😀"
+        | (?P<face> {_EMOTICON}(?=\s) | (?<![{_EMOJI}])[{_EMOJI}]++(?=\s+[{_OPENING}]{{0,9}}[A-Z]) )
+      )
+      (?P<space> \s++ ) (?P<after> \S+ )
+    | (?P<glued> [.!?] ) (?P<next> [A-Z][a-z']{{0,20}} )(?=\s)
+    | (?P<wide> [。！？]++ [”’」』）]* )
+    """,
+    re.VERBOSE,
+)
+
+_WORD_BEFORE = re.compile(r"[^\s(\[{\"“‘—–/]*$")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_LETTER = re.compile(r"[^\W\d_]")
+_SMALL_WORD = re.compile(r"(?=.{3})[a-z]*[aeiouy][a-z]*")
+_FIRST_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_HOUR = re.compile(r"[ap]\.?m", re.IGNORECASE)
+_ZONES = frozenset(["Eastern", "Central", "Mountain", "Pacific", "Atlantic", "Greenwich"])
+_NUMBER = re.compile(r"[\d§#(]|[IVXLC]+\b[^a-z]?")
+_YEAR = re.compile(r"\(\d{4}\b")
+_ENUMERATOR = re.compile(
+    r"\s*(?:(?i:article|section|sec\.|clause|chapter|part|figure|fig\.|table|§+)\s*)?"
+    r"(?:\d{1,3}(?:\.\d{1,3})*|[IVXLC]{1,5}|[A-Za-z])"
+)
+_BEFORE_ANY = frozenset(["etc", "Esq"])
+_CLAIMED = re.compile(r"[,;:.?!)\]]")
+
+
+def sentence_ends(run: str) -> list[int]:
+    """Where the sentences of one run of text end, the last one left out.
+
+    >>> sentence_ends("It is 5 p.m. in Rome. Go!")
+    [21]
+    """
+    ends = [0]
+    position = 0
+    while match := _STOP.search(run, position):
+        position = match.end()
+        if match["wide"] is not None:
+            ends.append(position)
+        elif match["glued"] is not None:
+            position = match.start("next")
+            if match["next"] in STARTERS and run[match.start() - 1 : match.start()].islower():
+                ends.append(position)
+        elif match["verbatim"] is None:
+            position = match.start("space")
+            if _ends_sentence(run, ends[-1], match):
+                ends.append(position)
+    return [end for end in ends[1:] if end < len(run)]
+
+
+def _ends_sentence(run: str, begin: int, match: re.Match[str]) -> bool:
+    """Does this stop end the sentence that begins at ``begin``?"""
+    after = match["after"]
+    if _CLAIMED.match(after) or _YEAR.match(after):  # "Viva Maria! (1965)"
+        return False
+    bare = after.lstrip("\"'“‘«([{*_`¿¡")
+    # "iPhone" and "`code`" start small wherever they stand.
+    goes_on = bare[:1].islower() and not bare[1:2].isupper() and "`" not in after
+    if match["mark"] != ".":
+        return _mark_ends(run, match, goes_on=goes_on)
+    if _ENUMERATOR.fullmatch(run, begin, match.start()):
+        return False
+    before = _WORD_BEFORE.search(run, max(begin, match.start() - 40), match.start())
+    name = before.group().lstrip("'’*_`") if before else ""
+    if goes_on:
+        # In careless writing sentences start small; after an unknown abbreviation they seldom do.
+        plain = _SMALL_WORD.fullmatch(name) and name not in ABBREVIATIONS
+        return bool(plain) and not match["closing"]
+    return bool(match["closing"]) or _name_ends(name, after, bare)
+
+
+def _mark_ends(run: str, match: re.Match[str], *, goes_on: bool) -> bool:
+    """Does an exclamation mark, a question mark, an ellipsis or an emoticon end the sentence?"""
+    mark = match["mark"]
+    if mark == "!" and run.endswith("Yahoo", 0, match.start()):
+        return False
+    # "Who?" she asked. But: who? she never asked.
+    return not goes_on or not (match["closing"] or mark is None or mark[0] in ".…")
+
+
+def _name_ends(name: str, after: str, bare: str) -> bool:
+    """Does "name." end a sentence, when what follows does not start small?"""
+    if len(name) > 1 and name.isupper() and name not in ABBREVIATIONS:
+        name = name.capitalize()  # "NO. 5", "GEN. LEE"
+    if name in BEFORE_NAME or name in NEVER_END:
+        return False
+    if name in _BEFORE_ANY:
+        return True
+    if name in BEFORE_NUMBER:
+        return not _NUMBER.match(after)
+    match = _FIRST_WORD.match(bare)
+    word = match.group() if match else ""
+    if _HOUR.fullmatch(name):
+        return not (after[0] == "(" or word.isupper() or word in _ZONES)
+    if name in MAY_END or _DOTTED.fullmatch(name) or (_LETTER.fullmatch(name) and name != "I"):
+        return word in STARTERS and after[0] != "("
+    return True
