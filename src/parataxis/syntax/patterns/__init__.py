@@ -1,0 +1,7 @@
+"""The seven syntactic patterns at which a sentence can be split: find them, count them."""
+
+from parataxis.syntax.patterns.find import find_patterns
+from parataxis.syntax.patterns.kinds import Occurrence, Pattern
+from parataxis.syntax.patterns.table import PatternTable, pattern_table
+
+__all__ = ["Occurrence", "Pattern", "PatternTable", "find_patterns", "pattern_table"]

@@ -1,0 +1,420 @@
+"""Find the occurrences of the seven patterns in a dependency tree.
+
+One rule per pattern, each a function from a word to the phrase that it governs, or None. What is
+inside a phrase that cannot be asserted on its own (a condition, reported speech, a restrictive
+clause) is left alone unless it is itself set off; docs/patterns.md gives the reasons.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from parataxis.syntax.analysis import ROOT, Analysis, Word
+from parataxis.syntax.patterns.kinds import Occurrence, Pattern
+from parataxis.syntax.patterns.lexicon import (
+    ADVERBIAL_MARKS,
+    COMPLEMENT_NOUNS,
+    CONDITION_MARKS,
+    COORDINATORS,
+    DEFINITE,
+    GERUND_MARKS,
+    LINKING_PREPOSITIONS,
+    PURPOSE_VERBS,
+    REPORTING_STARTS,
+    ROLE_FRAMES,
+    SET_OFF_PREPOSITIONS,
+    TIME_WORDS,
+    USE_FORMS,
+    WH_WORDS,
+)
+from parataxis.syntax.patterns.phrases import Phrase, SentenceView
+
+__all__ = ["find_patterns"]
+
+_STATED_BY_PREPOSITION = LINKING_PREPOSITIONS | SET_OFF_PREPOSITIONS
+_CLAUSES = frozenset(["advcl", "acl", "ccomp", "csubj"])
+_NOMINAL = frozenset(["NOUN", "PROPN", "PRON", "NUM"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A phrase that a rule accepts. One that is ``free`` is an aside of the writer, which can be
+    taken out of anything, even out of reported speech."""
+
+    pattern: Pattern
+    phrase: Phrase
+    free: bool = False
+
+
+_Rule = Callable[[SentenceView, Word], _Found | None]
+
+
+def find_patterns(analysis: Analysis) -> list[Occurrence]:
+    """Every place at which the sentence could be split, in order; an outer phrase comes before
+    the ones inside it."""
+    view = SentenceView(analysis)
+    accepted: dict[int, _Found] = {}
+    for word in _top_down(analysis):
+        found = next((f for rule in _RULES if (f := rule(view, word))), None)
+        if found and (found.free or not _in_island(view, word, accepted)):
+            accepted[word.index] = found
+    kept = {h: f for h, f in accepted.items() if not _follows_aside(view, f, accepted)}
+    occurrences = [_occurrence(analysis, head, found) for head, found in kept.items()]
+    return sorted(occurrences, key=lambda o: (o.first, -o.last))
+
+
+def _follows_aside(view: SentenceView, found: _Found, accepted: dict[int, _Found]) -> bool:
+    """Whether the comma before a prepositional phrase only closes the aside before it:
+    "Prince Albert, the king's youngest son, in the summer of 1907"."""
+    if found.pattern != Pattern.PREP or view.starts_with(found.phrase, _STATED_BY_PREPOSITION):
+        return False
+    ends = {view.words[f.phrase.last].index for f in accepted.values() if f.free}
+    return found.phrase.first - 2 in ends
+
+
+def _occurrence(analysis: Analysis, head: int, found: _Found) -> Occurrence:
+    first, last = found.phrase.first, found.phrase.last
+    start, end = analysis[first].start, analysis[last].end
+    return Occurrence(found.pattern, first, last, head, start, end)
+
+
+def _top_down(analysis: Analysis) -> list[Word]:
+    """The words with every governor before its dependents."""
+    if not analysis.words:
+        return []
+    order = [analysis.root]
+    for word in order:
+        order.extend(analysis.children(word.index))
+    return order
+
+
+def _in_island(view: SentenceView, word: Word, accepted: dict[int, _Found]) -> bool:
+    """Whether a clause above the word cannot be asserted on its own."""
+    head = word.head
+    while head != ROOT:
+        above = view.words[head]
+        if above.relation in _CLAUSES and head not in accepted:
+            return True
+        head = above.head
+    return False
+
+
+def _relative_clause(view: SentenceView, word: Word) -> _Found | None:
+    if word.deprel not in ("acl:relcl", "advcl:relcl") or word.index < word.head:
+        return None
+    phrase = view.phrase(word)
+    opening = view.lower[phrase.first : min(phrase.first + 5, word.index + 1)]
+    if view.size(phrase) < 3 or not WH_WORDS & set(opening):
+        return None
+    if view.is_set_off(phrase):
+        return _Found(Pattern.RC, phrase, free=True)
+    if word.deprel == "acl:relcl" and view.is_new(view.words[word.head]):
+        return _Found(Pattern.RC, phrase)
+    return None
+
+
+def _conjunction(view: SentenceView, word: Word) -> _Found | None:
+    if word.head == ROOT or word.index < word.head or not view.is_clause(word):
+        return None
+    phrase = _conjunct(view, word)
+    if word.relation in ("parataxis", "conj") and _follows_semicolon(view, phrase):
+        return _Found(Pattern.CONJ, phrase) if view.size(phrase) > 2 else None
+    if word.relation == "parataxis" and _is_list_member(view, word, phrase):
+        return _Found(Pattern.CONJ, phrase)
+    if word.relation in ("advcl", "parataxis", "conj") and _is_result(view, phrase):
+        return _Found(Pattern.CONJ, phrase)
+    if word.deprel != "conj" or not _joins_clauses(view, word, phrase):
+        return None
+    return _Found(Pattern.CONJ, phrase)
+
+
+def _follows_semicolon(view: SentenceView, phrase: Phrase) -> bool:
+    return phrase.first > 0 and view.words[phrase.first - 1].text == ";"
+
+
+def _conjunct(view: SentenceView, word: Word) -> Phrase:
+    """The conjunct up to the next one: parsers disagree on whether conjuncts nest."""
+    phrase = view.phrase(word)
+    nested = [c for c in view.analysis.children(word.index, "conj") if view.is_clause(c)]
+    starts = [start for c in nested if (start := view.phrase(c).first) > word.index]
+    return view.trim(phrase.first, min([*starts, phrase.last + 1]) - 1)
+
+
+def _is_list_member(view: SentenceView, word: Word, phrase: Phrase) -> bool:
+    """The middle of "he came, she saw him, and they left", which parsers call parataxis."""
+    later = [c for c in view.analysis.children(word.head, "conj") if c.index > word.index]
+    joined = any(view.has_child(c, "cc") and view.has_child(c, "nsubj") for c in later)
+    return joined and view.has_child(word, "nsubj") and view.is_set_off(phrase)
+
+
+def _is_result(view: SentenceView, phrase: Phrase) -> bool:
+    """ "..., so the market was held indoors": "so" coordinates, "so that" does not."""
+    so = view.lower[phrase.first] == "so" and view.lower[phrase.first + 1] not in ("that", "as")
+    return so and view.is_set_off(phrase)
+
+
+def _joins_clauses(view: SentenceView, word: Word, phrase: Phrase) -> bool:
+    left = view.words[word.head]
+    if not view.is_clause(left) or left.relation in ("nsubj", "obj", "obl", "nmod", "amod"):
+        return False
+    if not _is_additive(view, word):
+        return False
+    own = view.size(phrase) - len(view.analysis.children(word.index, "cc"))
+    if own < 2:
+        return False
+    if view.has_child(word, "nsubj", "csubj", "aux", "cop", "mark", "expl"):
+        return True
+    return _predicate_size(view, left, phrase.first) > 1
+
+
+def _is_additive(view: SentenceView, word: Word) -> bool:
+    """Joined by and, but, yet, nor; the members of a list share its last conjunction. What "or"
+    joins is not asserted by itself."""
+    siblings = view.analysis.children(word.head, "conj")
+    later = [s for s in siblings if s.index >= word.index]
+    for sibling in later:
+        if joints := view.analysis.children(sibling.index, "cc"):
+            return view.lower[joints[0].index] in COORDINATORS
+    return True
+
+
+def _predicate_size(view: SentenceView, verb: Word, end: int) -> int:
+    """The words of a verb phrase before ``end``: not its subject, its auxiliaries, or conjuncts."""
+    left_out: set[int] = set()
+    for child in view.analysis.children(verb.index):
+        if child.relation in ("nsubj", "csubj", "aux", "conj", "mark", "cc", "advcl", "punct"):
+            left_out.update(view.analysis.subtree(child.index))
+    return sum(i < end and i not in left_out for i in view.analysis.subtree(verb.index))
+
+
+def _infinitive(view: SentenceView, word: Word) -> _Found | None:
+    if word.relation not in ("advcl", "acl", "xcomp") or "to" not in view.mark(word):
+        return None
+    phrase = view.phrase(word)
+    start = view.lower[phrase.first : phrase.first + 3]
+    if "to" not in start or view.size(phrase) - start.index("to") < 4:
+        return None
+    if not _states_purpose(view, word, view.words[word.head]):
+        return None
+    return _Found(Pattern.INF, phrase)
+
+
+def _states_purpose(view: SentenceView, word: Word, governor: Word) -> bool:
+    text = view.lower[governor.index]
+    if word.relation == "acl":
+        dets = {view.lower[child.index] for child in view.analysis.children(governor.index, "det")}
+        known = dets & (DEFINITE - {"all"}) or view.has_child(governor, "nmod:poss")
+        return not known and governor.upos == "NOUN" and text not in COMPLEMENT_NOUNS
+    if word.relation == "xcomp":
+        return text in PURPOSE_VERBS
+    if word.index < governor.index:
+        return True
+    degree = {"too", "enough", "so", "sufficiently"} & set(view.lower[: word.index])
+    if governor.upos in ("ADJ", "ADV") or text in USE_FORMS or degree:
+        return False
+    objects = view.analysis.children(governor.index, "obj")
+    takes_time = text.startswith(("take", "took")) and any(
+        view.lower[o.index] in TIME_WORDS for o in objects
+    )
+    return not takes_time
+
+
+def _linked_phrase(view: SentenceView, word: Word) -> _Found | None:
+    """Prepositional phrases whose preposition alone shows that they state a second fact."""
+    if word.upos in ("VERB", "AUX") or word.relation in ("conj", "root", "case", "mark", "fixed"):
+        return None
+    if view.has_child(word, "cop", "nsubj"):
+        return None
+    phrase = _from_preposition(view, word)
+    if view.size(phrase) < 4 or view.starts_with(phrase, REPORTING_STARTS):
+        return None
+    if view.starts_with(phrase, LINKING_PREPOSITIONS):
+        return _Found(Pattern.PREP, phrase)
+    start = view.starts_with(phrase, SET_OFF_PREPOSITIONS)
+    if not start or not view.is_set_off(phrase):
+        return None
+    if start == ("as",) and view.lower[word.index] in ROLE_FRAMES:
+        return None
+    return _Found(Pattern.PREP, phrase)
+
+
+def _from_preposition(view: SentenceView, word: Word) -> Phrase:
+    """The phrase with the first words of its preposition ("together with", "thanks to"), which
+    parsers often attach elsewhere."""
+    phrase = view.phrase(word)
+    for back in (1, 2):
+        longer = Phrase(phrase.first - back, phrase.last)
+        if longer.first < 0 or longer.first <= word.head < phrase.first:
+            break
+        if len(view.starts_with(longer, LINKING_PREPOSITIONS)) > 1:
+            return longer
+    return phrase
+
+
+def _set_off_phrase(view: SentenceView, word: Word) -> _Found | None:
+    """Other prepositional phrases: only asides and afterthoughts, not the frame of a clause."""
+    if word.relation not in ("obl", "nmod") or not view.has_child(word, "case"):
+        return None
+    phrase = view.phrase(word)
+    if word.index < word.head or view.size(phrase) < 4 or not view.is_set_off(phrase):
+        return None
+    starts_well = view.words[phrase.first].upos in ("ADP", "SCONJ", "ADV")
+    if not starts_well or view.starts_with(phrase, REPORTING_STARTS):
+        return None
+    if view.lower[word.index] in TIME_WORDS or word.upos == "NUM":
+        return None
+    return _Found(Pattern.PREP, phrase, free=word.relation == "nmod")
+
+
+def _adverbial(view: SentenceView, word: Word) -> _Found | None:
+    if word.relation not in ("advcl", "obl", "advmod", "acl") or word.deprel == "acl:relcl":
+        return None
+    phrase = _with_soon(view, word)
+    now_that = view.starts_with(phrase, {("now", "that")})
+    if word.relation != "advcl" and not now_that and not view.has_child(word, "mark"):
+        return None
+    opening = _opening(view, word, phrase)
+    if view.size(phrase) < 3 or view.starts_with(opening, CONDITION_MARKS):
+        return None
+    if _is_gerund(view, word) and not view.starts_with(opening, GERUND_MARKS):
+        introduced = view.words[phrase.first].upos in ("ADP", "SCONJ") and "with" not in view.mark(
+            word
+        )
+        return _Found(Pattern.ADV, phrase) if introduced and view.is_set_off(phrase) else None
+    start = view.starts_with(opening, ADVERBIAL_MARKS | GERUND_MARKS)
+    if not start or _compares(view, word):
+        return None
+    if start == ("when",) and _follows_time(view, phrase):
+        return _Found(Pattern.RC, phrase, free=True)
+    return _Found(Pattern.ADV, phrase)
+
+
+def _opening(view: SentenceView, word: Word, phrase: Phrase) -> Phrase:
+    """The phrase from its subordinating word on: "shortly before he died" opens at "before"."""
+    marks = [m.index for m in view.analysis.children(word.index, "mark")]
+    first = marks[0] if marks and phrase.first < marks[0] < word.index else phrase.first
+    if any(view.words[i].upos in ("ADP", "SCONJ") for i in range(phrase.first, first)):
+        first = phrase.first
+    return Phrase(first, phrase.last)
+
+
+def _with_soon(view: SentenceView, word: Word) -> Phrase:
+    """Treebanks hang the clause of "as soon as it rains" on "soon": take the whole."""
+    phrase = view.phrase(word)
+    if word.head != ROOT and view.lower[word.head] in ("soon", "long"):
+        return view.phrase(view.words[word.head])
+    return phrase
+
+
+def _is_gerund(view: SentenceView, word: Word) -> bool:
+    return word.xpos == "VBG" and not view.has_child(word, "aux", "nsubj")
+
+
+def _compares(view: SentenceView, word: Word) -> bool:
+    """ "as fast as he could", "so tired as to": the clause completes an adverb or adjective."""
+    governor = view.words[word.head]
+    if view.lower[governor.index] == "soon":
+        return False
+    degrees = view.analysis.children(governor.index, "advmod")
+    return any(view.lower[d.index] in ("as", "so") and d.index < word.index for d in degrees)
+
+
+def _follows_time(view: SentenceView, phrase: Phrase) -> bool:
+    """ "in 1950, when prices were low" describes the year: a relative clause."""
+    before = phrase.first - 2
+    if before < 0 or view.words[phrase.first - 1].text != ",":
+        return False
+    return view.lower[before] in TIME_WORDS or view.words[before].upos == "NUM"
+
+
+def _participle(view: SentenceView, word: Word) -> _Found | None:
+    if word.relation not in ("acl", "advcl", "amod") or word.deprel == "acl:relcl":
+        return None
+    if not _is_participle(view, word) and not _is_loose_adjective(view, word):
+        return None
+    phrase = view.phrase(word)
+    if view.size(phrase) < 2 or view.starts_with(phrase, REPORTING_STARTS | CONDITION_MARKS):
+        return None
+    if view.is_set_off(phrase):
+        return _Found(Pattern.PART, phrase, free=True)
+    if word.deprel == "acl" and word.upos == "VERB":
+        return _Found(Pattern.PART, phrase) if view.is_new(view.words[word.head]) else None
+    return None
+
+
+def _is_participle(view: SentenceView, word: Word) -> bool:
+    if word.relation == "amod" or set(view.mark(word)) - {"with"}:
+        return False
+    auxiliaries = view.analysis.children(word.index, "aux", "cop")
+    # "having lost", "being tired": the first of the group carries the form.
+    form = (auxiliaries[0] if auxiliaries else word).xpos
+    if form == "VBD":  # "the railway, opened in 1869": a past tense would need a subject
+        return not auxiliaries and not view.has_child(word, "nsubj")
+    return form in ("VBG", "VBN")
+
+
+def _is_loose_adjective(view: SentenceView, word: Word) -> bool:
+    """ ", popular with tourists,": a relative clause without its verb."""
+    if word.upos != "ADJ" or view.mark(word) or view.has_child(word, "cop", "nsubj"):
+        return False
+    return word.index > word.head or word.relation == "advcl"
+
+
+def _apposition(view: SentenceView, word: Word) -> _Found | None:
+    if word.relation not in ("appos", "acl", "advcl", "parataxis") or word.deprel == "acl:relcl":
+        return None
+    if not _is_nominal(view, word) or view.mark(word):
+        return None
+    if view.has_child(word, "cop", "nsubj") or not _describes(view, word):
+        return None
+    phrase = _whole_apposition(view, word)
+    if view.size(phrase) < 2 or not view.is_set_off(phrase) or _is_definition(view, phrase):
+        return None
+    return _Found(Pattern.APPOS, phrase, free=True)
+
+
+def _is_nominal(view: SentenceView, word: Word) -> bool:
+    with_article = view.has_child(word, "det", "nmod:poss")
+    if word.relation == "parataxis" or word.upos in ("ADJ", "NUM"):
+        return with_article and word.upos != "VERB"
+    return word.upos in ("NOUN", "PROPN", "PRON")
+
+
+def _whole_apposition(view: SentenceView, word: Word) -> Phrase:
+    """Parsers hang "in the south" of "Katanga, a province in the south" on either noun; without a
+    comma between them it belongs to the apposition."""
+    phrase = view.phrase(word)
+    for sibling in view.analysis.children(word.head, "nmod", "acl", "appos"):
+        other = view.phrase(sibling)
+        if other.first == phrase.last + 1:
+            phrase = Phrase(phrase.first, other.last)
+    return phrase
+
+
+def _describes(view: SentenceView, word: Word) -> bool:
+    """Not a place in a place ("Austin, Texas") and not a date ("Friday, the twelfth of May")."""
+    noun = view.words[word.head]
+    if view.lower[noun.index] in TIME_WORDS:
+        return False
+    return not (noun.upos == word.upos == "PROPN" and not view.has_child(word, "det"))
+
+
+def _is_definition(view: SentenceView, phrase: Phrase) -> bool:
+    """(the "Buyer"): a contract's defined term names the thing, it says nothing about it."""
+    if phrase.first == 0 or view.words[phrase.first - 1].text not in ("(", "[", '"', "“"):
+        return False
+    return any(
+        view.words[i].text in ('"', "“", "''", "``")
+        for i in range(phrase.first - 1, phrase.last + 1)
+    )
+
+
+_RULES: tuple[_Rule, ...] = (
+    _relative_clause,
+    _infinitive,
+    _conjunction,
+    _linked_phrase,
+    _adverbial,
+    _participle,
+    _apposition,
+    _set_off_phrase,
+)

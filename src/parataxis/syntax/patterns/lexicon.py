@@ -1,0 +1,266 @@
+"""The closed lists of words that decide what a phrase is; docs/patterns.md explains each."""
+
+__all__ = [
+    "ADVERBIAL_MARKS",
+    "COMPLEMENT_NOUNS",
+    "CONDITION_MARKS",
+    "COORDINATORS",
+    "DEFINITE",
+    "GERUND_MARKS",
+    "INDEFINITE",
+    "LINKING_PREPOSITIONS",
+    "MODALS",
+    "PURPOSE_VERBS",
+    "REPORTING_STARTS",
+    "ROLE_FRAMES",
+    "SET_OFF_PREPOSITIONS",
+    "TIME_WORDS",
+    "USE_FORMS",
+    "WH_WORDS",
+]
+
+
+def _phrases(text: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(line.split()) for line in text.splitlines() if line.strip())
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+WH_WORDS = _words("who whom whose which that where when why whereby wherein")
+
+COORDINATORS = _words("and & but yet nor so")
+
+INDEFINITE = _words("a an another some several")
+
+DEFINITE = _words(
+    "the this that these those each every any all no both either neither such what which "
+    "whichever whatever"
+)
+
+ADVERBIAL_MARKS = _phrases(
+    """
+    because
+    since
+    as
+    while
+    whilst
+    when
+    whenever
+    after
+    before
+    until
+    till
+    once
+    although
+    though
+    even though
+    even when
+    even after
+    even before
+    even as
+    whereas
+    so that
+    now that
+    in that
+    lest
+    except
+    except as
+    except that
+    except when
+    save as
+    just as
+    as soon as
+    """
+)
+
+CONDITION_MARKS = _phrases(
+    """
+    if
+    even if
+    only if
+    except if
+    as if
+    as though
+    like
+    unless
+    than
+    whether
+    provided
+    provided that
+    providing
+    as long as
+    so long as
+    in case
+    so far as
+    insofar as
+    where
+    """
+)
+"""Conditions and comparisons: they stay with what they condition (GUIDELINES rule 4)."""
+
+GERUND_MARKS = _phrases(
+    """
+    after
+    before
+    while
+    whilst
+    when
+    since
+    until
+    upon
+    on
+    once
+    despite
+    in spite of
+    although
+    though
+    besides
+    in addition to
+    instead of
+    prior to
+    following
+    """
+)
+"""What turns a gerund into an adverbial phrase wherever it stands; any other preposition ("by
+selling its shares") must be set off by a comma."""
+
+LINKING_PREPOSITIONS = _phrases(
+    """
+    despite
+    in spite of
+    notwithstanding
+    because of
+    due to
+    owing to
+    thanks to
+    as a result of
+    as a consequence of
+    as part of
+    in response to
+    in addition to
+    instead of
+    in place of
+    in contrast to
+    in contrast with
+    contrary to
+    unlike
+    along with
+    together with
+    along the lines
+    in accordance with
+    in compliance with
+    in conformity with
+    in line with
+    pursuant to
+    subject to
+    in connection with
+    on behalf of
+    for the benefit of
+    for the purpose of
+    for the purposes of
+    for the sake of
+    for lack of
+    in exchange for
+    in return for
+    in honour of
+    in honor of
+    in memory of
+    in recognition of
+    in protest against
+    in protest at
+    in violation of
+    in breach of
+    in defiance of
+    at the request of
+    at the invitation of
+    at the expense of
+    with the help of
+    with the aid of
+    with the support of
+    with the consent of
+    with the approval of
+    under the supervision of
+    under the leadership of
+    under the direction of
+    under the guidance of
+    by means of
+    by virtue of
+    except for
+    apart from
+    aside from
+    with the exception of
+    without
+    """
+)
+"""Prepositions that link the clause to a second fact, so that their phrase counts anywhere."""
+
+SET_OFF_PREPOSITIONS = _phrases(
+    """
+    with
+    as
+    like
+    amid
+    amidst
+    among
+    for all
+    besides
+    including
+    """
+)
+"""Those whose phrase counts even before the verb, but only where punctuation sets it off."""
+
+REPORTING_STARTS = _phrases(
+    """
+    according to
+    such as
+    as well as
+    as to
+    as for
+    as of
+    as opposed to
+    rather than
+    per
+    of
+    for example
+    for instance
+    depending on
+    """
+)
+"""Starts of phrases that never state a fact of their own: attributions, examples, lists."""
+
+ROLE_FRAMES = _words(
+    "result consequence child boy girl man woman youth teenager student adult rule whole matter "
+    "fact usual"
+)
+"""Nouns after which "as a ..." is a time or a connective, not a role ("as a young man")."""
+
+COMPLEMENT_NOUNS = _words(
+    "ability attempt authority capacity chance commitment decision desire determination duty "
+    "effort failure freedom inability inclination intention invitation need obligation offer "
+    "opportunity option order permission power pressure promise reason refusal reluctance "
+    "request requirement responsibility right temptation tendency threat time way willingness "
+    "wish attempts efforts rights opportunities obligations duties powers reasons ways chances "
+    "person man woman one"
+)
+"""Nouns whose infinitive says what they consist in ("the right to terminate"), not a purpose."""
+
+PURPOSE_VERBS = _words(
+    "send sends sent sending hire hires hired hiring dispatch dispatched recruit recruited "
+    "found founded establish established build builds built erect erected create created form "
+    "formed set introduced launched held convened organised organized installed "
+    "bring brought commission commissioned engage engaged"
+)
+"""Verbs whose infinitive is a purpose even where a parser calls it a complement."""
+
+MODALS = _words("shall must may can will should might would could")
+
+USE_FORMS = _words("use uses used using help helps helped helping need needs needed")
+
+TIME_WORDS = _words(
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday spring summer autumn fall winter "
+    "year month week day night morning evening afternoon century decade time moment period era "
+    "age season hour hours days weeks months years minutes"
+)

@@ -1,0 +1,124 @@
+"""What the pattern rules ask about a phrase: where it ends, whether it is set off, whether its
+noun is new to the reader."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from parataxis.syntax.analysis import ROOT, Analysis, Word
+from parataxis.syntax.patterns.lexicon import DEFINITE, INDEFINITE, MODALS
+
+__all__ = ["Phrase", "SentenceView"]
+
+_SET_OFF = frozenset([",", "(", "[", "—", "–", "-", "--", "---"])
+_QUOTES = frozenset("\"'“”‘’`«»") | {"``", "''"}
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A stretch of words, ends included."""
+
+    first: int
+    last: int
+
+
+class SentenceView:
+    """One analysis with the questions that the pattern rules put to it."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self.words = analysis.words
+        self.lower = [word.text.lower() for word in analysis.words]
+
+    def phrase(self, word: Word) -> Phrase:
+        """The unbroken stretch of the subtree around ``word``, without punctuation at its ends."""
+        inside = set(self.analysis.subtree(word.index))
+        first = last = word.index
+        while first - 1 in inside or (first - 2 in inside and self.is_punct(first - 1)):
+            first -= 1
+        while last + 1 in inside or (last + 2 in inside and self.is_punct(last + 1)):
+            last += 1
+        return self.trim(first, last)
+
+    def trim(self, first: int, last: int) -> Phrase:
+        """Drop punctuation at both ends."""
+        while first < last and self.is_punct(first):
+            first += 1
+        while last > first and self.is_punct(last):
+            last -= 1
+        return Phrase(first, last)
+
+    def is_punct(self, index: int) -> bool:
+        return self.words[index].upos == "PUNCT"
+
+    def size(self, phrase: Phrase) -> int:
+        """The number of words of a phrase, punctuation not counted."""
+        return sum(not self.is_punct(i) for i in range(phrase.first, phrase.last + 1))
+
+    def starts_with(self, phrase: Phrase, starts: Collection[tuple[str, ...]]) -> tuple[str, ...]:
+        """The longest of ``starts`` with which the phrase begins, or ()."""
+        for length in range(4, 0, -1):
+            start = tuple(self.lower[phrase.first : min(phrase.first + length, phrase.last + 1)])
+            if len(start) == length and start in starts:
+                return start
+        return ()
+
+    def is_set_off(self, phrase: Phrase) -> bool:
+        """Whether a comma, dash or bracket stands before the phrase, or after it where it opens
+        the sentence (or a clause: "..., and despite the rain, ...")."""
+        before = self._skip_quotes(phrase.first - 1, -1)
+        if before >= 0 and self.words[before].text in _SET_OFF:
+            return True
+        after = self._skip_quotes(phrase.last + 1, 1)
+        opens = before < 0 or self.words[before].text in (";", ":") or self._is_cc(before)
+        return opens and after < len(self.words) and self.words[after].text in _SET_OFF
+
+    def _is_cc(self, index: int) -> bool:
+        return self.words[index].deprel == "cc"
+
+    def _skip_quotes(self, index: int, step: int) -> int:
+        while 0 <= index < len(self.words) and self.words[index].text in _QUOTES:
+            index += step
+        return index
+
+    def mark(self, word: Word) -> list[str]:
+        """The words that introduce a clause or a prepositional phrase."""
+        return [
+            self.lower[child.index] for child in self.analysis.children(word.index, "mark", "case")
+        ]
+
+    def has_child(self, word: Word, *relations: str) -> bool:
+        return bool(self.analysis.children(word.index, *relations))
+
+    def is_clause(self, word: Word) -> bool:
+        """Whether the word heads a clause or verb phrase: a verb, or a predicate with a copula."""
+        return word.upos in ("VERB", "AUX") or self.has_child(word, "cop", "nsubj", "csubj")
+
+    def is_new(self, noun: Word) -> bool:
+        """Whether a noun phrase brings in something of its own, so that what is said of it is a
+        fact and not a way to pick it out: a name, or an indefinite that is neither generic nor
+        negated."""
+        dets = {self.lower[child.index] for child in self.analysis.children(noun.index, "det")}
+        if dets & DEFINITE or self.has_child(noun, "nmod:poss"):
+            return False
+        if noun.upos == "PROPN":
+            return True
+        if dets & INDEFINITE or self.has_child(noun, "nummod"):
+            return not self._is_generic_or_negated(noun)
+        # "a cloud of dust surrounding a star": the indefinite is one step up.
+        if noun.deprel == "nmod" and not dets and self.mark(noun) == ["of"]:
+            return self.is_new(self.words[noun.head])
+        return False
+
+    def _is_generic_or_negated(self, noun: Word) -> bool:
+        if noun.head == ROOT:
+            return False
+        verb = self.words[noun.head]
+        around = self.analysis.children(verb.index)
+        if any(self.lower[child.index] in ("not", "n't", "never", "no") for child in around):
+            return True
+        if noun.relation != "nsubj":
+            return False
+        auxiliaries = [child for child in around if child.relation in ("aux", "cop")]
+        modal = any(self.lower[child.index] in MODALS for child in auxiliaries)
+        finite = auxiliaries[0] if auxiliaries else verb
+        return modal or finite.feats.get("Tense") == "Pres"
