@@ -1,3 +1,54 @@
-"""Parataxis splits long, complex English sentences into simple ones with the same meaning."""
+"""Parataxis splits long, complex English sentences into simple ones with the same meaning.
+
+>>> import parataxis
+>>> print(parataxis.split("It rained.", splitter="source"))
+It rained.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from parataxis.api import DEFAULT_SPLITTER, DocumentRewrite, Splitter, split
+    from parataxis.errors import InputError, ParataxisError, TooLongError, UnknownSplitterError
+    from parataxis.rewrite.record import Finding, Kind, Origin, OutputToken, Rewrite
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "DEFAULT_SPLITTER",
+    "DocumentRewrite",
+    "Finding",
+    "InputError",
+    "Kind",
+    "Origin",
+    "OutputToken",
+    "ParataxisError",
+    "Rewrite",
+    "Splitter",
+    "TooLongError",
+    "UnknownSplitterError",
+    "__version__",
+    "split",
+]
+
+_HOMES = {
+    "parataxis.api": ("DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split"),
+    "parataxis.errors": ("InputError", "ParataxisError", "TooLongError", "UnknownSplitterError"),
+    "parataxis.rewrite.record": ("Finding", "Kind", "Origin", "OutputToken", "Rewrite"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use, so that ``import parataxis`` itself costs nothing."""
+    for module, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module
+
+            value: object = getattr(import_module(module), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

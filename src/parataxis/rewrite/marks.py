@@ -4,13 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
-from typing import NamedTuple
 
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Origin, OutputToken, Rewrite
 from parataxis.text.tokens import tokenize
 
-__all__ = ["Mark", "MarkedRewrite", "PatternSpan", "Piece", "mark"]
+__all__ = ["Mark", "MarkedRewrite", "Piece", "mark"]
 
 
 class Mark(StrEnum):
@@ -32,14 +31,6 @@ class Piece:
     text: str
     mark: Mark = Mark.KEPT
     source: tuple[int, int] | None = None
-
-
-class PatternSpan(NamedTuple):
-    """A pattern ("rc") and the characters of the source that it covers."""
-
-    pattern: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +70,7 @@ def _source_pieces(source: str, used: Iterable[tuple[int, int]]) -> list[tuple[i
         # A span may cover several of our tokens: other splitters cut words in other places.
         kept = any(start < token.end and token.start < end for start, end in spans)
         place = (token.start, token.end)
-        pieces.append(
-            (token.start, Piece(token.text, Mark.KEPT if kept else Mark.LEFT_OUT, place))
-        )
+        pieces.append((token.start, Piece(token.text, Mark.KEPT if kept else Mark.LEFT_OUT, place)))
     return pieces
 
 

@@ -9,9 +9,10 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from parataxis.rewrite.marks import Mark, PatternSpan, Piece, mark
+from parataxis.rewrite.marks import Mark, Piece, mark
 from parataxis.rewrite.record import Rewrite
-from parataxis.rewrite.render import PATTERN_NAMES, describe
+from parataxis.rewrite.render import describe
+from parataxis.syntax.patterns import Occurrence
 
 __all__ = ["page_end", "page_entry", "page_start"]
 
@@ -42,7 +43,7 @@ source words behind it.</p>
 """
 
 
-def page_entry(rewrite: Rewrite, patterns: Sequence[PatternSpan] = ()) -> str:
+def page_entry(rewrite: Rewrite, patterns: Sequence[Occurrence] = ()) -> str:
     """One rewrite as an article."""
     marked = mark(rewrite)
     kind = "split" if rewrite.is_split else "unsplit"
@@ -94,24 +95,22 @@ def _word(piece: Piece, source: str) -> str:
     return f"<span {place}>{text}</span>"
 
 
-def _patterns(patterns: Sequence[PatternSpan], source: str) -> list[str]:
+def _patterns(patterns: Sequence[Occurrence], source: str) -> list[str]:
     if not patterns:
         return []
     items = []
     for span in patterns:
-        name = PATTERN_NAMES.get(span.pattern, span.pattern)
         words = escape(" ".join(source[span.start : span.end].split()))
         items.append(
             f'<li tabindex="0" data-span="{span.start} {span.end}">'
-            f"<b>{escape(name)}</b> {words}</li>"
+            f"<b>{escape(span.pattern.plain_name)}</b> {words}</li>"
         )
     return ['<ul class="patterns" aria-label="Patterns">', *items, "</ul>"]
 
 
 def _notes(rewrite: Rewrite) -> list[str]:
-    notes = [rewrite.note] if rewrite.note else []
-    notes += [describe(finding) for finding in rewrite.findings or ()]
-    if not notes:
-        return []
-    items = [f"<li>{escape(note)}</li>" for note in notes]
-    return ['<ul class="notes" aria-label="Notes">', *items, "</ul>"]
+    note = [f'<p class="note">{escape(rewrite.note)}</p>'] if rewrite.note else []
+    if not rewrite.findings:
+        return note
+    items = [f"<li>{escape(describe(finding))}</li>" for finding in rewrite.findings]
+    return [*note, '<ul class="findings" aria-label="Findings">', *items, "</ul>"]

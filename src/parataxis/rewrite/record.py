@@ -61,7 +61,7 @@ class Finding(_Record):
 
     kind: Kind
     words: str
-    sentence: int | None
+    sentence: int | None = None
     start: int
     end: int
     message: str

@@ -6,23 +6,14 @@ The HTML rendering is :mod:`parataxis.rewrite.page`.
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from parataxis.rewrite.marks import Mark, PatternSpan, Piece, mark
+from parataxis.rewrite.marks import Mark, Piece, mark
 from parataxis.rewrite.record import Finding, Rewrite
+from parataxis.syntax.patterns import Occurrence
 
-__all__ = ["PATTERN_NAMES", "describe", "render_diff", "render_explanation"]
-
-PATTERN_NAMES = {
-    "rc": "relative clause",
-    "conj": "conjunction",
-    "part": "participle phrase",
-    "prep": "prepositional phrase",
-    "adv": "adverbial clause",
-    "appos": "apposition",
-    "inf": "infinitive",
-}
-"""The seven patterns of Zhang et al. (2020), §4.1.3, in words."""
+__all__ = ["describe", "render_diff", "render_explanation"]
 
 _RESET, _BOLD, _DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"
+_RED, _GREEN, _CYAN = "\x1b[31m", "\x1b[32m", "\x1b[36m"
 _COLOURS = {
     Mark.LEFT_OUT: "\x1b[31;9m",  # red, struck through
     Mark.INSERTED: "\x1b[32;1m",
@@ -36,8 +27,18 @@ _BRACKETS = {
 }
 
 
-def render_diff(rewrite: Rewrite, *, colour: bool = False) -> str:
+def render_diff(
+    rewrite: Rewrite,
+    patterns: Sequence[Occurrence] | None = None,
+    *,
+    header: bool = False,
+    colour: bool = False,
+) -> str:
     """The source against its simple sentences, with what was left out, inserted or inflected.
+
+    A sentence left whole is shown as context, like an unchanged line of a diff. With ``header``,
+    the id stands above each rewrite; with ``patterns`` (of the source; there may be none), they
+    and what the checks found stand below it.
 
     >>> rewrite = Rewrite(
     ...     source="Ann, serving as host, spoke.",
@@ -45,39 +46,42 @@ def render_diff(rewrite: Rewrite, *, colour: bool = False) -> str:
     ...     splitter="rules",
     ... )
     >>> print(render_diff(rewrite), end="")
-    - Ann[-,-] serving as host[-,-] spoke.
+    - Ann, serving as host, spoke.
     + Ann spoke.
     + Ann {+was+} serving as host.
     """
-    if not rewrite.is_split:
-        return f"  {_one_line(rewrite.source)}\n"
-    marked = mark(rewrite)
-    lines = [_paint("- ", "\x1b[31m", colour=colour) + _pieces(marked.source, colour=colour)]
-    for sentence in marked.simple:
-        lines.append(_paint("+ ", "\x1b[32m", colour=colour) + _pieces(sentence, colour=colour))
+    lines = []
+    if header and rewrite.id and rewrite.is_split:
+        lines.append(_paint(f"@@ {rewrite.id} @@", _CYAN, colour=colour))
+    if rewrite.is_split:
+        marked = mark(rewrite)
+        lines.append(_paint("- ", _RED, colour=colour) + _pieces(marked.source, colour=colour))
+        lines += [
+            _paint("+ ", _GREEN, colour=colour) + _pieces(sentence, colour=colour)
+            for sentence in marked.simple
+        ]
+    else:
+        lines.append(f"  {_one_line(rewrite.source)}")
+    if patterns is not None:
+        lines += [*_patterns(rewrite, patterns), *_remarks(rewrite)]
     return "".join(f"{line}\n" for line in lines)
 
 
 def render_explanation(
-    rewrite: Rewrite, patterns: Sequence[PatternSpan] = (), *, colour: bool = False
+    rewrite: Rewrite, patterns: Sequence[Occurrence] = (), *, colour: bool = False
 ) -> str:
     """A rewrite with its patterns, the origin of its words, and what the checks found."""
     lines = [
         _paint(rewrite.id or "source", _DIM, colour=colour),
         f"  {_paint(_one_line(rewrite.source), _BOLD, colour=colour)}",
+        *_patterns(rewrite, patterns),
     ]
-    for span in patterns:
-        words = _one_line(rewrite.source[span.start : span.end])
-        name = PATTERN_NAMES.get(span.pattern, span.pattern)
-        lines.append(f"    {span.pattern:<6}{name + ':':<22}{words}")
     if rewrite.is_split:
         lines += [f"  → {_one_line(sentence)}" for sentence in rewrite.simple]
         lines += [f"    {line}" for line in _origins(rewrite)]
     else:
         lines.append("  = left whole")
-    if rewrite.note:
-        lines.append(f"    note: {rewrite.note}")
-    lines += [f"  ! {describe(finding)}" for finding in rewrite.findings or ()]
+    lines += _remarks(rewrite)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -85,6 +89,19 @@ def describe(finding: Finding) -> str:
     """A finding in a few words: its kind, what the check says, and which sentence it is in."""
     where = "" if finding.sentence is None else f" (sentence {finding.sentence + 1})"
     return f"{finding.kind.value}: {finding.message.rstrip('.')}{where}"
+
+
+def _patterns(rewrite: Rewrite, patterns: Sequence[Occurrence]) -> Iterator[str]:
+    for span in patterns:
+        words = _one_line(rewrite.source[span.start : span.end])
+        yield f"    {span.pattern:<6}{span.pattern.plain_name}: {words}"
+
+
+def _remarks(rewrite: Rewrite) -> Iterator[str]:
+    if rewrite.note:
+        yield f"    note: {rewrite.note}"
+    for finding in rewrite.findings or ():
+        yield f"  ! {describe(finding)}"
 
 
 def _origins(rewrite: Rewrite) -> Iterator[str]:
@@ -111,7 +128,7 @@ def _phrases(pieces: Iterable[Piece], wanted: Mark) -> Iterator[str]:
         pieces, key=lambda piece: piece.mark is wanted or not piece.text.strip()
     ):
         phrase = "".join(piece.text for piece in group).strip() if chosen else ""
-        if any(character.isalnum() for character in phrase):
+        if _has_word(phrase):
             yield _one_line(phrase)
 
 
@@ -119,7 +136,7 @@ def _pieces(pieces: Iterable[Piece], *, colour: bool) -> str:
     shown = []
     for kind, group in groupby(_joined(pieces), key=lambda piece: piece.mark):
         text = "".join(piece.text for piece in group)
-        if kind is Mark.KEPT:
+        if kind is Mark.KEPT or not _has_word(text):  # marks on a lone comma only distract
             shown.append(text)
         elif colour:
             shown.append(f"{_COLOURS[kind]}{text}{_RESET}")
@@ -135,6 +152,10 @@ def _joined(pieces: Iterable[Piece]) -> list[Piece]:
         if not joined[i].text.strip() and joined[i - 1].mark is joined[i + 1].mark:
             joined[i] = Piece(joined[i].text, joined[i - 1].mark)
     return joined
+
+
+def _has_word(text: str) -> bool:
+    return any(character.isalnum() for character in text)
 
 
 def _paint(text: str, style: str, *, colour: bool) -> str:

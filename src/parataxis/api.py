@@ -1,0 +1,174 @@
+"""Splitting from Python: :func:`split` for one text, :class:`Splitter` for many."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from parataxis.errors import InputError, TooLongError
+from parataxis.rewrite.record import Finding, Rewrite
+from parataxis.splitters.protocol import SentenceSplitter
+from parataxis.splitters.registry import load_splitter
+from parataxis.splitters.source import left_whole
+from parataxis.text.documents import Document, read_document
+
+__all__ = ["DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split", "with_findings"]
+
+DEFAULT_SPLITTER = "rules"
+"""The splitter that is used where none is named."""
+
+BATCH = 32
+"""Sentences handed to a splitter at a time: many enough to batch, few enough to answer soon."""
+
+
+def split(
+    text: str, *, splitter: str | SentenceSplitter = DEFAULT_SPLITTER, strict: bool = False
+) -> "DocumentRewrite":
+    """Split the sentences of a text; everything between them comes back as it was.
+
+    With ``strict``, a rewrite in which the checks find a fault is dropped and the source kept.
+
+    >>> result = split("Ann came, and Bob left.  It rained.", splitter="source")
+    >>> str(result)
+    'Ann came, and Bob left.  It rained.'
+    >>> result.simple
+    ['Ann came, and Bob left.', 'It rained.']
+    """
+    return Splitter(splitter, strict=strict).split(text)
+
+
+@dataclass(frozen=True)
+class DocumentRewrite:
+    """A text and the rewrite of each of its sentences, in order."""
+
+    document: Document
+    rewrites: Sequence[Rewrite]
+
+    @cached_property
+    def text(self) -> str:
+        """The whole text with its sentences split; all else is exactly as it was."""
+        return self.document.rebuild(
+            {
+                index: list(rewrite.simple)
+                for index, rewrite in enumerate(self.rewrites)
+                if rewrite.is_split
+            }
+        )
+
+    @property
+    def simple(self) -> list[str]:
+        """The simple sentences of all rewrites."""
+        return [sentence for rewrite in self.rewrites for sentence in rewrite.simple]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Splitter:
+    """Splits many sentences or texts; the models behind it are loaded once, on first use.
+
+    ``splitter`` is the name of an installed splitter or an object that is one. With ``check``,
+    each rewrite carries the findings of the checks. With ``strict``, which checks too, a rewrite
+    with a finding is replaced by its source, and its ``note`` says why.
+
+    >>> splitter = Splitter("source")
+    >>> splitter("It rained.").simple
+    ('It rained.',)
+    >>> [rewrite.is_split for rewrite in splitter.pipe(["It rained.", "Ann left."])]
+    [False, False]
+    """
+
+    def __init__(
+        self,
+        splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
+        *,
+        check: bool = False,
+        strict: bool = False,
+    ) -> None:
+        self._splitter = load_splitter(splitter) if isinstance(splitter, str) else splitter
+        self.check = check or strict
+        self.strict = strict
+
+    @property
+    def name(self) -> str:
+        """The name of the splitter."""
+        return self._splitter.name
+
+    def __call__(self, sentence: str) -> Rewrite:
+        """Rewrite one sentence."""
+        return next(self.pipe([sentence]))
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
+        """Rewrite many sentences, in order; none is lost.
+
+        A sentence that is too long for the splitter comes back whole, with a note.
+        """
+        stream = iter(sentences)
+        while batch := list(islice(stream, BATCH)):
+            for sentence in batch:
+                if not sentence.strip():
+                    raise InputError("A sentence is empty; leave empty sentences out.")
+            rewrites: Iterable[Rewrite] = self._batch(batch)
+            if self.check:
+                rewrites = with_findings(rewrites)
+            yield from map(self._strict, rewrites) if self.strict else rewrites
+
+    def split(self, text: str) -> DocumentRewrite:
+        """Split the sentences of a text; everything between them comes back as it was.
+
+        >>> print(Splitter("source").split("1. Ann came.\\n2. Bob left."))
+        1. Ann came.
+        2. Bob left.
+        """
+        if not text.strip():
+            raise InputError("The text is empty; give at least one sentence.")
+        document = read_document(text)
+        sentences = [span.text for span in document.sentences]
+        return DocumentRewrite(document, tuple(self.pipe(sentences)))
+
+    def _batch(self, sentences: Sequence[str]) -> list[Rewrite]:
+        try:
+            return list(self._splitter.pipe(sentences))
+        except TooLongError:
+            return [self._one(sentence) for sentence in sentences]
+
+    def _one(self, sentence: str) -> Rewrite:
+        try:
+            return self._splitter(sentence)
+        except TooLongError as error:
+            return left_whole(sentence, splitter=self.name, note=str(error))
+
+    def _strict(self, rewrite: Rewrite) -> Rewrite:
+        """The rewrite where the checks find nothing in it, else the source with the reason."""
+        if not rewrite.findings:
+            return rewrite
+        note = _reason(rewrite.findings)
+        whole = left_whole(rewrite.source, splitter=self.name, note=note)
+        return whole.model_copy(update={"findings": ()})
+
+
+def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
+    """The same rewrites, in order, each with what the checks find in it.
+
+    >>> rewrite = Rewrite(source="He may not go.", simple=["He may go."], splitter="mine")
+    >>> [finding.message for finding in next(with_findings([rewrite])).findings]
+    ["The negation 'not' is missing."]
+    """
+    # Imported here because the plain path needs neither the checks nor, perhaps, the analyser.
+    from parataxis.checks import Checker
+    from parataxis.syntax.analyser import load_analyser
+
+    checker = Checker(load_analyser())
+    stream = iter(rewrites)
+    while batch := list(islice(stream, BATCH)):
+        pairs = [(rewrite.source, rewrite.simple) for rewrite in batch]
+        all_findings = checker.pipe(pairs, [rewrite.provenance for rewrite in batch])
+        for rewrite, findings in zip(batch, all_findings, strict=True):
+            yield rewrite.model_copy(update={"findings": tuple(findings)})
+
+
+def _reason(findings: Sequence[Finding]) -> str:
+    """Why a rewrite was dropped, in one sentence."""
+    complaints = (finding.message.rstrip(".") for finding in findings)
+    reasons = "; ".join(text[:1].lower() + text[1:] for text in complaints)
+    return f"Left whole because the checks fault the rewrite: {reasons}."

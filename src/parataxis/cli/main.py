@@ -1,0 +1,96 @@
+"""The ``parataxis`` command: puts the commands together and answers errors in one sentence."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from parataxis import __version__
+from parataxis.cli.analyse import analyse
+from parataxis.cli.check import check
+from parataxis.cli.patterns import patterns
+from parataxis.cli.split import split
+from parataxis.cli.splitters import splitters
+from parataxis.cli.terminal import ReaderGoneError, warn
+from parataxis.errors import ParataxisError
+
+__all__ = ["EXIT_CODES", "app", "main"]
+
+BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+EXIT_CODES = {
+    0: "All went well; also when the reader of the output (`head`, say) wanted no more of it.",
+    BUG: "`check --fail` found a fault, or Parataxis itself has a bug.",
+    BAD_INPUT: "Bad input or options: a sentence on standard error says what; nothing was written.",
+    INTERRUPTED: "Interrupted (Ctrl-C): what was written until then is whole.",
+}
+"""The exit codes of all commands, as the command reference states them."""
+
+DEBUG_VARIABLE = "PARATAXIS_DEBUG"
+"""Environment variable: where it is set, a bug shows its traceback."""
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Split long, complex English sentences into simple ones with the same meaning.",
+)
+for _command in (split, splitters, patterns, check, analyse):
+    app.command()(_command)
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    if version:
+        sys.stdout.write(f"parataxis {__version__}\n")
+        raise typer.Exit
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; never a traceback."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(args=given or ["--help"], prog_name="parataxis", standalone_mode=False)
+    except ParataxisError as error:
+        return _fail(str(error))
+    except ReaderGoneError:
+        return _leave_quietly()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        return _fail(_usage(error)) if hasattr(error, "format_message") else _bug(error)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(sentence: str, code: int = BAD_INPUT) -> int:
+    warn(sentence)
+    return code
+
+
+def _usage(error: Exception) -> str:
+    """What Typer says about wrong options. It brings its own copy of click in some versions and
+    uses the real one in others, so its errors are known by their method, not by their class."""
+    message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
+    return message if message.endswith((".", "?", "!")) else f"{message}."
+
+
+def _bug(error: Exception) -> int:
+    kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    reason = " ".join(kind.split())
+    return _fail(
+        f"This is a bug ({reason}); please report it with what {DEBUG_VARIABLE}=1 shows.", BUG
+    )
+
+
+def _leave_quietly() -> int:
+    """End without complaint when the reader of a pipe has gone; nothing more can reach it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

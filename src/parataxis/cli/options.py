@@ -1,0 +1,28 @@
+"""Arguments and options that several commands share."""
+
+from typing import Annotated
+
+import typer
+
+from parataxis.cli.units import InputFormat
+
+__all__ = ["InputFormatOption", "Inputs"]
+
+Inputs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TEXT | FILES... | -]",
+        show_default=False,
+        help="A text in quotes, one or more files, or - for standard input.",
+    ),
+]
+
+InputFormatOption = Annotated[
+    InputFormat,
+    typer.Option(
+        "--input",
+        "-i",
+        help="text: running text. lines: a sentence on each line. tsv: the first column. "
+        "jsonl: the field source or complex. auto: jsonl and tsv by the file's suffix, else text.",
+    ),
+]

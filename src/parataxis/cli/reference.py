@@ -1,0 +1,143 @@
+"""The command reference, made from the commands themselves: ``docs/commands.md``.
+
+Run ``python -m parataxis.cli.reference > docs/commands.md`` after any change to a command.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from types import NoneType
+from typing import get_args, get_type_hints
+
+from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
+
+from parataxis.cli.main import DEBUG_VARIABLE, EXIT_CODES, app
+from parataxis.splitters.registry import available_splitters
+from parataxis.syntax.onnx import THREADS_VARIABLE
+
+__all__ = ["Parameter", "commands", "parameters", "reference"]
+
+_HEAD = """\
+# Commands
+
+<!-- Made by `python -m parataxis.cli.reference`; edit the commands, not this page. -->
+
+Every command answers `--help` (or `-h`), and `parataxis --version` tells the version.
+"""
+
+_VARIABLES = {
+    THREADS_VARIABLE: "How many threads a process uses for a model; without it, all cores.",
+    "NO_COLOR": "Where it is set to anything, nothing is coloured.",
+    "FORCE_COLOR": "Where it is set to anything, diffs and explanations are coloured anywhere.",
+    DEBUG_VARIABLE: "Where it is set to anything, a bug shows its traceback.",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument or option of a command; ``names`` is empty for an argument."""
+
+    names: tuple[str, ...]
+    metavar: str
+    choices: tuple[str, ...]
+    help: str
+    default: str
+
+
+def commands() -> dict[str, Callable[..., object]]:
+    """The functions behind the commands, by name."""
+    found = {}
+    for info in app.registered_commands:
+        if info.callback is not None:
+            found[info.name or info.callback.__name__] = info.callback
+    return found
+
+
+def parameters(command: Callable[..., object]) -> list[Parameter]:
+    """The arguments and options of a command, in order."""
+    hints = get_type_hints(command, include_extras=True)
+    return [
+        _parameter(hints[name], parameter.default)
+        for name, parameter in inspect.signature(command).parameters.items()
+    ]
+
+
+def reference() -> str:
+    """The whole page, as Markdown."""
+    parts = [_HEAD]
+    for name, command in commands().items():
+        parts.append(_command(name, command))
+    parts.append("## Splitters\n\n" + _table(("splitter", "what it does"), _splitters()))
+    parts.append(
+        "## Exit codes\n\n"
+        + _table(("code", "meaning"), ((f"`{code}`", text) for code, text in EXIT_CODES.items()))
+    )
+    parts.append(
+        "## Environment\n\n"
+        + _table(("variable", "meaning"), ((f"`{n}`", text) for n, text in _VARIABLES.items()))
+    )
+    return "\n".join(parts)
+
+
+def _parameter(hint: object, default: object) -> Parameter:
+    kind, *extras = get_args(hint)
+    info = next(extra for extra in extras if isinstance(extra, ParameterInfo))
+    types = [each for each in get_args(kind) or (kind,) if each is not NoneType]
+    choices: tuple[str, ...] = ()
+    if isinstance(types[0], type) and issubclass(types[0], Enum):
+        choices = tuple(str(member.value) for member in types[0])
+    if not isinstance(info, (ArgumentInfo, OptionInfo)):
+        raise TypeError(f"{info!r} is neither an argument nor an option")
+    shown = default.value if isinstance(default, Enum) else default
+    return Parameter(
+        names=tuple(info.param_decls or ()) if isinstance(info, OptionInfo) else (),
+        metavar=info.metavar or "",
+        choices=choices,
+        help=info.help or "",
+        default="" if shown is None or shown is False else str(shown),
+    )
+
+
+def _command(name: str, command: Callable[..., object]) -> str:
+    found = parameters(command)
+    arguments = [parameter for parameter in found if not parameter.names]
+    usage = " ".join(["parataxis", name, "[OPTIONS]", *(each.metavar for each in arguments)])
+    lines = [f"## parataxis {name}", "", f"    {usage}", "", inspect.getdoc(command) or ""]
+    for argument in arguments:
+        lines += ["", f"`{argument.metavar}`: {argument.help}"]
+    rows = [(_names(each), _meaning(each), _code(each.default)) for each in found if each.names]
+    lines += ["", _table(("option", "meaning", "default"), rows)]
+    return "\n".join(lines)
+
+
+def _names(parameter: Parameter) -> str:
+    names = ", ".join(f"`{name}`" for name in parameter.names)
+    return f"{names} `{parameter.metavar}`" if parameter.metavar else names
+
+
+def _meaning(parameter: Parameter) -> str:
+    if not parameter.choices:
+        return parameter.help
+    return f"One of {', '.join(map(_code, parameter.choices))}. {parameter.help}"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _splitters() -> Iterator[tuple[str, str]]:
+    for splitter in available_splitters():
+        if splitter.distribution == "parataxis":  # not what else happens to be installed here
+            yield f"`{splitter.name}`", splitter.summary
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(header)
+    lines = [head, ["---"] * len(head), *map(list, rows)]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

@@ -1,0 +1,173 @@
+"""Inputs cut into units: sentences that are split together and written together.
+
+A unit of a document is a block (a paragraph, say), so that results appear as soon as a block has
+been read; where each line is a sentence, it is the line.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from parataxis.cli.inputs import Input, Lines
+from parataxis.errors import InputError
+from parataxis.rewrite.jsonl import SourceLine, read_sources
+from parataxis.rewrite.record import Rewrite
+from parataxis.text.documents import Document, read_blocks
+
+__all__ = ["InputFormat", "Unit", "batches", "check_records", "input_format", "read_units"]
+
+BATCH = 32
+"""Sentences that are split at a time, where that many are at hand."""
+
+_HEADERS = frozenset(["source", "complex", "sentence"])
+
+
+class InputFormat(StrEnum):
+    """How the sentences stand in the input."""
+
+    AUTO = "auto"
+    """By the name of the file: .jsonl, .tsv, everything else is text."""
+    TEXT = "text"
+    LINES = "lines"
+    TSV = "tsv"
+    JSONL = "jsonl"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Sentences with their ids; ``rebuild`` makes the text that their rewrites result in."""
+
+    sentences: Sequence[SourceLine]
+    rebuild: Callable[[Sequence[Rewrite]], str]
+    size: int
+
+
+def input_format(source: Input, chosen: InputFormat) -> InputFormat:
+    """The format of an input, from its suffix where none was chosen."""
+    if chosen is not InputFormat.AUTO:
+        return chosen
+    return {".jsonl": InputFormat.JSONL, ".tsv": InputFormat.TSV}.get(
+        source.suffix, InputFormat.TEXT
+    )
+
+
+def check_records(sources: Iterable[Input], chosen: InputFormat) -> None:
+    """Read through files of records, so that a malformed line is found before any work."""
+    for source in sources:
+        if not source.is_stream and input_format(source, chosen) in _READERS:
+            with source.lines() as lines:
+                for _ in _READERS[input_format(source, chosen)](lines, source.name):
+                    pass
+
+
+def read_units(source: Input, chosen: InputFormat) -> Iterator[list[Unit]]:
+    """The units of an input, in batches of about :data:`BATCH` sentences, fewer where no more
+    has arrived yet."""
+    kind = input_format(source, chosen)
+    with source.lines() as lines:
+        if kind is InputFormat.TEXT:
+            # A block of a stream is answered at once: the next one may be long in coming.
+            units, is_ready = _document_units(lines, source.name), lambda: not source.is_stream
+        else:
+            units, is_ready = _READERS[kind](lines, source.name), lambda: lines.is_ready
+        yield from batches(units, is_ready)
+
+
+def batches(units: Iterable[Unit], is_ready: Callable[[], bool]) -> Iterator[list[Unit]]:
+    """Put units together as long as the next one is there without waiting."""
+    batch: list[Unit] = []
+    for unit in units:
+        batch.append(unit)
+        if not is_ready() or sum(len(each.sentences) for each in batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _document_units(lines: Lines, name: str) -> Iterator[Unit]:
+    line, column = 1, 1
+    for block in read_blocks(lines):
+        yield _block_unit(block, name, line, column)
+        line, column = _after(block.text, line, column)
+
+
+def _block_unit(block: Document, name: str, line: int, column: int) -> Unit:
+    sentences, end = [], 0
+    for span in block.sentences:
+        line, column = _after(block.text[end : span.start], line, column)
+        end = span.start
+        sentences.append(SourceLine(f"{name}:{line}:{column}", span.text))
+
+    def rebuild(rewrites: Sequence[Rewrite]) -> str:
+        return block.rebuild({i: list(r.simple) for i, r in enumerate(rewrites) if r.is_split})
+
+    return Unit(sentences, rebuild, len(block.text.encode()))
+
+
+def _after(text: str, line: int, column: int) -> tuple[int, int]:
+    """Line and column after a text that starts at ``line`` and ``column``."""
+    breaks = text.count("\n")
+    if not breaks:
+        return line, column + len(text)
+    return line + breaks, len(text) - text.rfind("\n")
+
+
+def _line_units(lines: Lines, name: str) -> Iterator[Unit]:
+    for number, line in enumerate(lines, start=1):
+        sentence = line.strip()
+        if sentence:
+            yield _sentence_unit(SourceLine(f"{name}:{number}", sentence), line)
+        else:
+            yield Unit((), _constant(line), len(line.encode()))
+
+
+def _tsv_units(lines: Lines, name: str) -> Iterator[Unit]:
+    """The first column; a header, and rows that repeat the source above them, are passed over."""
+    last = None
+    for number, line in enumerate(lines, start=1):
+        sentence = _unquoted(line.rstrip("\r\n").split("\t")[0]).strip()
+        if number == 1 and sentence.lower() in _HEADERS:
+            continue
+        if not sentence:
+            if not line.strip():
+                continue
+            raise InputError(f"{name}, line {number}: the first column is empty.")
+        if sentence != last:
+            yield _sentence_unit(SourceLine(f"{name}:{number}", sentence), f"{sentence}\n")
+        last = sentence
+
+
+def _unquoted(cell: str) -> str:
+    """A cell without the quotation marks of the TSV; marks of the text itself stay."""
+    inner = cell[1:-1]
+    if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in inner.replace('""', ""):
+        return cell
+    return inner.replace('""', '"')
+
+
+def _json_units(lines: Lines, name: str) -> Iterator[Unit]:
+    for record in read_sources(lines, name):
+        yield _sentence_unit(record, " ".join(record.source.split()) + "\n")
+
+
+def _sentence_unit(sentence: SourceLine, line: str) -> Unit:
+    whole = line.strip()
+    before, _, after = line.partition(whole)
+
+    def rebuild(rewrites: Sequence[Rewrite]) -> str:
+        simple = " ".join(rewrites[0].simple) if rewrites[0].is_split else whole
+        return f"{before}{simple}{after}"
+
+    return Unit([sentence], rebuild, len(line.encode()))
+
+
+def _constant(text: str) -> Callable[[Sequence[Rewrite]], str]:
+    return lambda _: text
+
+
+_READERS = {
+    InputFormat.LINES: _line_units,
+    InputFormat.TSV: _tsv_units,
+    InputFormat.JSONL: _json_units,
+}

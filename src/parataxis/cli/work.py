@@ -1,0 +1,137 @@
+"""The work behind ``split``: batches of units in, their rewrites out, in one process or several."""
+
+import os
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import NamedTuple
+
+from parataxis.api import Splitter
+from parataxis.cli.units import Unit
+from parataxis.errors import ParataxisError
+from parataxis.rewrite.jsonl import SourceLine
+from parataxis.rewrite.record import Rewrite
+from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.onnx import THREADS_VARIABLE
+from parataxis.syntax.patterns import Occurrence, find_patterns
+
+__all__ = ["Explained", "Task", "run"]
+
+_AHEAD = 2
+"""Batches that wait for each process, so that none is idle."""
+
+
+class Explained(NamedTuple):
+    """A rewrite with the patterns of its source, where they were asked for."""
+
+    rewrite: Rewrite
+    patterns: Sequence[Occurrence] | None
+
+
+@dataclass
+class Task:
+    """What to do with sentences; it travels to other processes, its splitter does not."""
+
+    splitter: str
+    strict: bool = False
+    explain: bool = False
+    _loaded: Splitter | None = field(default=None, init=False, repr=False)
+
+    def load(self) -> Splitter:
+        """The splitter, made on first use."""
+        if self._loaded is None:
+            self._loaded = Splitter(self.splitter, strict=self.strict, check=self.explain)
+        return self._loaded
+
+    def __call__(self, sentences: Sequence[SourceLine]) -> list[Explained]:
+        """Rewrite sentences, in order."""
+        rewrites = self.load().pipe(sentence.source for sentence in sentences)
+        patterns = self._patterns([sentence.source for sentence in sentences])
+        return [
+            Explained(rewrite.model_copy(update={"id": sentence.id}), found)
+            for sentence, rewrite, found in zip(sentences, rewrites, patterns, strict=True)
+        ]
+
+    def _patterns(self, sources: Sequence[str]) -> Iterator[Sequence[Occurrence] | None]:
+        if not self.explain:
+            yield from [None] * len(sources)
+            return
+        from parataxis.syntax.analyser import load_analyser
+
+        for analysis in load_analyser().pipe(sources):
+            yield find_patterns(analysis) if isinstance(analysis, Analysis) else ()
+
+
+def run(
+    batches: Iterable[Sequence[Unit]], task: Task, *, jobs: int = 1
+) -> Iterator[tuple[Unit, list[Explained]]]:
+    """Each unit with its rewrites, in order, as they are made."""
+    if jobs == 1:
+        for batch in batches:
+            yield from _deal(batch, task(_sentences(batch)))
+        return
+    pool = ProcessPoolExecutor(
+        jobs,
+        mp_context=get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(task, max(1, (os.cpu_count() or 1) // jobs)),
+    )
+    waiting: deque[tuple[Sequence[Unit], Future[list[Explained]]]] = deque()
+    try:
+        for batch in batches:
+            with _no_interrupts():  # the first batch starts the processes, which inherit this
+                waiting.append((batch, pool.submit(_work, _sentences(batch))))
+            while waiting and (len(waiting) > _AHEAD * jobs or waiting[0][1].done()):
+                done, future = waiting.popleft()
+                yield from _deal(done, future.result())
+        while waiting:
+            done, future = waiting.popleft()
+            yield from _deal(done, future.result())
+    except BrokenProcessPool as error:
+        raise ParataxisError("A process ended unexpectedly; try again with fewer jobs.") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _sentences(batch: Sequence[Unit]) -> list[SourceLine]:
+    return [sentence for unit in batch for sentence in unit.sentences]
+
+
+def _deal(
+    batch: Sequence[Unit], results: Sequence[Explained]
+) -> Iterator[tuple[Unit, list[Explained]]]:
+    start = 0
+    for unit in batch:
+        end = start + len(unit.sentences)
+        yield unit, list(results[start:end])
+        start = end
+
+
+_task: Task | None = None
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C: processes started now leave it to their parent, which ends them in order."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _start_worker(task: Task, threads: int) -> None:
+    global _task  # a worker process has exactly one task
+    os.environ.setdefault(THREADS_VARIABLE, str(threads))
+    _task = task
+
+
+def _work(sentences: Sequence[SourceLine]) -> list[Explained]:
+    if _task is None:
+        raise RuntimeError("a worker was given work before its task")
+    return _task(sentences)
