@@ -8,10 +8,11 @@ marks of the margin. Code blocks, tables and ruled lines belong to no run.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from parataxis.text.starters import STARTERS
 
-__all__ = ["FENCE", "Piece", "Run", "find_runs", "label_length"]
+__all__ = ["LINE", "MARGIN", "Piece", "Run", "find_runs", "label_length", "next_fence"]
 
 Piece = tuple[int, int]
 """Start and end of a part of a line."""
@@ -19,10 +20,11 @@ Piece = tuple[int, int]
 Run = list[Piece]
 
 # str.splitlines also cuts at form feeds and Unicode separators; pasted text has those mid-line.
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
-_MARGIN = re.compile(r"[^\S\r\n]*(?:>[^\S\r\n]*)*")
-FENCE = re.compile(r"(`{3,}(?!.*`)|~{3,})")
-"""The opening of a Markdown code block; it closes with the same characters."""
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
+MARGIN = re.compile(r"[^\S\r\n]*(?:>[^\S\r\n]*)*")
+"""Indentation and the marks of quoted text."""
+
+_FENCE = re.compile(r"`{3,}(?!.*`)|~{3,}")
 
 _HEADING = re.compile(r"#{1,6}\s+(?=\S)")
 _RULE = re.compile(r"([-=*_~#+.])(?:\s*\1){2,}\s*$|=+\s*$")
@@ -43,6 +45,7 @@ _LABEL = re.compile(
 )
 
 _STOP = re.compile(r"[.!?…:;][\"'”’)\]*_]*$")
+_SENTENCE_STOP = re.compile(r"[.!?…][\"'”’)\]*_]*$")
 _LINKING = re.compile(r"(?:\band|\bor|,)$")
 _HANGING = re.compile(
     r"\b(?:an?|the|of|to|in|on|at|by|for|from|with|and|or|but|as|that|which|is|are|was|were|be|not"
@@ -60,7 +63,8 @@ class _Line:
     text: str
     column: int
     """Length of the whole line, margin included."""
-    margin: str
+    depth: int
+    """How many quotation marks stand in the margin."""
     marked: bool
     """Does a list marker or label stand before the text?"""
 
@@ -77,7 +81,7 @@ class _Paragraph:
         columns = sorted(line.column for line in lines)
         width = columns[-1 - len(columns) // 10]
         run: Run = [(lines[0].start, lines[0].end)]
-        for before, line in zip(lines, lines[1:], strict=False):
+        for before, line in pairwise(lines):
             if line.marked or not _is_wrapped(before, line, width):
                 yield run
                 run = []
@@ -91,46 +95,53 @@ def _is_wrapped(before: _Line, line: _Line, width: int) -> bool:
     word = first.group() if first else ""
     if word[:1].islower() or _HANGING.search(before.text):
         return True
-    full = before.column + 1 + len(word) > width and _NARROWEST <= width <= _WIDEST
-    return full or (
-        width <= _WIDEST and bool(_STOP.search(before.text)) and before.text[-1] in ".!?…"
-    )
+    if width > _WIDEST:
+        return False
+    # After a stop it does not matter here: the word before it and the next one will decide.
+    is_full = width >= _NARROWEST and before.column + 1 + len(word) > width
+    return is_full or bool(_SENTENCE_STOP.search(before.text))
 
 
-def find_runs(text: str) -> Iterator[Run]:
-    """Find the runs of running text in a document, in order."""
+def next_fence(line: str, fence: str) -> str:
+    """The fence of the code block that is open after a line ("```"), or "" when none is."""
+    body = MARGIN.sub("", line, count=1).rstrip()
+    if fence:
+        closes = body.startswith(fence) and not body.strip(fence[0])
+        return "" if closes else fence
+    opening = _FENCE.match(body)
+    return opening.group() if opening else ""
+
+
+def find_runs(text: str, *, fence: str = "") -> Iterator[Run]:
+    """Find the runs of running text in a document, in order.
+
+    ``fence`` is the fence of a code block that is open where the text begins.
+    """
     paragraph = _Paragraph()
-    fence = ""
     table = False
-    lines = _LINE.finditer(text)
-    pending = _next_line(lines)
-    while pending is not None:
-        (start, line), pending = pending, _next_line(lines)
-        margin = _MARGIN.match(line)
+    lines = LINE.finditer(text)
+    following = _next_line(lines)
+    while following is not None:
+        (start, line), following = following, _next_line(lines)
+        was_open, fence = fence, next_fence(line, fence)
+        margin = MARGIN.match(line)
         offset = margin.end() if margin else 0
         body = line[offset:].rstrip()
-        if fence:
-            fence = "" if body.startswith(fence) and not body.strip(fence[0]) else fence
-            continue
-        opening = FENCE.match(body)
-        table = bool(body) and ((table and "|" in body) or _starts_table(body, pending))
-        if opening or table or not body or _RULE.match(body):
-            fence = opening.group() if opening else ""
+        table = bool(body) and ((table and "|" in body) or _starts_table(body, following))
+        if was_open or fence or table or not body or _RULE.match(body):
             yield from paragraph.runs()
             paragraph = _Paragraph()
             continue
         heading = _HEADING.match(body)
-        quoting = line[:offset].count(">")
-        if paragraph.lines and (heading or quoting != paragraph.lines[-1].margin.count(">")):
+        depth = line.count(">", 0, offset)
+        if heading or (paragraph.lines and depth != paragraph.lines[-1].depth):
             yield from paragraph.runs()
             paragraph = _Paragraph()
         marker = heading.end() if heading else _marker_length(body, paragraph.lines)
-        content = body[marker:].rstrip("# ") if heading else body[marker:]
+        content = body[marker:].rstrip("# \t") if heading else body[marker:]
         begin = start + offset + marker
         paragraph.lines.append(
-            _Line(
-                begin, begin + len(content), content, offset + len(body), line[:offset], marker > 0
-            )
+            _Line(begin, begin + len(content), content, offset + len(body), depth, marker > 0)
         )
         if heading:
             yield from paragraph.runs()

@@ -35,13 +35,15 @@ class Span:
     text: str
 
 
-def sentence_spans(text: str) -> list[Span]:
+def sentence_spans(text: str, *, fence: str = "") -> list[Span]:
     """Find the sentences of a plain-text or Markdown document.
+
+    ``fence`` is the fence of a code block ("```") that is open where the text begins.
 
     >>> [span.text for span in sentence_spans("Mr. Lee left the U.S. in May.  He is\\nback.")]
     ['Mr. Lee left the U.S. in May.', 'He is back.']
     """
-    return [span for run in find_runs(text) for span in _run_spans(text, run)]
+    return [span for run in find_runs(text, fence=fence) for span in _run_spans(text, run)]
 
 
 def _run_spans(text: str, run: Run) -> Iterator[Span]:
@@ -91,11 +93,14 @@ _STOP = re.compile(
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"“‘—–/]*$")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _LETTER = re.compile(r"[^\W\d_]")
-_SMALL_WORD = re.compile(r"(?=.{3})[a-z]*[aeiouy][a-z]*")
+_SMALL_WORD = re.compile(r"[a-z]*[aeiouy][a-z]*")
+_TOO_LONG_TO_SHORTEN = 7
+_CARELESS = re.compile(r"[a-z]|.{0,2000}?\bi\b(?![.)])", re.DOTALL)
 _FIRST_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _HOUR = re.compile(r"[ap]\.?m", re.IGNORECASE)
 _ZONES = frozenset(["Eastern", "Central", "Mountain", "Pacific", "Atlantic", "Greenwich"])
 _NUMBER = re.compile(r"[\d§#(]|[IVXLC]+\b[^a-z]?")
+_STARTS_SMALL = re.compile(r"\W*`|\([a-z0-9]{1,4}\)$")
 _YEAR = re.compile(r"\(\d{4}\b")
 _ENUMERATOR = re.compile(
     r"\s*(?:(?i:article|section|sec\.|clause|chapter|part|figure|fig\.|table|§+)\s*)?"
@@ -134,8 +139,8 @@ def _ends_sentence(run: str, begin: int, match: re.Match[str]) -> bool:
     if _CLAIMED.match(after) or _YEAR.match(after):  # "Viva Maria! (1965)"
         return False
     bare = after.lstrip("\"'“‘«([{*_`¿¡")
-    # "iPhone" and "`code`" start small wherever they stand.
-    goes_on = bare[:1].islower() and not bare[1:2].isupper() and "`" not in after
+    # "iPhone", "`code`" and "(b)" start small wherever they stand.
+    goes_on = bare[:1].islower() and not (bare[1:2].isupper() or _STARTS_SMALL.match(after))
     if match["mark"] != ".":
         return _mark_ends(run, match, goes_on=goes_on)
     if _ENUMERATOR.fullmatch(run, begin, match.start()):
@@ -143,9 +148,9 @@ def _ends_sentence(run: str, begin: int, match: re.Match[str]) -> bool:
     before = _WORD_BEFORE.search(run, max(begin, match.start() - 40), match.start())
     name = before.group().lstrip("'’*_`") if before else ""
     if goes_on:
-        # In careless writing sentences start small; after an unknown abbreviation they seldom do.
-        plain = _SMALL_WORD.fullmatch(name) and name not in ABBREVIATIONS
-        return bool(plain) and not match["closing"]
+        # Careless writers start sentences small; others put an abbreviation there, a short one.
+        plain = _SMALL_WORD.fullmatch(name) and name not in ABBREVIATIONS and not match["closing"]
+        return bool(plain) and (len(name) >= _TOO_LONG_TO_SHORTEN or bool(_CARELESS.match(run)))
     return bool(match["closing"]) or _name_ends(name, after, bare)
 
 
