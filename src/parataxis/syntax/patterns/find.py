@@ -13,6 +13,7 @@ from parataxis.syntax.patterns.kinds import Occurrence, Pattern
 from parataxis.syntax.patterns.lexicon import (
     ADVERBIAL_MARKS,
     COMPLEMENT_NOUNS,
+    COMPLEMENT_VERBS,
     CONDITION_MARKS,
     COORDINATORS,
     DEFINITE,
@@ -20,19 +21,27 @@ from parataxis.syntax.patterns.lexicon import (
     LINKING_PREPOSITIONS,
     PURPOSE_VERBS,
     REPORTING_STARTS,
+    REPORTING_VERBS,
     ROLE_FRAMES,
     SET_OFF_PREPOSITIONS,
     TIME_WORDS,
-    USE_FORMS,
     WH_WORDS,
 )
 from parataxis.syntax.patterns.phrases import Phrase, SentenceView
 
 __all__ = ["find_patterns"]
 
+_SUBORDINATE = ADVERBIAL_MARKS | CONDITION_MARKS
 _STATED_BY_PREPOSITION = LINKING_PREPOSITIONS | SET_OFF_PREPOSITIONS
+_PRESENT = frozenset(["VBZ", "VBP"])
+# Past tenses and participles look alike, and taggers mix them up: only in a participle phrase is
+# "and restored in 1950" likely to go on with the phrase.
+_FINITE = _PRESENT | {"VBD", "VBN"}
 _CLAUSES = frozenset(["advcl", "acl", "ccomp", "csubj"])
-_NOMINAL = frozenset(["NOUN", "PROPN", "PRON", "NUM"])
+_ADVERBIAL_RELATIONS = frozenset(["advcl", "obl", "advmod", "acl", "conj", "parataxis"])
+_NOT_ADJUNCTS = frozenset(
+    ["root", "conj", "case", "mark", "fixed", "xcomp", "ccomp", "obj", "nsubj", "cc"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +101,73 @@ def _in_island(view: SentenceView, word: Word, accepted: dict[int, _Found]) -> b
     head = word.head
     while head != ROOT:
         above = view.words[head]
-        if above.relation in _CLAUSES and head not in accepted:
+        # "it is possible to ...": only a subject that comes first is more than a predicate's part
+        extraposed = above.relation == "csubj" and head > above.head
+        if above.relation in _CLAUSES and head not in accepted and not extraposed:
             return True
         head = above.head
     return False
 
 
+def _close_aside(view: SentenceView, phrase: Phrase, forms: frozenset[str]) -> Phrase:
+    """Where an aside that a comma opened ends, if the parser went past the comma that closes it:
+    "Otto, who had inherited the farm, and planted ..."; "Otto, known as the Bold, to guard ..."."""
+    for comma in range(phrase.first + 1, phrase.last - 1):
+        if view.words[comma].text == "," and _resumes(view, comma + 1, forms):
+            return view.trim(phrase.first, comma - 1)
+    return phrase
+
+
+def _resumes(view: SentenceView, index: int, forms: frozenset[str]) -> bool:
+    """Whether the main clause goes on at ``index``: with "to", or with "and" and a finite verb
+    that has no subject and is not the last of a list."""
+    word = view.words[index]
+    if word.upos == "PART" and view.lower[index] == "to":
+        return True
+    if word.deprel != "cc" or view.lower[index] not in COORDINATORS:
+        return False
+    verb = view.words[word.head]
+    if verb.deprel != "conj" or view.has_child(verb, "nsubj", "csubj"):
+        return False
+    if len([c for c in view.analysis.children(verb.head, "conj") if c.index <= verb.index]) > 1:
+        return False
+    auxiliaries = view.analysis.children(verb.index, "aux", "cop")
+    finite = bool(auxiliaries) or (verb.upos == "VERB" and verb.xpos in forms)
+    return finite and not WH_WORDS & set(view.lower[index : verb.index])
+
+
 def _relative_clause(view: SentenceView, word: Word) -> _Found | None:
-    if word.deprel not in ("acl:relcl", "advcl:relcl") or word.index < word.head:
+    if word.head == ROOT or word.index < word.head:
         return None
     phrase = view.phrase(word)
+    if word.deprel not in ("acl:relcl", "advcl:relcl") and not _looks_relative(view, word, phrase):
+        return None
     opening = view.lower[phrase.first : min(phrase.first + 5, word.index + 1)]
     if view.size(phrase) < 3 or not WH_WORDS & set(opening):
         return None
     if view.is_set_off(phrase):
-        return _Found(Pattern.RC, phrase, free=True)
+        return _Found(Pattern.RC, _close_aside(view, phrase, _FINITE), free=True)
     if word.deprel == "acl:relcl" and view.is_new(view.words[word.head]):
         return _Found(Pattern.RC, phrase)
     return None
+
+
+def _looks_relative(view: SentenceView, word: Word, phrase: Phrase) -> bool:
+    """ "..., neither of whom may vote", "..., whom we call the Major": parsers like to call these
+    conjuncts, parataxis or appositions."""
+    start = view.lower[phrase.first : phrase.first + 3]
+    if word.relation in ("appos", "acl", "parataxis") and start[0] in ("who", "whom", "whose"):
+        return True
+    quantified = start[1:] in (["of", "whom"], ["of", "which"])
+    return quantified and word.relation in ("conj", "parataxis", "appos", "advcl", "ccomp")
 
 
 def _conjunction(view: SentenceView, word: Word) -> _Found | None:
     if word.head == ROOT or word.index < word.head or not view.is_clause(word):
         return None
     phrase = _conjunct(view, word)
+    if view.has_child(word, "mark") and view.starts_with(phrase, _SUBORDINATE):
+        return None  # "and, when it rained, stayed at home": a clause that the parser misplaced
     if word.relation in ("parataxis", "conj") and _follows_semicolon(view, phrase):
         return _Found(Pattern.CONJ, phrase) if view.size(phrase) > 2 else None
     if word.relation == "parataxis" and _is_list_member(view, word, phrase):
@@ -143,45 +195,51 @@ def _is_list_member(view: SentenceView, word: Word, phrase: Phrase) -> bool:
     """The middle of "he came, she saw him, and they left", which parsers call parataxis."""
     later = [c for c in view.analysis.children(word.head, "conj") if c.index > word.index]
     joined = any(view.has_child(c, "cc") and view.has_child(c, "nsubj") for c in later)
+    if view.lower[word.index] in REPORTING_VERBS:
+        return False
     return joined and view.has_child(word, "nsubj") and view.is_set_off(phrase)
 
 
 def _is_result(view: SentenceView, phrase: Phrase) -> bool:
     """ "..., so the market was held indoors": "so" coordinates, "so that" does not."""
-    so = view.lower[phrase.first] == "so" and view.lower[phrase.first + 1] not in ("that", "as")
-    return so and view.is_set_off(phrase)
+    start = view.lower[phrase.first : phrase.first + 2]
+    return start[0] == "so" and start[-1] not in ("that", "as") and view.is_set_off(phrase)
 
 
 def _joins_clauses(view: SentenceView, word: Word, phrase: Phrase) -> bool:
     left = view.words[word.head]
     if not view.is_clause(left) or left.relation in ("nsubj", "obj", "obl", "nmod", "amod"):
         return False
-    if not _is_additive(view, word):
+    if not _is_additive(view, word, phrase):
         return False
     own = view.size(phrase) - len(view.analysis.children(word.index, "cc"))
     if own < 2:
         return False
     if view.has_child(word, "nsubj", "csubj", "aux", "cop", "mark", "expl"):
         return True
+    if view.is_negated(left) and not view.has_child(word, "cc"):
+        return False  # "must not admit liability, make an offer ...": the negation reaches over
     return _predicate_size(view, left, phrase.first) > 1
 
 
-def _is_additive(view: SentenceView, word: Word) -> bool:
+def _is_additive(view: SentenceView, word: Word, phrase: Phrase) -> bool:
     """Joined by and, but, yet, nor; the members of a list share its last conjunction. What "or"
-    joins is not asserted by itself."""
-    siblings = view.analysis.children(word.head, "conj")
-    later = [s for s in siblings if s.index >= word.index]
-    for sibling in later:
-        if joints := view.analysis.children(sibling.index, "cc"):
+    and "neither ... nor" join is not asserted by itself."""
+    if view.has_child(view.words[word.head], "cc:preconj"):
+        return False
+    for sibling in view.analysis.children(word.head, "conj"):
+        joints = view.analysis.children(sibling.index, "cc")
+        if sibling.index >= word.index and joints:
             return view.lower[joints[0].index] in COORDINATORS
-    return True
+    return view.lower[phrase.first] == "then"
 
 
 def _predicate_size(view: SentenceView, verb: Word, end: int) -> int:
     """The words of a verb phrase before ``end``: not its subject, its auxiliaries, or conjuncts."""
     left_out: set[int] = set()
     for child in view.analysis.children(verb.index):
-        if child.relation in ("nsubj", "csubj", "aux", "conj", "mark", "cc", "advcl", "punct"):
+        fronted = child.relation == "advcl" and child.index < verb.index
+        if fronted or child.relation in ("nsubj", "csubj", "aux", "conj", "mark", "cc", "punct"):
             left_out.update(view.analysis.subtree(child.index))
     return sum(i < end and i not in left_out for i in view.analysis.subtree(verb.index))
 
@@ -209,8 +267,10 @@ def _states_purpose(view: SentenceView, word: Word, governor: Word) -> bool:
     if word.index < governor.index:
         return True
     degree = {"too", "enough", "so", "sufficiently"} & set(view.lower[: word.index])
-    if governor.upos in ("ADJ", "ADV") or text in USE_FORMS or degree:
+    if governor.upos in ("ADJ", "ADV") or text.startswith(COMPLEMENT_VERBS) or degree:
         return False
+    if text in ("go", "goes", "going", "gone", "went"):  # "went on to lead the team" is one verb
+        return "on" not in view.lower[governor.index + 1 : governor.index + 2]
     objects = view.analysis.children(governor.index, "obj")
     takes_time = text.startswith(("take", "took")) and any(
         view.lower[o.index] in TIME_WORDS for o in objects
@@ -220,7 +280,7 @@ def _states_purpose(view: SentenceView, word: Word, governor: Word) -> bool:
 
 def _linked_phrase(view: SentenceView, word: Word) -> _Found | None:
     """Prepositional phrases whose preposition alone shows that they state a second fact."""
-    if word.upos in ("VERB", "AUX") or word.relation in ("conj", "root", "case", "mark", "fixed"):
+    if word.upos in ("VERB", "AUX") or word.relation in _NOT_ADJUNCTS:
         return None
     if view.has_child(word, "cop", "nsubj"):
         return None
@@ -260,17 +320,20 @@ def _set_off_phrase(view: SentenceView, word: Word) -> _Found | None:
     starts_well = view.words[phrase.first].upos in ("ADP", "SCONJ", "ADV")
     if not starts_well or view.starts_with(phrase, REPORTING_STARTS):
         return None
-    if view.lower[word.index] in TIME_WORDS or word.upos == "NUM":
+    is_date = view.lower[word.index] in TIME_WORDS or word.upos == "NUM"
+    if is_date and view.lower[phrase.first] not in ("after", "before"):
         return None
     return _Found(Pattern.PREP, phrase, free=word.relation == "nmod")
 
 
 def _adverbial(view: SentenceView, word: Word) -> _Found | None:
-    if word.relation not in ("advcl", "obl", "advmod", "acl") or word.deprel == "acl:relcl":
+    if word.relation not in _ADVERBIAL_RELATIONS or word.deprel == "acl:relcl":
         return None
     phrase = _with_soon(view, word)
     now_that = view.starts_with(phrase, {("now", "that")})
     if word.relation != "advcl" and not now_that and not view.has_child(word, "mark"):
+        return None
+    if word.relation == "acl" and not view.is_set_off(phrase):
         return None
     opening = _opening(view, word, phrase)
     if view.size(phrase) < 3 or view.starts_with(opening, CONDITION_MARKS):
@@ -335,7 +398,7 @@ def _participle(view: SentenceView, word: Word) -> _Found | None:
     if view.size(phrase) < 2 or view.starts_with(phrase, REPORTING_STARTS | CONDITION_MARKS):
         return None
     if view.is_set_off(phrase):
-        return _Found(Pattern.PART, phrase, free=True)
+        return _Found(Pattern.PART, _close_aside(view, phrase, _PRESENT), free=True)
     if word.deprel == "acl" and word.upos == "VERB":
         return _Found(Pattern.PART, phrase) if view.is_new(view.words[word.head]) else None
     return None
@@ -346,7 +409,8 @@ def _is_participle(view: SentenceView, word: Word) -> bool:
         return False
     auxiliaries = view.analysis.children(word.index, "aux", "cop")
     # "having lost", "being tired": the first of the group carries the form.
-    form = (auxiliaries[0] if auxiliaries else word).xpos
+    first = auxiliaries[0] if auxiliaries else word
+    form = "VBG" if view.lower[first.index] in ("having", "being") else first.xpos
     if form == "VBD":  # "the railway, opened in 1869": a past tense would need a subject
         return not auxiliaries and not view.has_child(word, "nsubj")
     return form in ("VBG", "VBN")
@@ -360,7 +424,12 @@ def _is_loose_adjective(view: SentenceView, word: Word) -> bool:
 
 
 def _apposition(view: SentenceView, word: Word) -> _Found | None:
+    if word.relation == "nsubj":
+        return _fronted_apposition(view, word)
     if word.relation not in ("appos", "acl", "advcl", "parataxis") or word.deprel == "acl:relcl":
+        return None
+    noun = view.words[word.head]
+    if noun.relation == "nsubj" and _fronted_apposition(view, noun):
         return None
     if not _is_nominal(view, word) or view.mark(word):
         return None
@@ -369,7 +438,23 @@ def _apposition(view: SentenceView, word: Word) -> _Found | None:
     phrase = _whole_apposition(view, word)
     if view.size(phrase) < 2 or not view.is_set_off(phrase) or _is_definition(view, phrase):
         return None
-    return _Found(Pattern.APPOS, phrase, free=True)
+    return _Found(Pattern.APPOS, _close_aside(view, phrase, _FINITE), free=True)
+
+
+def _fronted_apposition(view: SentenceView, word: Word) -> _Found | None:
+    """ "A gifted linguist, Moser spoke ...": to a parser the noun is the subject, and the name its
+    apposition or a second subject."""
+    subjects = view.analysis.children(word.head, "nsubj")
+    names = [*view.analysis.children(word.index, "appos"), *(s for s in subjects if s is not word)]
+    for name in names:
+        phrase = view.phrase(name)
+        opens = word.index < phrase.first - 1 and view.words[phrase.first - 1].text == ","
+        closed = phrase.last + 1 == len(view.words) or view.is_punct(phrase.last + 1)
+        if name.upos == "PROPN" and opens and not closed:
+            noun = view.trim(view.phrase(word).first, phrase.first - 1)
+            if noun.first == 0 and view.size(noun) > 1:
+                return _Found(Pattern.APPOS, noun, free=True)
+    return None
 
 
 def _is_nominal(view: SentenceView, word: Word) -> bool:
@@ -387,6 +472,11 @@ def _whole_apposition(view: SentenceView, word: Word) -> Phrase:
         other = view.phrase(sibling)
         if other.first == phrase.last + 1:
             phrase = Phrase(phrase.first, other.last)
+    # "Zadran, a carpet dealer from Kabul" after "its founder,": two appositions, one after another
+    for nested in view.analysis.children(word.index, "appos"):
+        start = view.phrase(nested)
+        if word.upos == "PROPN" and word.index < start.first and view.is_set_off(start):
+            phrase = view.trim(phrase.first, start.first - 1)
     return phrase
 
 

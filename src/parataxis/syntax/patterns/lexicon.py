@@ -3,6 +3,7 @@
 __all__ = [
     "ADVERBIAL_MARKS",
     "COMPLEMENT_NOUNS",
+    "COMPLEMENT_VERBS",
     "CONDITION_MARKS",
     "COORDINATORS",
     "DEFINITE",
@@ -10,12 +11,13 @@ __all__ = [
     "INDEFINITE",
     "LINKING_PREPOSITIONS",
     "MODALS",
+    "NEGATIONS",
     "PURPOSE_VERBS",
     "REPORTING_STARTS",
+    "REPORTING_VERBS",
     "ROLE_FRAMES",
     "SET_OFF_PREPOSITIONS",
     "TIME_WORDS",
-    "USE_FORMS",
     "WH_WORDS",
 ]
 
@@ -72,6 +74,10 @@ ADVERBIAL_MARKS = _phrases(
     save as
     just as
     as soon as
+    notwithstanding
+    notwithstanding that
+    given that
+    in order that
     """
 )
 
@@ -215,6 +221,8 @@ REPORTING_STARTS = _phrases(
     """
     according to
     such as
+    other than
+    in whole
     as well as
     as to
     as for
@@ -229,6 +237,12 @@ REPORTING_STARTS = _phrases(
     """
 )
 """Starts of phrases that never state a fact of their own: attributions, examples, lists."""
+
+REPORTING_VERBS = _words(
+    "say says said tell tells told think thinks thought ask asks asked reply replied replies add "
+    "adds added promise promised believe believes believed explain explained claim claims claimed "
+    "write writes wrote know knows knew suppose hope hopes hoped"
+)
 
 ROLE_FRAMES = _words(
     "result consequence child boy girl man woman youth teenager student adult rule whole matter "
@@ -254,9 +268,18 @@ PURPOSE_VERBS = _words(
 )
 """Verbs whose infinitive is a purpose even where a parser calls it a complement."""
 
+NEGATIONS = _words("not n't n’t never no")
+
 MODALS = _words("shall must may can will should might would could")
 
-USE_FORMS = _words("use uses used using help helps helped helping need needs needed")
+COMPLEMENT_VERBS = tuple(
+    _words(
+        "use using help need entitl requir allow permit enabl cause causing oblig order ask "
+        "forc urg authoris authoriz instruct persuad convinc encourag want expect tell told invit "
+        "warn advis compel teach taught beg train tempt remind"
+    )
+)
+"""How the verbs begin whose infinitive completes them ("entitle the buyer to cancel")."""
 
 TIME_WORDS = _words(
     "january february march april may june july august september october november december "

@@ -5,11 +5,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from parataxis.syntax.analysis import ROOT, Analysis, Word
-from parataxis.syntax.patterns.lexicon import DEFINITE, INDEFINITE, MODALS
+from parataxis.syntax.patterns.lexicon import DEFINITE, INDEFINITE, MODALS, NEGATIONS
 
 __all__ = ["Phrase", "SentenceView"]
 
 _SET_OFF = frozenset([",", "(", "[", "—", "–", "-", "--", "---"])
+_PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ('"', '"'))
 _QUOTES = frozenset("\"'“”‘’`«»") | {"``", "''"}
 
 
@@ -45,7 +46,21 @@ class SentenceView:
             first += 1
         while last > first and self.is_punct(last):
             last -= 1
-        return Phrase(first, last)
+        return self._balance(Phrase(first, last))
+
+    def _balance(self, phrase: Phrase) -> Phrase:
+        """Take back the bracket or quotation mark whose partner is inside the phrase."""
+        inside = [self.words[i].text for i in range(phrase.first, phrase.last + 1)]
+        after = self.words[phrase.last + 1].text if phrase.last + 1 < len(self.words) else ""
+        before = self.words[phrase.first - 1].text if phrase.first else ""
+        for opening, closing in _PAIRS:
+            opened, closed = inside.count(opening), inside.count(closing)
+            odd = opened % 2 == 1 if opening == closing else opened > closed
+            if odd and after == closing:
+                return self._balance(Phrase(phrase.first, phrase.last + 1))
+            if (odd if opening == closing else closed > opened) and before == opening:
+                return self._balance(Phrase(phrase.first - 1, phrase.last))
+        return phrase
 
     def is_punct(self, index: int) -> bool:
         return self.words[index].upos == "PUNCT"
@@ -93,6 +108,10 @@ class SentenceView:
         """Whether the word heads a clause or verb phrase: a verb, or a predicate with a copula."""
         return word.upos in ("VERB", "AUX") or self.has_child(word, "cop", "nsubj", "csubj")
 
+    def is_negated(self, verb: Word) -> bool:
+        around = self.analysis.children(verb.index, "advmod", "det")
+        return any(self.lower[child.index] in NEGATIONS for child in around)
+
     def is_new(self, noun: Word) -> bool:
         """Whether a noun phrase brings in something of its own, so that what is said of it is a
         fact and not a way to pick it out: a name, or an indefinite that is neither generic nor
@@ -114,11 +133,14 @@ class SentenceView:
             return False
         verb = self.words[noun.head]
         around = self.analysis.children(verb.index)
-        if any(self.lower[child.index] in ("not", "n't", "never", "no") for child in around):
+        if self.is_negated(verb):
             return True
         if noun.relation != "nsubj":
             return False
         auxiliaries = [child for child in around if child.relation in ("aux", "cop")]
-        modal = any(self.lower[child.index] in MODALS for child in auxiliaries)
         finite = auxiliaries[0] if auxiliaries else verb
-        return modal or finite.feats.get("Tense") == "Pres"
+        if self.lower[finite.index] in MODALS:
+            return True
+        # "A charity that helps refugees has bought the mill" is about one charity.
+        perfect = finite is not verb and self.lower[finite.index] in ("has", "have")
+        return finite.feats.get("Tense") == "Pres" and not perfect
