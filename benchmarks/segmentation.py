@@ -1,4 +1,4 @@
-"""Compare sentence segmenters on treebanks, contracts and our own tough cases.
+"""Compare sentence segmenters on treebanks, contracts and our own tough cases; score our tokens.
 
     python benchmarks/segmentation.py DATA [--part dev] [--errors SYSTEM]
 
@@ -19,6 +19,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 from parataxis.text.segments import sentence_spans
+from parataxis.text.tokens import tokenize
 from parataxis.training.analyser.treebank import gold_sentences
 
 CASES = Path(__file__).parents[1] / "tests" / "text" / "segmentation_cases.txt"
@@ -191,6 +192,25 @@ def _show(document: Document, ends: set[int]) -> None:
         print(kind, repr(before), "|", repr(document.text[place : place + 40]))
 
 
+def token_scores(data: Path, part: str) -> None:
+    """Token F1 by character offsets, sentence by sentence, and the speed of the tokenizer."""
+    print("\n### tokens\n\n| treebank | precision | recall | F1 | MB/s |\n|---|---|---|---|---|")
+    for treebank in ("ewt", "gum"):
+        analyses = [sentence.analysis for sentence in gold_sentences(data, treebank, part)]
+        start = time.perf_counter()
+        found = [tokenize(analysis.text) for analysis in analyses]
+        score = Score(seconds=time.perf_counter() - start)
+        for analysis, tokens in zip(analyses, found, strict=True):
+            wanted = {(word.start, word.end) for word in analysis.words}
+            spans = {(token.start, token.end) for token in tokens}
+            score.right += len(spans & wanted)
+            score.found += len(spans)
+            score.wanted += len(wanted)
+        speed = sum(len(analysis.text) for analysis in analyses) / score.seconds / 1e6
+        figures = f"{score.precision:.2f} | {score.recall:.2f} | {score.f1:.2f}"
+        print(f"| {treebank} {part} | {figures} | {speed:.1f} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
@@ -222,7 +242,8 @@ def main() -> None:
             base = base or score.seconds
             figures = f"{score.precision:.1f} | {score.recall:.1f} | {score.f1:.1f}"
             print(f"| {system_name} | {figures} | {score.seconds / base:.2f} |")
-        print()
+    if "tokens".startswith(options.sets):
+        token_scores(options.data, options.part)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from parataxis.text.abbreviations import (
     MAY_END,
     NEVER_END,
 )
-from parataxis.text.layout import Run, find_runs, label_length
+from parataxis.text.layout import Run, find_runs
+from parataxis.text.markers import label_length
 from parataxis.text.starters import STARTERS
 
 __all__ = ["Span", "sentence_ends", "sentence_spans"]
@@ -93,6 +94,9 @@ _STOP = re.compile(
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"“‘—–/]*$")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _LETTER = re.compile(r"[^\W\d_]")
+_LETTERED = re.compile(
+    r"\b(?i:exhibit|appendix|schedule|annex|class|series|group|plan|type|phase|vitamin|grade)\s+[A-Z]$"
+)
 _SMALL_WORD = re.compile(r"[a-z]*[aeiouy][a-z]*")
 _TOO_LONG_TO_SHORTEN = 7
 _CARELESS = re.compile(r"[a-z]|.{0,2000}?\bi\b(?![.)])", re.DOTALL)
@@ -145,13 +149,16 @@ def _ends_sentence(run: str, begin: int, match: re.Match[str]) -> bool:
         return _mark_ends(run, match, goes_on=goes_on)
     if _ENUMERATOR.fullmatch(run, begin, match.start()):
         return False
-    before = _WORD_BEFORE.search(run, max(begin, match.start() - 40), match.start())
+    window = max(begin, match.start() - 40), match.start()
+    before = _WORD_BEFORE.search(run, *window)
     name = before.group().lstrip("'’*_`") if before else ""
     if goes_on:
         # Careless writers start sentences small; others put an abbreviation there, a short one.
         plain = _SMALL_WORD.fullmatch(name) and name not in ABBREVIATIONS and not match["closing"]
         return bool(plain) and (len(name) >= _TOO_LONG_TO_SHORTEN or bool(_CARELESS.match(run)))
-    return bool(match["closing"]) or _name_ends(name, after, bare)
+    if match["closing"] or _LETTERED.search(run, *window):
+        return True
+    return _name_ends(name, after, bare)
 
 
 def _mark_ends(run: str, match: re.Match[str], *, goes_on: bool) -> bool:
@@ -170,7 +177,7 @@ def _name_ends(name: str, after: str, bare: str) -> bool:
     if name in BEFORE_NAME or name in NEVER_END:
         return False
     if name in _BEFORE_ANY:
-        return True
+        return after[0] != "("
     if name in BEFORE_NUMBER:
         return not _NUMBER.match(after)
     match = _FIRST_WORD.match(bare)
