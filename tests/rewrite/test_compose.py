@@ -89,6 +89,12 @@ def test_compose_moved_first_word_loses_its_capital_unless_it_owns_it(source, ta
     assert written(tagged(source, **tags), [Copy(1), Copy(0)]) == expected
 
 
+def test_compose_spaces_a_quotation_that_stood_in_brackets():
+    source = tagged('The bond ("Note") ends.')
+    parts = [Copy(0), Copy(1), Insert("is"), *copies(range(3, 6))]
+    assert written(source, parts) == 'The bond is "Note".'
+
+
 def test_compose_defined_term_keeps_its_capital():
     source = tagged("Employee may appoint an Employee nominee.", Employee="NOUN")
     assert keeps_capital(source, 0)
@@ -146,6 +152,7 @@ DANGLING = [
     ("He said: ann left, then Ben.", [0, 1, 2, 5, 6, 7, 8], "He said: then Ben."),
     ('Ann "left and Ben" stayed.', [0, 1, 2], "Ann left."),
     ("Ann (left and Ben) stayed.", [4, 5, 6, 7], "Ben stayed."),
+    ("“It rained,” he said.", [0, 1, 2, 3, 4], "“It rained”."),
     ("Or else, Ann left.", [0, 1, 2, 3, 4, 5], "Or else, Ann left."),
 ]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from parataxis.rewrite.forms import is_known
 from parataxis.rewrite.record import Origin, OutputToken
 from parataxis.syntax.analysis import Analysis
+from parataxis.text.casing import capitalise, lower_first
 
 __all__ = ["Copy", "Inflect", "Insert", "Part", "compose", "copies", "keeps_capital"]
 
@@ -49,8 +50,6 @@ _CONJUNCTIONS = frozenset(["and", "or", "but", "nor"])
 _CLITIC = re.compile(r"(n['’]t|['’](s|re|ve|ll|d|m))", re.IGNORECASE)
 _NO_SPACE_BEFORE = frozenset(",;:%)]}”»")
 _NO_SPACE_AFTER = frozenset("([{“«$£€¥#")
-# "iPhone", "lexpredict.com" and "ann@example.org" are written so at the start of a sentence too.
-_FIXED_CASE = re.compile(r"[@/\\_]|\w\.\w{2}|^['’]")
 
 
 def compose(analysis: Analysis, parts: Iterable[Part]) -> tuple[str, tuple[OutputToken, ...]]:
@@ -83,12 +82,10 @@ def copies(words: Iterable[int]) -> list[Part]:
 
 
 def keeps_capital(analysis: Analysis, index: int) -> bool:
-    """Whether a word is written with a capital wherever it stands: a name, "I", an acronym, a
-    word that the source capitalises elsewhere too (a defined term), or an adjective or noun that
-    the dictionary does not have without one ("American")."""
+    """Whether a capitalised word keeps its capital wherever it stands: a name, a letter, a word
+    that the source capitalises elsewhere too (a defined term), or an adjective or noun that the
+    dictionary does not have ("American")."""
     word = analysis[index]
-    if not word.text[:1].isupper() or any(letter.isupper() for letter in word.text[1:]):
-        return True
     if word.upos == "PROPN" or (len(word.text) == 1 and word.text != "A"):
         return True
     if word.upos not in ("ADJ", "NOUN", "VERB", "X"):
@@ -120,23 +117,22 @@ def _are_neighbours(left: Part, right: Part) -> bool:
 
 
 def _tidy(analysis: Analysis, parts: list[Part]) -> list[Part]:
-    parts = _without_half_pairs(analysis, parts)
-    parts = _without_meeting_marks(analysis, parts)
-    start, end = 0, len(parts)
-    while start < end and parts[start] != Copy(0) and _dangles_first(analysis, parts[start]):
-        start += 1
-    if start == end:
-        return []
+    parts = _without_meeting_marks(analysis, _without_half_pairs(analysis, parts))
+    while parts and parts[0] != Copy(0) and _dangles_first(analysis, parts[0]):
+        del parts[0]
+    if len(parts) > 1 and _is_stop(_text(analysis, parts[-1])):
+        if _are_neighbours(*parts[-2:]):
+            return parts  # the source's own ending
+        stop = parts.pop()
+    else:
+        stop = None
     own_end = Copy(len(analysis) - 1)
-    stop = None
-    if _is_stop(_text(analysis, parts[end - 1])):
-        end -= 1
-        stop = parts[end]
-        if end > start and _are_neighbours(parts[end - 1], stop):
-            return parts[start : end + 1]  # the source's own ending
-    while end > start and parts[end - 1] != own_end and _dangles_last(analysis, parts[end - 1]):
-        end -= 1
-    return _stopped(analysis, parts[start:end], stop)
+    while parts and parts[-1] != own_end and _dangles_last(analysis, parts[-1]):
+        del parts[-1]
+    last_two = [_text(analysis, part) for part in parts[-2:] if part != own_end]
+    if len(last_two) == 2 and last_two[0] in _STRENGTH and last_two[1] in _QUOTES:
+        del parts[-2]  # the comma in “so,” he said
+    return _stopped(analysis, parts, stop)
 
 
 def _strength(text: str) -> int:
@@ -203,9 +199,7 @@ def _without_meeting_marks(analysis: Analysis, parts: list[Part]) -> list[Part]:
 
 def _stopped(analysis: Analysis, parts: list[Part], stop: Part | None) -> list[Part]:
     """The parts with the stop they ended in, or an inserted one, unless they need none."""
-    if not parts:
-        return [stop] if stop == Copy(len(analysis) - 1) and len(analysis) == 1 else []
-    if _ends_itself(analysis, parts):
+    if not parts or _ends_itself(analysis, parts):
         return parts
     return [*parts, Insert(".") if stop is None else stop]
 
@@ -227,25 +221,16 @@ def _cased(analysis: Analysis, parts: Sequence[Part]) -> list[str]:
     texts = [_text(analysis, part) for part in parts]
     first = next((k for k, text in enumerate(texts) if _has_word(text)), None)
     opener = next((word.index for word in analysis if _has_word(word.text)), None)
-    moved = None if opener is None or keeps_capital(analysis, opener) else Copy(opener)
     for position, text in enumerate(texts):
         if position == first:
-            texts[position] = _capitalised(text)
-        elif parts[position] == moved:
-            texts[position] = text[0].lower() + text[1:]
+            texts[position] = capitalise(text)
+        elif opener is not None and parts[position] == Copy(opener):
+            texts[position] = lower_first(text, keep=keeps_capital(analysis, opener))
     return texts
 
 
 def _has_word(text: str) -> bool:
     return any(letter.isalnum() for letter in text)
-
-
-def _capitalised(text: str) -> str:
-    if not text[0].islower() or _FIXED_CASE.search(text):
-        return text
-    if any(letter.isupper() for letter in text):
-        return text
-    return text[0].upper() + text[1:]
 
 
 def _gap(analysis: Analysis, left: Part, right: Part) -> str:
@@ -263,7 +248,8 @@ def _hugs_last(analysis: Analysis, part: Part) -> bool:
         return True
     if isinstance(part, Insert) or _has_word(text) or part.word == 0:
         return False
-    return analysis[part.word - 1].end == analysis[part.word].start
+    last = analysis[part.word - 1]
+    return last.end == analysis[part.word].start and last.text not in _OPENING
 
 
 def _hugs_next(analysis: Analysis, part: Part) -> bool:

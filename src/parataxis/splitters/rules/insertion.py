@@ -10,10 +10,11 @@ from parataxis.syntax.analysis import ROOT, Analysis, Word
 __all__ = ["split_insertion"]
 
 _SHORTEST = 2
-_MARKS = frozenset([",", "(", ")", "[", "]", "–", "—", "--", "-"])
+_BRACKETS = {"(": ")", "[": "]"}
+_MARKS = frozenset([",", "–", "—", "--", "-", *_BRACKETS, *_BRACKETS.values()])
 _NOMINAL = frozenset(["NOUN", "PROPN", "PRON", "NUM", "DET", "SYM", "X"])
 _CLAUSES_OF_A_NOUN = ("acl", "appos", "parataxis")
-_OUTSIDE_THE_PHRASE = (*_CLAUSES_OF_A_NOUN, "case", "cc", "mark", "punct")
+_BEFORE_THE_PHRASE = ("case", "cc", "mark")
 
 
 def split_insertion(
@@ -25,15 +26,16 @@ def split_insertion(
         subject = _subject(analysis, node.head)
         if start is None or subject is None:
             continue
-        left, right = list(sentence[:start]), list(sentence[start + len(words) :])
-        if _is_set_off(analysis, left, right):
-            left = left[:-1] if _is_mark(analysis, left[-1:]) else left
-            right = right[1:] if _is_mark(analysis, right[:1]) else right
+        end = start + len(words)
+        if _is_set_off(analysis, sentence[:start], sentence[end:]):
+            start -= _mark(analysis, sentence[start - 1 : start]) is not None
+            end += _mark(analysis, sentence[end : end + 1]) is not None
         elif not _has_verb(analysis, node):
             continue
-        own = _own_sentence(analysis, node, words, subject)
-        rest = [*left, *right]
-        return (rest, own) if left else (own, rest)
+        rest = [*sentence[:start], *sentence[end:]]
+        phrase = [part for part in _phrase(analysis, subject) if part not in sentence[start:end]]
+        own = [*phrase, *_predicate(analysis, node, words, subject)]
+        return (rest, own) if start else (own, rest)
     return None
 
 
@@ -50,13 +52,15 @@ def _modifiers(analysis: Analysis) -> list[tuple[Word, range]]:
 
 
 def _is_modifier(analysis: Analysis, node: Word, words: range) -> bool:
-    return (
-        _has_verb(analysis, node)
-        or (node.deprel == "nmod" and analysis[words[0]].relation == "case")
-        or (node.deprel == "amod" and node.head < words[0])
-        or (node.deprel in ("acl", "advcl") and node.upos == "ADJ" and _is_bare(analysis, node))
-        or node.deprel == "appos"
-    )
+    if _has_verb(analysis, node):
+        return True
+    if not _is_bare(analysis, node):
+        return False
+    if node.deprel in ("amod", "appos"):
+        return node.head < words[0]
+    if node.deprel == "nmod":
+        return node.head < words[0] and analysis[words[0]].relation == "case"
+    return node.deprel in ("acl", "advcl") and node.upos == "ADJ"
 
 
 def _has_verb(analysis: Analysis, node: Word) -> bool:
@@ -69,7 +73,9 @@ def _has_verb(analysis: Analysis, node: Word) -> bool:
 
 def _is_bare(analysis: Analysis, node: Word) -> bool:
     """Whether a clause has no subject, auxiliary or conjunction of its own."""
-    return not analysis.children(node.index, "nsubj", "csubj", "aux", "cop", "mark", "case", "expl")
+    if analysis.children(node.index, "nsubj", "csubj", "expl", "aux", "cop", "mark"):
+        return False
+    return all(child.xpos != "WRB" for child in analysis.children(node.index, "advmod"))
 
 
 def _relative_subject(analysis: Analysis, clause: Word) -> Word | None:
@@ -89,18 +95,23 @@ def _place(sentence: Sequence[Part], words: range) -> int | None:
 
 
 def _is_set_off(analysis: Analysis, left: Sequence[Part], right: Sequence[Part]) -> bool:
-    """Whether marks or the ends of the sentence stand on both sides, and at least one mark."""
-    mark_before, mark_after = _is_mark(analysis, left[-1:]), _is_mark(analysis, right[:1])
-    starts, ends = not left, not right or _is_stop(analysis, right[0])
-    return (mark_before and (mark_after or ends)) or (starts and mark_after)
+    """Whether commas, dashes or brackets stand on both sides, or on one and the sentence's end
+    on the other."""
+    before, after = _mark(analysis, left[-1:]), _mark(analysis, right[:1])
+    if before in _BRACKETS or after in _BRACKETS.values():
+        return before in _BRACKETS and _BRACKETS[before] == after
+    if before is None:
+        return not left and after is not None
+    return after is not None or not right or _is_stop(analysis, right[0])
 
 
-def _is_mark(analysis: Analysis, parts: Sequence[Part]) -> bool:
+def _mark(analysis: Analysis, parts: Sequence[Part]) -> str | None:
+    """The mark that the only part is, if it is one that can set off a clause."""
     if not parts or not isinstance(parts[0], Copy):
-        return False
+        return None
     word = analysis[parts[0].word]
     is_hyphen = word.text == "-" and word.index and analysis[word.index - 1].end == word.start
-    return word.text in _MARKS and not is_hyphen
+    return word.text if word.text in _MARKS and not is_hyphen else None
 
 
 def _is_stop(analysis: Analysis, part: Part) -> bool:
@@ -123,19 +134,24 @@ def _subject(analysis: Analysis, head: int) -> Word | None:
     return None
 
 
-def _own_sentence(analysis: Analysis, node: Word, words: range, subject: Word) -> list[Part]:
-    extracted = analysis.subtree(node.index)
-    phrase = copies(i for i in _phrase(analysis, subject) if i not in extracted)
-    if node.deprel == "acl:relcl":
-        return [*phrase, *copies(words[1:])]
-    return [*phrase, Insert(be(analysis, subject.index, node.head)), *copies(words)]
-
-
-def _phrase(analysis: Analysis, noun: Word) -> list[int]:
+def _phrase(analysis: Analysis, noun: Word) -> list[Part]:
     """The noun with what belongs to it, without its preposition and its own clauses."""
-    outside = {
+    clauses = {
         index
-        for child in analysis.children(noun.index, *_OUTSIDE_THE_PHRASE)
+        for child in analysis.children(noun.index, *_CLAUSES_OF_A_NOUN)
         for index in analysis.subtree(child.index)
     }
-    return [index for index in analysis.subtree(noun.index) if index not in outside]
+    words = [analysis[index] for index in analysis.subtree(noun.index) if index not in clauses]
+    words = [word for word in words if word.text != "," or word.head != noun.index]
+    while words[0] != noun and words[0].relation in _BEFORE_THE_PHRASE:
+        words.pop(0)
+    while words[-1] != noun and (words[-1].relation == "case" or words[-1].text in _MARKS):
+        words.pop()  # the "'s" of a possessor, the dash before a clause
+    return copies(word.index for word in words)
+
+
+def _predicate(analysis: Analysis, node: Word, words: range, subject: Word) -> list[Part]:
+    """The clause as it follows its subject: after "to be", or without its relative pronoun."""
+    if node.deprel == "acl:relcl":
+        return copies(words[1:])
+    return [Insert(be(analysis, subject.index, node.head)), *copies(words)]

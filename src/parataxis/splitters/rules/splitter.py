@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import tee
 
 from parataxis.errors import TooLongError
-from parataxis.rewrite.compose import Insert, Part, compose, copies
+from parataxis.rewrite.compose import Part, compose, copies
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.rules.conjunction import split_conjunction
 from parataxis.splitters.rules.insertion import split_insertion
@@ -75,5 +75,4 @@ def _once(process: _Process, analysis: Analysis, sentences: list[list[Part]]) ->
 
 
 def _has_word(analysis: Analysis, sentence: Sequence[Part]) -> bool:
-    words = (analysis[part.word] for part in sentence if not isinstance(part, Insert))
-    return any(word.upos not in ("PUNCT", "SYM", "CCONJ") for word in words)
+    return any(map(str.isalnum, compose(analysis, sentence)[0]))

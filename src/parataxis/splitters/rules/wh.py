@@ -8,35 +8,43 @@ from parataxis.syntax.analysis import Analysis, Argument
 
 __all__ = ["split_wh"]
 
+_RELATIVE = frozenset(["WDT", "WP", "WP$"])
+
 
 def split_wh(analysis: Analysis, sentence: Sequence[Part]) -> tuple[list[Part], list[Part]] | None:
     """Split before the first R-ARG that has a Subject Argument, which takes its place."""
-    found = [
-        (relational, subject)
-        for frame in verb_frames(analysis)
-        for relational in frame.arguments
-        if is_relational(relational)
-        and (subject := argument_before(frame, relational.first)) is not None
-    ]
-    for relational, subject in sorted(found, key=lambda pair: pair[0].first):
-        if Copy(relational.first) not in sentence:
+    for relative, words, subject in _relational_arguments(analysis):
+        if Copy(words.start) not in sentence:
             continue
-        cut = sentence.index(Copy(relational.first))
-        length = relational.last - relational.first + 1
+        cut = sentence.index(Copy(words.start))
         if cut:
-            replaced = _replaced(analysis, relational, subject)
-            return list(sentence[:cut]), [*replaced, *sentence[cut + length :]]
+            before, after = range(words.start, relative), range(relative + 1, words.stop)
+            phrase = copies(trimmed(analysis, subject.first, subject.last))
+            if analysis[relative].xpos == "WP$":
+                phrase.append(Insert("'s"))
+            second = [*copies(before), *phrase, *copies(after), *sentence[cut + len(words) :]]
+            return list(sentence[:cut]), second
     return None
 
 
-def _replaced(analysis: Analysis, relational: Argument, subject: Argument) -> list[Part]:
-    """The R-ARG with the subject in place of its relative word: "to which" as "to the house"."""
-    words = range(relational.first, relational.last + 1)
-    relative = next((w for w in words if analysis[w].xpos.startswith("W")), None)
-    phrase = copies(trimmed(analysis, subject.first, subject.last))
-    if relative is None:
-        return phrase
-    if analysis[relative].xpos == "WP$":
-        phrase.append(Insert("'s"))
-    before, after = copies(range(words.start, relative)), copies(range(relative + 1, words.stop))
-    return [*before, *phrase, *after]
+def _relational_arguments(analysis: Analysis) -> list[tuple[int, range, Argument]]:
+    """From left to right: the relative word, all words of the R-ARG, and the Subject Argument."""
+    found = []
+    for frame in verb_frames(analysis):
+        for relational in filter(is_relational, frame.arguments):
+            words = range(relational.first, relational.last + 1)
+            relative = next((w for w in words if analysis[w].xpos in _RELATIVE), None)
+            if relative is None:
+                continue
+            words = _with_preposition(analysis, relative, words)
+            subject = argument_before(frame, words.start)
+            if subject is not None:
+                found.append((relative, words, subject))
+    return sorted(found, key=lambda entry: entry[1].start)
+
+
+def _with_preposition(analysis: Analysis, relative: int, words: range) -> range:
+    """The R-ARG "to which" is sometimes labelled without its "to"."""
+    before = words.start - 1
+    governs = before >= 0 and analysis[before].head == relative
+    return range(before, words.stop) if governs else words
