@@ -93,6 +93,7 @@ _STOP = re.compile(
 
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"“‘—–/]*$")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_INITIAL = re.compile(r"[A-Z]\.")
 _LETTER = re.compile(r"[^\W\d_]")
 _LETTERED = re.compile(
     r"\b(?i:exhibit|appendix|schedule|annex|class|series|group|plan|type|phase|vitamin|grade)\s+[A-Z]$"
@@ -103,7 +104,12 @@ _CARELESS = re.compile(r"[a-z]|.{0,2000}?\bi\b(?![.)])", re.DOTALL)
 _FIRST_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _HOUR = re.compile(r"[ap]\.?m", re.IGNORECASE)
 _ZONES = frozenset(["Eastern", "Central", "Mountain", "Pacific", "Atlantic", "Greenwich"])
-_NUMBER = re.compile(r"[\d§#(]|[IVXLC]+\b[^a-z]?")
+_NUMBER = re.compile(r"[\d§#]|\(\w{1,4}\)")
+_LETTER_NUMBER = re.compile(r"(?:[IVXLC]+|[A-Z])\b")
+_SPEAKER = re.compile(
+    r"(?:I|[A-Z][\w’'-]{1,20}(?:\s[A-Z][\w’'-]{1,20})?)\s(?:said|says|asked|asks|replied|answered"
+    r"|cried|called|shouted|screamed|whispered|added|exclaimed|wondered|demanded|inquired)\b"
+)
 _STARTS_SMALL = re.compile(r"\W*`|\([a-z0-9]{1,4}\)$")
 _YEAR = re.compile(r"\(\d{4}\b")
 _ENUMERATOR = re.compile(
@@ -166,6 +172,8 @@ def _mark_ends(run: str, match: re.Match[str], *, goes_on: bool) -> bool:
     mark = match["mark"]
     if mark == "!" and run.endswith("Yahoo", 0, match.start()):
         return False
+    if match["closing"] and _SPEAKER.match(run, match.start("after")):  # "Who?" Ann asked.
+        return False
     # "Who?" she asked. But: who? she never asked.
     return not goes_on or not (match["closing"] or mark is None or mark[0] in ".…")
 
@@ -179,9 +187,10 @@ def _name_ends(name: str, after: str, bare: str) -> bool:
     if name in _BEFORE_ANY:
         return after[0] != "("
     if name in BEFORE_NUMBER:
-        return not _NUMBER.match(after)
+        is_lettered = name[0].isupper() and name != "No" and _LETTER_NUMBER.match(after)
+        return not (_NUMBER.match(after) or is_lettered)
     match = _FIRST_WORD.match(bare)
-    word = match.group() if match else ""
+    word = match.group() if match and not _INITIAL.fullmatch(bare) else ""
     if _HOUR.fullmatch(name):
         return not (after[0] == "(" or word.isupper() or word in _ZONES)
     if name in MAY_END or _DOTTED.fullmatch(name) or (_LETTER.fullmatch(name) and name != "I"):
