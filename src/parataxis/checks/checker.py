@@ -6,7 +6,8 @@ from typing import Protocol
 
 from parataxis.checks.clauses import clause_findings
 from parataxis.checks.links import lost_links, new_links
-from parataxis.checks.pronouns import pronoun_findings
+from parataxis.checks.origins import Origins
+from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
 from parataxis.checks.repeated import repeated_sentences
 from parataxis.checks.units import units
 from parataxis.checks.words import lost_words, new_words
@@ -111,11 +112,12 @@ def _check(
         *new_words(source, source_units, simple, output),
         *new_links(source_units, simple, output),
         *repeated_sentences(source_units, simple, output),
+        *guessed_genders(source_units, output),
     ]
     if source in analyses and all(sentence in analyses for sentence in simple):
         parsed = [analyses[sentence] for sentence in simple]
-        findings += clause_findings(analyses[source], parsed)
-        findings += pronoun_findings(
-            analyses[source], parsed, align(source, simple) if provenance is None else provenance
-        )
+        tokens = align(source, simple) if provenance is None else provenance
+        origins = [Origins(analyses[source], sentence) for sentence in tokens]
+        findings += clause_findings(analyses[source], parsed, origins)
+        findings += ambiguous_pronouns(analyses[source], parsed, origins)
     return findings

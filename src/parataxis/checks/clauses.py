@@ -1,83 +1,163 @@
-"""Simple sentences that are no sentences: without a finite verb, or a subordinate clause alone."""
+"""Simple sentences that are no sentences: without a main verb, or a subordinate clause alone.
 
-from collections.abc import Sequence
+A parser is easily wrong about a short sentence ("The score burned in 1874"), so the analysis of
+the source is asked too: what was a participle there and was copied is still one here.
+"""
+
+from collections.abc import Iterator, Sequence
 
 from parataxis.checks import lexicon
-from parataxis.rewrite.forms import key
+from parataxis.checks.origins import Origins
+from parataxis.rewrite.forms import is_verb_form, key
 from parataxis.rewrite.record import Finding, Kind
 from parataxis.syntax.analysis import Analysis, Word
 
 __all__ = ["clause_findings", "is_fragment", "lacks_verb"]
 
 _FINITE_TAGS = frozenset(("VBZ", "VBD", "VBP", "MD"))
+_NOMINAL = frozenset(("NOUN", "PROPN", "PRON", "NUM"))
 _RELATIVES = frozenset(("which", "who", "whom", "whose"))
-_CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "xcomp", "parataxis"))
+_CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "parataxis"))
 
 
-def clause_findings(source: Analysis, simple: Sequence[Analysis]) -> list[Finding]:
-    """Sentences without a finite verb and subordinate clauses that stand alone.
+def clause_findings(
+    source: Analysis, simple: Sequence[Analysis], origins: Sequence[Origins]
+) -> list[Finding]:
+    """Sentences without a main verb and subordinate clauses that stand alone.
 
     What the source does itself (a heading, a recital) is no fault of the rewrite.
     """
     findings = []
     has_verb, is_whole = not lacks_verb(source), not is_fragment(source)
-    for index, analysis in enumerate(simple):
-        if has_verb and lacks_verb(analysis):
-            message = f"The sentence '{analysis.text}' has no verb that could stand alone."
+    for index, (analysis, origin) in enumerate(zip(simple, origins, strict=True)):
+        if has_verb and lacks_verb(analysis, origin):
+            message = f"The sentence '{analysis.text}' has no main verb."
             findings.append(_finding(Kind.NO_VERB, index, analysis, message))
         elif is_whole and is_fragment(analysis):
-            message = f"The sentence '{analysis.text}' is a part of a sentence that stands alone."
+            message = f"'{analysis.text}' is only a part of a sentence: its main clause is missing."
             findings.append(_finding(Kind.FRAGMENT, index, analysis, message))
     return findings
 
 
-def lacks_verb(analysis: Analysis) -> bool:
-    """Whether no word is a finite verb."""
-    return bool(len(analysis)) and not any(_is_finite(analysis, word) for word in analysis)
+def lacks_verb(analysis: Analysis, origins: Origins | None = None) -> bool:
+    """Whether the main clause has no finite verb."""
+    if not len(analysis):
+        return False
+    finite = [word for word in analysis if _is_finite(analysis, word, origins)]
+    if finite:
+        return _is_noun_with_relative(analysis, finite)
+    # A parser that found a subject has seen a clause, whatever it called the verb.
+    if _subjects(analysis, analysis.root):
+        return _was_participle(analysis, analysis.root, origins)
+    return not _may_be_verb(analysis, analysis.root)
 
 
 def is_fragment(analysis: Analysis) -> bool:
     """Whether the whole sentence is a clause that begins with a subordinator or a relative."""
     words = [word for word in analysis if word.upos != "PUNCT"]
-    if not words or analysis.text.rstrip(" \"'”’)").endswith("?"):
+    if len(words) < 2 or analysis.text.rstrip(" \"'”’)").endswith("?"):
         return False
-    opener = words[1] if words[0].upos == "CCONJ" and len(words) > 1 else words[0]
+    opener = words[1] if words[0].upos == "CCONJ" else words[0]
+    if any(up.relation in _CLAUSES for up in _upwards(analysis, opener)):
+        return False
     word = key(opener.text)
     if word in _RELATIVES:
-        return opener.head == analysis.root.index or _governs_alone(analysis, opener)
-    if word in lexicon.SUBORDINATORS and opener.relation in ("mark", "advmod"):
-        return opener.head == analysis.root.index and not _has_other_clause(analysis, opener)
-    return False
+        return _is_one_clause(analysis)
+    if word not in lexicon.SUBORDINATORS:
+        return False
+    if opener.head == analysis.root.index and opener.relation in ("mark", "advmod"):
+        return not _has_second_clause(analysis)
+    # "Whilst at the same time he taught": the parser may take the subordinator for a preposition.
+    return (
+        word in lexicon.NEVER_PREPOSITIONS
+        and key(analysis[opener.index + 1].text) != "of"
+        and not any(w.text == "," for w in analysis)
+    )
 
 
-def _governs_alone(analysis: Analysis, opener: Word) -> bool:
-    """Whether a relative word deeper in the tree ("Whose wife ...") is still in the main clause."""
-    head = opener.head
-    while head != analysis.root.index:
-        if analysis[head].relation in _CLAUSES:
-            return False
-        head = analysis[head].head
-    return True
-
-
-def _has_other_clause(analysis: Analysis, opener: Word) -> bool:
-    """Whether a second clause could be the main one, as in "When he came, she left"."""
-    subjects = [word for word in analysis if word.relation in ("nsubj", "expl")]
-    root = analysis.root.index
-    return any(word.head != root and _is_main_like(analysis, word.head) for word in subjects)
-
-
-def _is_main_like(analysis: Analysis, index: int) -> bool:
-    head = analysis[index]
-    return head.head == analysis.root.index and head.relation in ("parataxis", "ccomp", "conj")
-
-
-def _is_finite(analysis: Analysis, word: Word) -> bool:
+def _is_finite(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
+    if key(word.text) in lexicon.FINITE_FORMS or word.xpos == "MD":
+        return True
+    if _was_participle(analysis, word, origins):
+        return False
     if word.xpos in _FINITE_TAGS or word.feats.get("VerbForm") == "Fin":
         return True
     if word.xpos == "VB" and word.index == analysis.root.index:  # an imperative has no "to"
         return not analysis.children(word.index, "mark")
-    return key(word.text) in lexicon.FINITE_FORMS
+    if origins is None:
+        return False
+    # A form that a rewrite has changed is the finite one: "screening" became "screens".
+    if origins.inflected(word) and word.xpos != "VBG" and is_verb_form(key(word.text)):
+        return True
+    copied = origins.copied(word)
+    return copied is not None and copied.xpos in _FINITE_TAGS
+
+
+def _was_participle(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
+    """Whether a word is a participle that modified a noun of the source, copied with its context.
+
+    With other neighbours it may have become the verb: "children named it", from "named".
+    """
+    copied = origins.copied(word) if origins else None
+    if origins is None or copied is None or copied.deprel != "acl":
+        return False
+    if copied.xpos not in ("VBN", "VBG") or not 0 < word.index < len(analysis) - 1:
+        return False
+    neighbours = [origins.copied(analysis[word.index + step]) for step in (-1, 1)]
+    places = [neighbour.index for neighbour in neighbours if neighbour is not None]
+    return places == [copied.index - 1, copied.index + 1]
+
+
+def _is_noun_with_relative(analysis: Analysis, finite: Sequence[Word]) -> bool:
+    """Whether the sentence is a noun and its relative clause: "The house which was built"."""
+    root = analysis.root
+    if root.upos not in _NOMINAL or _subjects(analysis, root):
+        return False
+    clauses = {_clause_head(analysis, word).index for word in finite}
+    if len(clauses) > 1:  # one of them may be the main clause after all
+        return False
+    clause = analysis[clauses.pop()]
+    inside = analysis.subtree(clause.index)
+    ends = inside[-1] >= max(w.index for w in analysis if w.upos != "PUNCT")
+    has_relative = any(key(analysis[i].text) in _RELATIVES | {"that"} for i in inside)
+    return clause.relation == "acl" and clause.head == root.index and ends and has_relative
+
+
+def _clause_head(analysis: Analysis, word: Word) -> Word:
+    return analysis[word.head] if word.relation in ("aux", "cop") and word.head >= 0 else word
+
+
+def _subjects(analysis: Analysis, word: Word) -> list[Word]:
+    return analysis.children(word.index, "nsubj", "csubj", "expl")
+
+
+def _is_one_clause(analysis: Analysis) -> bool:
+    """Whether there is no second verb: "Which documents are needed shall be decided" has one."""
+    finite = [_clause_head(analysis, word) for word in analysis if word.xpos in _FINITE_TAGS]
+    return len({head.index for head in finite if head.relation not in _CLAUSES | {"conj"}}) <= 1
+
+
+def _upwards(analysis: Analysis, word: Word) -> Iterator[Word]:
+    """A word and those that govern it, without the root."""
+    while word.head >= 0:
+        yield word
+        word = analysis[word.head]
+
+
+def _has_second_clause(analysis: Analysis) -> bool:
+    """Whether another clause could be the main one, as in "When he came, she left"."""
+    clauses = analysis.children(analysis.root.index, "parataxis", "ccomp", "conj", "advcl")
+    return any(
+        _subjects(analysis, clause) and not analysis.children(clause.index, "cc", "mark")
+        for clause in clauses
+    )
+
+
+def _may_be_verb(analysis: Analysis, root: Word) -> bool:
+    """Whether a noun at the root behaves like a verb: "The bulletin screens nightly"."""
+    if not analysis.children(root.index, "advmod", "obl", "obj", "ccomp"):
+        return False
+    return root.upos == "NOUN" and is_verb_form(key(root.text))
 
 
 def _finding(kind: Kind, index: int, analysis: Analysis, message: str) -> Finding:

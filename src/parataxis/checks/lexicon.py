@@ -13,16 +13,24 @@ __all__ = [
     "CONDITION_PHRASES",
     "CONDITION_TWINS",
     "DATE_WORDS",
+    "FEMININE",
     "FINITE_FORMS",
     "FUNCTION_WORDS",
+    "GENDERED_ENDINGS",
+    "HE",
     "INSERTABLE",
     "LIFE_DATES",
     "LINK_PHRASES",
+    "MASCULINE",
     "MODALS",
     "MODAL_GROUNDS",
     "NEGATIONS",
     "NEGATIVE_GROUNDS",
+    "NEVER_PREPOSITIONS",
     "NUMBERS",
+    "PERSONS",
+    "PERSON_ENDINGS",
+    "SHE",
     "SUBORDINATORS",
     "WITH_CONDITIONS",
     "are_twins",
@@ -136,11 +144,45 @@ SUBORDINATORS = _words(
 )
 """Words that open a clause which cannot stand alone ("whereas" opens the recitals of contracts)."""
 
+NEVER_PREPOSITIONS = _words("because although though whilst unless if")
+"""Subordinators that a parser can only take for prepositions by mistake."""
+
 WITH_CONDITIONS = _words("only condition")
 """Words that may be inserted where the source has a condition: "applies only if"."""
 
 LIFE_DATES = _words("born die live bear")
 """Words that may be inserted where the source gives dates in brackets: "(1899-1963)"."""
+
+HE = _words("he him his himself")
+SHE = _words("she her hers herself")
+
+MASCULINE = _words(
+    "man men boy boys father fathers son sons brother brothers husband husbands king kings prince "
+    "lord sir mr male actor emperor duke uncle nephew grandfather grandson gentleman bishop "
+    "archbishop cardinal pope monk friar priest abbot rabbi imam sheikh sultan tsar czar shah "
+    "baron earl count knight squire boyfriend dad daddy widower bachelor groom stepfather "
+    "stepson godfather guy lad waiter steward hero wizard bull stallion rooster ram drake ox"
+)
+FEMININE = _words(
+    "woman women girl girls mother mothers daughter daughters sister sisters wife wives queen "
+    "queens princess lady ladies miss mrs ms madam female aunt niece grandmother granddaughter "
+    "nun dame girlfriend mom mum mummy widow bride stepmother stepdaughter godmother heroine "
+    "witch maid ship boat vessel suffragette midwife ballerina mare hen cow ewe housewife"
+)
+"""Words that tell a gender (a ship is "she" to her crew)."""
+
+GENDERED_ENDINGS = ("man", "men", "ess", "esses", "trix", "enne", "father", "mother")
+
+PERSONS = _words(
+    "person child baby friend student teacher leader clerk guard judge lawyer officer soldier "
+    "president minister general captain chief king queen writer painter singer player worker "
+    "farmer driver lender borrower tenant landlord employee employer customer owner manager "
+    "member partner agent artist expert nurse pilot host guest witness candidate client patient "
+    "team board committee company council court crew party staff family father mother son "
+    "daughter brother sister wife husband boy girl prince princess bishop pope monk priest widow"
+)
+PERSON_ENDINGS = ("or", "ist", "ian", "eer", "man", "woman")
+"""Nouns that "it" does not stand for, or not for sure."""
 
 DATE_WORDS = _words(
     "january february march april may june july august september october november december jan "

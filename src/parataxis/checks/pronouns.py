@@ -1,14 +1,161 @@
-"""Inserted pronouns that a reader cannot resolve."""
+"""Inserted pronouns that a reader cannot resolve, or that give a gender the source does not.
 
-from collections.abc import Sequence
+Only two certain cases are reported. A pronoun that stands for the noun of a relative or
+participle clause misleads where the sentence before has another subject that it fits: readers
+take a pronoun at the head of a sentence for the last subject. And "he" or "she" is a guess where
+the source has no word and no name that could tell.
+"""
 
-from parataxis.rewrite.record import Finding, OutputToken
-from parataxis.syntax.analysis import Analysis
+from collections.abc import Iterable, Sequence
 
-__all__ = ["pronoun_findings"]
+from parataxis.checks import lexicon
+from parataxis.checks.origins import Origins
+from parataxis.checks.units import Unit
+from parataxis.rewrite.forms import is_known, key
+from parataxis.rewrite.record import Finding, Kind
+from parataxis.syntax.analysis import Analysis, Word
+
+__all__ = ["ambiguous_pronouns", "guessed_genders"]
+
+_PRONOUNS = frozenset(("he", "she", "it", "they"))
+_RELATIVES = frozenset(("who", "which", "that"))
 
 
-def pronoun_findings(
-    source: Analysis, simple: Sequence[Analysis], provenance: Sequence[Sequence[OutputToken]]
+def guessed_genders(
+    source_units: Sequence[Unit], output: Sequence[Sequence[Unit]]
 ) -> list[Finding]:
-    return []
+    """The first "he" or "she" of a rewrite whose source names no one and gives no gender."""
+    findings = []
+    for forms, words, noun in (
+        (lexicon.HE, lexicon.MASCULINE, "man"),
+        (lexicon.SHE, lexicon.FEMININE, "woman"),
+    ):
+        found = _first(forms, output)
+        if found is None or _gives_gender(source_units, forms | words):
+            continue
+        index, unit = found
+        message = f"'{unit.text}' says that this is a {noun}, but the source does not say so."
+        findings.append(_finding(index, unit.text, unit.start, message))
+    return findings
+
+
+def ambiguous_pronouns(
+    source: Analysis, simple: Sequence[Analysis], origins: Sequence[Origins]
+) -> list[Finding]:
+    """Inserted subject pronouns that fit the last subject, but stand for another noun."""
+    findings = []
+    for index in range(1, len(simple)):
+        sentence, before = simple[index], simple[index - 1]
+        for pronoun in sentence.children(sentence.root.index, "nsubj"):
+            if key(pronoun.text) not in _PRONOUNS or _is_copied(pronoun, sentence, origins[index]):
+                continue
+            meant = _antecedent(source, pronoun, sentence, origins[index])
+            mention = meant and _mention(meant, before, origins[index - 1])
+            rival = mention and _rival(pronoun, mention, before)
+            if mention and rival:
+                message = (
+                    f"'{pronoun.text}' could mean '{_phrase(before, rival)}' "
+                    f"or '{_phrase(before, mention)}'."
+                )
+                findings.append(_finding(index, pronoun.text, pronoun.start, message))
+    return findings
+
+
+def _first(forms: frozenset[str], output: Sequence[Sequence[Unit]]) -> tuple[int, Unit] | None:
+    return next(
+        ((i, unit) for i, sentence in enumerate(output) for unit in sentence if unit.key in forms),
+        None,
+    )
+
+
+def _gives_gender(source_units: Iterable[Unit], telling: frozenset[str]) -> bool:
+    """Whether a word of the source tells the gender; a name that is no dictionary word may."""
+    return any(
+        unit.key in telling
+        or unit.key.endswith(lexicon.GENDERED_ENDINGS)
+        or (unit.text[0].isupper() and not is_known(unit.key))
+        for unit in source_units
+    )
+
+
+def _is_copied(pronoun: Word, sentence: Analysis, origins: Origins) -> bool:
+    """Whether the pronoun stands before the same word in the source."""
+    copied = origins.copied(pronoun)
+    if copied is None or pronoun.index + 1 >= len(sentence):
+        return False
+    following = origins.any(sentence[pronoun.index + 1])
+    return following is not None and following.index == copied.index + 1
+
+
+def _antecedent(
+    source: Analysis, pronoun: Word, sentence: Analysis, origins: Origins
+) -> Word | None:
+    """The source noun whose relative or participle clause became this sentence."""
+    verb = origins.any(sentence[pronoun.head])
+    if verb is None or verb.relation != "acl":
+        return None
+    noun = source[verb.head]
+    if noun.upos not in ("NOUN", "PROPN"):
+        return None
+    if verb.deprel == "acl:relcl":
+        subjects = {key(word.text) for word in source.children(verb.index, "nsubj")}
+        return noun if subjects & _RELATIVES else None
+    return None if key(pronoun.text) in ("he", "she") else noun
+
+
+def _mention(meant: Word, before: Analysis, origins: Origins) -> Word | None:
+    """The word of the sentence before that came from the noun that is meant."""
+    for word in before:
+        came_from = origins.any(word)
+        if came_from is not None and came_from.index == meant.index:
+            return word
+    return None
+
+
+def _rival(pronoun: Word, mention: Word, before: Analysis) -> Word | None:
+    """The subject of the sentence before, where the pronoun fits it but does not mean it."""
+    root = before.root.index
+    subject = next(iter(before.children(root, "nsubj")), None)
+    if subject is None or subject.upos == "PRON" or before.children(root, "cop"):
+        return None  # "Ann is a painter. She ...": both nouns are one person
+    if mention.index in before.subtree(subject.index):
+        return None
+    return subject if _fits(pronoun, subject, mention) else None
+
+
+def _fits(pronoun: Word, subject: Word, mention: Word) -> bool:
+    word = key(pronoun.text)
+    if word == "they":
+        return _is_plural(subject) and _is_plural(mention)
+    if _is_plural(subject) or _is_plural(mention):
+        return False
+    if word == "it":
+        return subject.upos == "NOUN" and not _is_person(subject)
+    return subject.upos == mention.upos == "PROPN"
+
+
+def _is_plural(word: Word) -> bool:
+    return word.xpos in ("NNS", "NNPS") or word.feats.get("Number") == "Plur"
+
+
+def _is_person(noun: Word) -> bool:
+    word = key(noun.text)
+    return word in lexicon.PERSONS or word.endswith(lexicon.PERSON_ENDINGS)
+
+
+def _phrase(analysis: Analysis, noun: Word) -> str:
+    """A noun with what stands before it: "the German director"."""
+    before = [analysis[index] for index in analysis.subtree(noun.index) if index <= noun.index]
+    first = next(word.index for word in before if word.relation not in ("case", "punct"))
+    return analysis.phrase(first, noun.index)
+
+
+def _finding(index: int, words: str, start: int, message: str) -> Finding:
+    return Finding(
+        kind=Kind.AMBIGUOUS_PRONOUN,
+        words=words,
+        sentence=index,
+        start=start,
+        end=start + len(words),
+        message=message,
+    )

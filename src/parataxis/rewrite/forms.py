@@ -6,7 +6,7 @@ differ, and every answer is remembered.
 
 from functools import cache
 
-__all__ = ["is_known", "key", "lemmas"]
+__all__ = ["is_known", "is_verb_form", "key", "lemmas"]
 
 # The closed classes that a dictionary of inflections leaves out.
 _PARADIGMS = (
@@ -69,3 +69,15 @@ def is_known(word: str) -> bool:
     from lemminflect import getAllLemmas
 
     return bool(getAllLemmas(word))
+
+
+@cache
+def is_verb_form(word: str) -> bool:
+    """Whether the dictionary knows the word as a form of a verb: "seats", "runs".
+
+    >>> is_verb_form("seats"), is_verb_form("tribes")
+    (True, False)
+    """
+    from lemminflect import getAllLemmas
+
+    return "VERB" in getAllLemmas(word)

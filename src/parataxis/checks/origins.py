@@ -1,0 +1,34 @@
+"""For each word of a simple sentence, the analysed source word that it is a copy or a form of."""
+
+from collections.abc import Mapping, Sequence
+
+from parataxis.rewrite.record import Origin, OutputToken
+from parataxis.syntax.analysis import Analysis, Word
+
+__all__ = ["Origins"]
+
+
+class Origins:
+    """Looks up source words by the place of their copies in one simple sentence."""
+
+    def __init__(self, source: Analysis, tokens: Sequence[OutputToken]) -> None:
+        self._words: Mapping[int, Word] = {word.start: word for word in source}
+        self._tokens: Mapping[int, OutputToken] = {token.start: token for token in tokens}
+
+    def copied(self, word: Word) -> Word | None:
+        """The source word of which this is a copy, in the same form."""
+        return self._source(word, Origin.COPIED)
+
+    def inflected(self, word: Word) -> Word | None:
+        """The source word of which this is another form."""
+        return self._source(word, Origin.INFLECTED)
+
+    def any(self, word: Word) -> Word | None:
+        """The source word of which this is a copy or another form."""
+        return self.copied(word) or self.inflected(word)
+
+    def _source(self, word: Word, origin: Origin) -> Word | None:
+        token = self._tokens.get(word.start)
+        if token is None or token.origin is not origin or token.source is None:
+            return None
+        return self._words.get(token.source[0])
