@@ -9,12 +9,14 @@ from parataxis.syntax.analysis import ROOT, Analysis, Word
 
 __all__ = ["split_insertion"]
 
+_TYPES = frozenset(["acl", "advcl", "nmod", "amod", "appos"])
 _SHORTEST = 2
 _BRACKETS = {"(": ")", "[": "]"}
-_MARKS = frozenset([",", "–", "—", "--", "-", *_BRACKETS, *_BRACKETS.values()])
+_SEPARATORS = frozenset([",", "–", "—", "--", "-"])
+_MARKS = _SEPARATORS | {*_BRACKETS, *_BRACKETS.values()}
 _NOMINAL = frozenset(["NOUN", "PROPN", "PRON", "NUM", "DET", "SYM", "X"])
 _CLAUSES_OF_A_NOUN = ("acl", "appos", "parataxis")
-_BEFORE_THE_PHRASE = ("case", "cc", "mark")
+_BEFORE_THE_PHRASE = ("case", "fixed", "cc", "mark")
 
 
 def split_insertion(
@@ -43,7 +45,7 @@ def _modifiers(analysis: Analysis) -> list[tuple[Word, range]]:
     """The modifiers of the five types with their words, from left to right, the longest first."""
     found = []
     for node in analysis:
-        if node.head == ROOT or not analysis.is_projective(node.index):
+        if node.relation not in _TYPES or not analysis.is_projective(node.index):
             continue
         words = trimmed(analysis, *analysis.span(node.index))
         if len(words) >= _SHORTEST and _is_modifier(analysis, node, words):
@@ -141,11 +143,15 @@ def _phrase(analysis: Analysis, noun: Word) -> list[Part]:
         for child in analysis.children(noun.index, *_CLAUSES_OF_A_NOUN)
         for index in analysis.subtree(child.index)
     }
-    words = [analysis[index] for index in analysis.subtree(noun.index) if index not in clauses]
-    words = [word for word in words if word.text != "," or word.head != noun.index]
+    words = [
+        analysis[index]
+        for index in analysis.subtree(noun.index)
+        if index not in clauses
+        and not (analysis[index].text == "," and {index - 1, index + 1} & clauses)
+    ]
     while words[0] != noun and words[0].relation in _BEFORE_THE_PHRASE:
         words.pop(0)
-    while words[-1] != noun and (words[-1].relation == "case" or words[-1].text in _MARKS):
+    while words[-1] != noun and (words[-1].relation == "case" or words[-1].text in _SEPARATORS):
         words.pop()  # the "'s" of a possessor, the dash before a clause
     return copies(word.index for word in words)
 
