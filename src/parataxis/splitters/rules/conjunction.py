@@ -1,6 +1,6 @@
 """Conjunction handling, the second process (Zhang et al. 2020, appendix A)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from parataxis.rewrite.compose import Copy, Part, copies
 from parataxis.splitters.rules.roles import argument_before, is_argument, trimmed, verb_frames
@@ -11,21 +11,19 @@ __all__ = ["split_conjunction"]
 
 def split_conjunction(
     analysis: Analysis, sentence: Sequence[Part]
-) -> tuple[list[Part], list[Part]] | None:
-    """Split at the first "and" that an argument follows, or a verb with a Subject Argument."""
+) -> Iterator[tuple[list[Part], list[Part]]]:
+    """Split at each "and" that an argument follows, or a verb with a Subject Argument."""
     for place, part in enumerate(sentence[:-1]):
         following = sentence[place + 1]
-        if not isinstance(part, Copy) or not isinstance(following, Copy) or not place:
+        if not isinstance(part, Copy) or not isinstance(following, Copy):
             continue
         if analysis[part.word].text.lower() != "and":
             continue
         first, rest = list(sentence[:place]), list(sentence[place + 1 :])
         if _starts_argument(analysis, following.word):
-            return first, rest
-        subject = _subject(analysis, following.word)
-        if subject is not None:
-            return first, [*copies(trimmed(analysis, subject.first, subject.last)), *rest]
-    return None
+            yield first, rest
+        elif (subject := _subject(analysis, following.word)) is not None:
+            yield first, [*copies(trimmed(analysis, subject.first, subject.last)), *rest]
 
 
 def _starts_argument(analysis: Analysis, index: int) -> bool:

@@ -1,6 +1,6 @@
 """Insertion handling, the third process (Zhang et al. 2020, appendix A)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from parataxis.rewrite.compose import Copy, Insert, Part, copies
 from parataxis.rewrite.inflect import be
@@ -21,8 +21,8 @@ _BEFORE_THE_PHRASE = ("case", "fixed", "cc", "mark")
 
 def split_insertion(
     analysis: Analysis, sentence: Sequence[Part]
-) -> tuple[list[Part], list[Part]] | None:
-    """Extract the first modifier that is a clause, and put its subject before it."""
+) -> Iterator[tuple[list[Part], list[Part]]]:
+    """Extract each modifier that is a clause, and put its subject before it."""
     for node, words in _modifiers(analysis):
         start = _place(sentence, words)
         subject = _subject(analysis, node.head)
@@ -37,8 +37,7 @@ def split_insertion(
         rest = [*sentence[:start], *sentence[end:]]
         phrase = [part for part in _phrase(analysis, subject) if part not in sentence[start:end]]
         own = [*phrase, *_predicate(analysis, node, words, subject)]
-        return (rest, own) if start else (own, rest)
-    return None
+        yield (rest, own) if start else (own, rest)
 
 
 def _modifiers(analysis: Analysis) -> list[tuple[Word, range]]:
@@ -68,7 +67,7 @@ def _is_modifier(analysis: Analysis, node: Word, words: range) -> bool:
 def _has_verb(analysis: Analysis, node: Word) -> bool:
     """Whether the node is a participle modifier or a relative clause modifier."""
     if node.deprel == "acl:relcl":
-        return _relative_subject(analysis, node) is not None
+        return _begins_with_its_subject(analysis, node)
     is_participle = node.deprel in ("acl", "advcl") and node.xpos in ("VBG", "VBN")
     return is_participle and _is_bare(analysis, node)
 
@@ -80,11 +79,11 @@ def _is_bare(analysis: Analysis, node: Word) -> bool:
     return all(child.xpos != "WRB" for child in analysis.children(node.index, "advmod"))
 
 
-def _relative_subject(analysis: Analysis, clause: Word) -> Word | None:
-    """The relative pronoun that begins a relative clause and is its subject."""
-    first = trimmed(analysis, *analysis.span(clause.index))[0]
-    subjects = analysis.children(clause.index, "nsubj")
-    return next((s for s in subjects if s.index == first and s.xpos in ("WDT", "WP")), None)
+def _begins_with_its_subject(analysis: Analysis, clause: Word) -> bool:
+    """Whether a relative clause begins with a relative pronoun that is its subject."""
+    first = analysis[trimmed(analysis, *analysis.span(clause.index))[0]]
+    is_subject = first.head == clause.index and first.relation == "nsubj"
+    return is_subject and first.xpos in ("WDT", "WP")
 
 
 def _place(sentence: Sequence[Part], words: range) -> int | None:

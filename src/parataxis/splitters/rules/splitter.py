@@ -15,7 +15,7 @@ from parataxis.syntax.analysis import Analysis
 
 __all__ = ["RulesSplitter", "split_by_rules"]
 
-_Process = Callable[[Analysis, Sequence[Part]], tuple[list[Part], list[Part]] | None]
+_Process = Callable[[Analysis, Sequence[Part]], Iterator[tuple[list[Part], list[Part]]]]
 
 _NAME = "rules"
 _PROCESSES: tuple[_Process, ...] = (split_wh, split_conjunction, split_insertion)
@@ -66,11 +66,11 @@ def split_by_rules(analysis: Analysis) -> Rewrite:
 
 
 def _once(process: _Process, analysis: Analysis, sentences: list[list[Part]]) -> list[list[Part]]:
-    """Let a process split the first sentence that it can."""
+    """Let a process make the first of its splits that leaves a word on both sides."""
     for place, sentence in enumerate(sentences):
-        halves = process(analysis, sentence)
-        if halves is not None and all(_has_word(analysis, half) for half in halves):
-            return [*sentences[:place], *halves, *sentences[place + 1 :]]
+        for halves in process(analysis, sentence):
+            if all(_has_word(analysis, half) for half in halves):
+                return [*sentences[:place], *halves, *sentences[place + 1 :]]
     return sentences
 
 

@@ -1,6 +1,6 @@
 """Wh handling, the first process (Zhang et al. 2020, appendix A)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from parataxis.rewrite.compose import Copy, Insert, Part, copies
 from parataxis.splitters.rules.roles import argument_before, is_relational, trimmed, verb_frames
@@ -11,20 +11,20 @@ __all__ = ["split_wh"]
 _RELATIVE = frozenset(["WDT", "WP", "WP$"])
 
 
-def split_wh(analysis: Analysis, sentence: Sequence[Part]) -> tuple[list[Part], list[Part]] | None:
-    """Split before the first R-ARG that has a Subject Argument, which takes its place."""
+def split_wh(
+    analysis: Analysis, sentence: Sequence[Part]
+) -> Iterator[tuple[list[Part], list[Part]]]:
+    """Split before each R-ARG that has a Subject Argument, which takes its place."""
     for relative, words, subject in _relational_arguments(analysis):
         if Copy(words.start) not in sentence:
             continue
         cut = sentence.index(Copy(words.start))
-        if cut:
-            before, after = range(words.start, relative), range(relative + 1, words.stop)
-            phrase = copies(trimmed(analysis, subject.first, subject.last))
-            if analysis[relative].xpos == "WP$":
-                phrase.append(Insert("'s"))
-            second = [*copies(before), *phrase, *copies(after), *sentence[cut + len(words) :]]
-            return list(sentence[:cut]), second
-    return None
+        before, after = range(words.start, relative), range(relative + 1, words.stop)
+        phrase = copies(trimmed(analysis, subject.first, subject.last))
+        if analysis[relative].xpos == "WP$":
+            phrase.append(Insert("'s"))
+        second = [*copies(before), *phrase, *copies(after), *sentence[cut + len(words) :]]
+        yield list(sentence[:cut]), second
 
 
 def _relational_arguments(analysis: Analysis) -> list[tuple[int, range, Argument]]:
@@ -45,6 +45,7 @@ def _relational_arguments(analysis: Analysis) -> list[tuple[int, range, Argument
 
 def _with_preposition(analysis: Analysis, relative: int, words: range) -> range:
     """The R-ARG "to which" is sometimes labelled without its "to"."""
-    before = words.start - 1
-    governs = before >= 0 and analysis[before].head == relative
-    return range(before, words.stop) if governs else words
+    for preposition in analysis.children(relative, "case"):
+        if preposition.index == words.start - 1:
+            return range(preposition.index, words.stop)
+    return words
