@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from parataxis.text.markers import marker_length
 
-__all__ = ["LINE", "MARGIN", "Piece", "Run", "find_runs", "next_fence"]
+__all__ = ["LINE", "Piece", "Run", "find_runs", "next_fence"]
 
 Piece = tuple[int, int]
 """Start and end of a part of a line."""
@@ -21,7 +21,7 @@ Run = list[Piece]
 
 # str.splitlines also cuts at form feeds and Unicode separators; pasted text has those mid-line.
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
-MARGIN = re.compile(r"[^\S\r\n]*(?:>[^\S\r\n]*)*")
+_MARGIN = re.compile(r"[^\S\r\n]*(?:>[^\S\r\n]*)*")
 """Indentation and the marks of quoted text."""
 
 _FENCE = re.compile(r"`{3,}(?!.*`)|~{3,}")
@@ -35,6 +35,7 @@ _TABLE_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$|\|\s*:?-+:?
 _TABLE_ROW = re.compile(r"\|.*\|\s*$|\+[-=+]{2,}\+\s*$")
 _CODE = re.compile(r"[{}=;|\\$<>]|--\w|\w\(|^(?:>>>|\.\.\.|#)")
 _CODE_INDENT = 4
+_ITEM_LINES = 50  # an item of a list is not longer than this many lines
 
 
 @dataclass(slots=True)
@@ -54,7 +55,7 @@ class _Line:
 
 def next_fence(line: str, fence: str) -> str:
     """The fence of the code block that is open after a line ("```"), or "" when none is."""
-    body = MARGIN.sub("", line, count=1).rstrip()
+    body = _MARGIN.sub("", line, count=1).rstrip()
     if fence:
         closes = body.startswith(fence) and not body.strip(fence[0])
         return "" if closes else fence
@@ -74,7 +75,7 @@ def find_runs(text: str, *, fence: str = "") -> Iterator[Run]:
     while following is not None:
         (start, line), following = following, _next_line(lines)
         was_open, fence = fence, next_fence(line, fence)
-        margin = MARGIN.match(line)
+        margin = _MARGIN.match(line)
         offset = margin.end() if margin else 0
         body = line[offset:].rstrip()
         in_table = bool(body) and ((in_table and "|" in body) or _starts_table(body, following))
@@ -87,7 +88,7 @@ def find_runs(text: str, *, fence: str = "") -> Iterator[Run]:
         if heading or (paragraph and depth != paragraph[-1].depth):
             yield from _paragraph_runs(paragraph)
             paragraph = []
-        marker, content = _split_marker(body, heading, paragraph)
+        marker, content = _split_marker(body, offset, heading, paragraph)
         begin = start + offset + marker
         paragraph.append(
             _Line(
@@ -111,10 +112,15 @@ def _starts_table(body: str, following: tuple[int, str] | None) -> bool:
     return "|" in body and following is not None and bool(_TABLE_RULE.match(following[1].strip()))
 
 
-def _split_marker(body: str, heading: re.Match[str] | None, above: list[_Line]) -> tuple[int, str]:
+def _split_marker(
+    body: str, indent: int, heading: re.Match[str] | None, above: list[_Line]
+) -> tuple[int, str]:
     if heading:
         return heading.end(), body[heading.end() :].rstrip("# \t")
-    marker = marker_length(body, above[-1].text if above and not above[-1].marked else None)
+    marker = marker_length(body)
+    if marker and above:
+        in_list = any(line.marked and line.indent == indent for line in above[-_ITEM_LINES:])
+        marker = marker_length(body, above[-1].text, in_list=in_list)
     return marker, body[marker:]
 
 

@@ -20,22 +20,27 @@ _LABEL = re.compile(
     r"(?i:article|section|sec\.|clause|chapter|part|schedule|exhibit|appendix|annex|§+)\s*"
     rf"(?:\d+(?:\.\d+)*|{_ROMAN}|[A-Z])(?:\([a-zA-Z0-9]{{1,4}}\))*[.:]\s+)(?=[\"“(]*[A-Z])"
 )
+_REFERENCE = re.compile(
+    r"\b(?i:clauses?|sections?|subsections?|paragraphs?|articles?|items?|of|in|to|by|under|with)$"
+)
 _FINISHED = re.compile(r"(?:[.!?…:;][\"'”’)\]*_]*|\band|\bor|,)$")
 
 
-def marker_length(line: str, above: str | None) -> int:
+def marker_length(line: str, above: str = "", *, in_list: bool = False) -> int:
     """Length of the list markers and labels at the start of a line.
 
-    ``above`` is the text of the line above where that is running text, or None. Under a line that
-    is not finished, "5. May" or "- or" is the rest of a sentence.
+    ``above`` is the line above in the same paragraph; ``in_list`` says that an item began at the
+    same column before. Under a line that is not finished, "5. May" or "- or" is the rest of a
+    sentence.
     """
     bullet = _BULLET.match(line)
     length = bullet.end() if bullet else 0
     length += label_length(line[length:])
-    is_plain = bullet and not _DASH.match(line)
-    if length and not is_plain and above is not None and not _FINISHED.search(above):
+    if not above or (bullet and not _DASH.match(line)):
+        return length
+    if not bullet and _REFERENCE.search(above):
         return 0
-    return length
+    return length if in_list or _FINISHED.search(above) else 0
 
 
 def label_length(text: str) -> int:
