@@ -48,7 +48,7 @@ class Checker:
     def __call__(
         self, source: str, simple: Sequence[str], provenance: Provenance | None = None
     ) -> list[Finding]:
-        """The findings on one rewrite, in the order of the kinds."""
+        """The findings on one rewrite: on the source first, then sentence by sentence."""
         return next(self.pipe([(source, simple)], [provenance]))
 
     def pipe(
@@ -120,4 +120,9 @@ def _check(
         origins = [Origins(analyses[source], sentence) for sentence in tokens]
         findings += clause_findings(analyses[source], parsed, origins)
         findings += ambiguous_pronouns(analyses[source], parsed, origins)
-    return findings
+    return sorted(findings, key=_place)
+
+
+def _place(finding: Finding) -> tuple[int, int]:
+    """Findings on the source first, then those on each simple sentence, from left to right."""
+    return (-1 if finding.sentence is None else finding.sentence), finding.start

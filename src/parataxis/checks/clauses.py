@@ -146,10 +146,11 @@ def _upwards(analysis: Analysis, word: Word) -> Iterator[Word]:
 
 def _has_second_clause(analysis: Analysis) -> bool:
     """Whether another clause could be the main one, as in "When he came, she left"."""
-    clauses = analysis.children(analysis.root.index, "parataxis", "ccomp", "conj", "advcl")
     return any(
-        _subjects(analysis, clause) and not analysis.children(clause.index, "cc", "mark")
-        for clause in clauses
+        word.relation in ("parataxis", "ccomp", "conj", "advcl")
+        and _subjects(analysis, word)
+        and not analysis.children(word.index, "cc", "mark")
+        for word in analysis
     )
 
 

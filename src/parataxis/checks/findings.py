@@ -22,7 +22,7 @@ _NOUNS = {
 def lost(source: str, run: Sequence[Unit]) -> Finding:
     """Words of the source that are missing."""
     words = source[run[0].start : run[-1].end]
-    noun = "quotation" if _is_quoted(source, run) else _noun(run)
+    noun = "quotation" if run[0].is_fact and _is_quoted(source, run) else _noun(run)
     return _finding(Kind.LOST, None, words, run, f"The {noun} '{words}' is missing.")
 
 

@@ -43,7 +43,7 @@ class Unit:
 
 _PIECE = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|s)?(?![^\W\d_])|[^\W_]+(?:['’.][^\W_]+)*")
 _VERBS = {"save", "provided"}  # conditions only where a phrase says so
-_INVERTED = {"should"}  # "Should it rain, ..." means "if"
+_OPENERS = frozenset((",", ";", ":", "(", '"', "“"))
 _MARKER = re.compile(r"[ivx]{1,4}|[a-z]|\d{1,2}", re.IGNORECASE)
 
 
@@ -59,8 +59,9 @@ def units(sentence: str) -> list[Unit]:
     for index, token in enumerate(tokens):
         if _is_marker(tokens, index):
             continue
+        opens = index == 0 or tokens[index - 1].text in _OPENERS
         for piece in _pieces(token):
-            found.append(_unit(piece, is_first=not found))
+            found.append(_unit(piece, is_first=not found, opens=opens))
     return _mark_phrases(found)
 
 
@@ -107,9 +108,11 @@ def _is_marker(tokens: Sequence[Token], index: int) -> bool:
     return index + 1 < len(tokens) and tokens[index + 1].text == ")"
 
 
-def _unit(piece: Token, *, is_first: bool) -> Unit:
+def _unit(piece: Token, *, is_first: bool, opens: bool) -> Unit:
     spelling = key(piece.text).replace(".", "") if piece.text[0].isalpha() else key(piece.text)
     sort = _sort(piece.text, spelling, is_first=is_first)
+    if opens and spelling == "should":  # "Should it rain, ..." means "if"
+        sort = Sort.CONDITION
     if sort is Sort.NUMBER:
         spelling = lexicon.NUMBERS.get(spelling, spelling.replace(",", ""))
     return Unit(piece.text, piece.start, piece.end, spelling, sort)
@@ -118,8 +121,6 @@ def _unit(piece: Token, *, is_first: bool) -> Unit:
 def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:
     if spelling in lexicon.NEGATIONS:
         return Sort.NEGATION
-    if is_first and spelling in _INVERTED:
-        return Sort.CONDITION
     if spelling in lexicon.MODALS and not _is_month(text, is_first=is_first):
         return Sort.MODAL
     if spelling in lexicon.CONDITIONS - _VERBS:
