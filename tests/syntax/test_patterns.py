@@ -129,6 +129,44 @@ def test_patterns_aside_is_found_inside_reported_speech_but_coordination_is_not(
     assert found(text) == [("rc", "which was built in 1860")]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "The Landlord shall repair the roof, provided, however, that the Tenant has given "
+            "notice of the damage.",
+            [("adv", "provided, however, that the Tenant has given notice of the damage")],
+        ),
+        (
+            "The Borrower certifies that the accounts are true and that no default has occurred.",
+            [("conj", "and that no default has occurred")],
+        ),
+        (
+            "The office opened in 1842 as Alberton (it was renamed Port Albert in 1856).",
+            [("conj", "it was renamed Port Albert in 1856")],
+        ),
+        (
+            "The river rose during the night; by morning the road was under water.",
+            [("conj", "by morning the road was under water")],
+        ),
+        (
+            "A gifted linguist, Moser spoke eleven languages.",
+            [("appos", "A gifted linguist")],
+        ),
+        (
+            "The park has nine lakes, three of which are closed to boats.",
+            [("rc", "three of which are closed to boats")],
+        ),
+        (
+            "He moved to Rome, where he met Eva Holm, and opened a shop near the station.",
+            [("rc", "where he met Eva Holm"), ("conj", "and opened a shop near the station")],
+        ),
+    ],
+)
+def test_patterns_decisions(text: str, expected: list[tuple[str, str]]) -> None:
+    assert found(text) == expected
+
+
 def test_patterns_occurrence_names_words_characters_and_head() -> None:
     analysis = load_analyser()("Oslo, the capital of Norway, lies on a fjord.")
     [occurrence] = find_patterns(analysis)

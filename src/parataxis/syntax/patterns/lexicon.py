@@ -12,6 +12,7 @@ __all__ = [
     "LINKING_PREPOSITIONS",
     "MODALS",
     "NEGATIONS",
+    "PROVISOS",
     "PURPOSE_VERBS",
     "REPORTING_STARTS",
     "REPORTING_VERBS",
@@ -93,9 +94,6 @@ CONDITION_MARKS = _phrases(
     unless
     than
     whether
-    provided
-    provided that
-    providing
     as long as
     so long as
     in case
@@ -105,6 +103,17 @@ CONDITION_MARKS = _phrases(
     """
 )
 """Conditions and comparisons: they stay with what they condition (GUIDELINES rule 4)."""
+
+PROVISOS = _phrases(
+    """
+    provided
+    provided that
+    providing
+    providing that
+    """
+)
+"""A condition that is added after a comma is restated as a sentence ("This applies only if ...");
+one that comes first, or without a comma, stays where it is."""
 
 GERUND_MARKS = _phrases(
     """

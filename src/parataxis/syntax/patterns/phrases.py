@@ -5,9 +5,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from parataxis.syntax.analysis import ROOT, Analysis, Word
+from parataxis.syntax.patterns.kinds import Pattern
 from parataxis.syntax.patterns.lexicon import DEFINITE, INDEFINITE, MODALS, NEGATIONS
 
-__all__ = ["Phrase", "SentenceView"]
+__all__ = ["Found", "Phrase", "SentenceView"]
 
 _SET_OFF = frozenset([",", "(", "[", "—", "–", "-", "--", "---"])
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ('"', '"'))
@@ -20,6 +21,16 @@ class Phrase:
 
     first: int
     last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A phrase that a rule accepts. One that is ``free`` is an aside of the writer, which can be
+    taken out of anything, even out of reported speech."""
+
+    pattern: Pattern
+    phrase: Phrase
+    free: bool = False
 
 
 class SentenceView:
