@@ -13,6 +13,7 @@ from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.patterns import Pattern
 from parataxis.syntax.patterns.agreement import Agreement, measure, read_labelled
 
+PARTS = ["dev", "test", "final"]
 LABELLED = Path(__file__).parents[1] / "tests" / "syntax" / "fixtures" / "patterns.jsonl"
 
 
@@ -20,10 +21,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--labelled", type=Path, default=LABELLED, help="the labelled set (JSONL)")
     parser.add_argument("--errors", action="store_true", help="list the errors of the dev part")
-    parser.add_argument("--part", choices=["dev", "test"], help="only this part")
+    parser.add_argument("--part", choices=PARTS, help="only this part")
     arguments = parser.parse_args()
     analyser = load_analyser()
-    for part in [arguments.part] if arguments.part else ["dev", "test"]:
+    for part in [arguments.part] if arguments.part else PARTS:
         sentences = [s for s in read_labelled(arguments.labelled) if s.part == part]
         analyses = analyser.pipe(s.text for s in sentences)
         result = measure(
