@@ -42,9 +42,10 @@ def analyse(
     ] = AnalysisFormat.TEXT,
     input_format: InputFormatOption = InputFormat.AUTO,
 ) -> None:
-    """Show what the analyser sees: tokens, tags, the tree, roles and patterns.
+    """Show what the analyser sees in each sentence.
 
-    This is what the splitters work on, so it tells why a sentence was split where it was.
+    Tokens, tags, the tree, roles and patterns: this is what the splitters work on, so it tells
+    why a sentence was split where it was.
     """
     sources = resolve_inputs(inputs or [])
     check_records(sources, input_format)

@@ -34,7 +34,7 @@ def check(
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FILES... | -]",
+            metavar="FILES | -",
             show_default=False,
             help="Files of rewrites as JSON lines, or - for standard input.",
         ),
@@ -52,7 +52,10 @@ def check(
         bool, typer.Option("--fail", help="Exit with code 1 if anything is found.")
     ] = False,
 ) -> None:
-    """Check rewrites for lost, new and repeated facts, fragments and ambiguous pronouns.
+    """Check rewrites for lost or new facts and broken sentences.
+
+    The checks look for lost and new words, names, numbers, negations and links, repeated facts,
+    sentences without a verb, stranded clauses and ambiguous pronouns.
 
     Reads what `parataxis split --format jsonl` writes, or any JSON lines with the fields
     source (or complex) and simple.

@@ -25,6 +25,7 @@ STDIN = "-"
 
 _CHUNK = 1 << 16
 _FILE_SUFFIX = re.compile(r"\.(txt|text|md|rst|tsv|csv|jsonl?|html?|xml|docx?|odt|rtf|pdf)$", re.I)
+_MARK = "\ufeff"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -66,20 +67,21 @@ class Input:
 class Lines(Iterator[str]):
     """The lines of a stream of bytes, each as soon as it has arrived whole.
 
-    Raises InputError, with the line, where the bytes are not UTF-8 text, and at the end of a
-    stream that held nothing but white space.
+    A byte order mark at the start is kept apart. Raises InputError, with the line, where the
+    bytes are not UTF-8 text, and at the end of a stream that held nothing but white space.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         # All binary streams of the standard library have read1; typing.BinaryIO leaves it out.
         self._stream = cast(io.BufferedReader, stream)
         self._name = name
-        utf8 = codecs.getincrementaldecoder("utf-8-sig")()
+        self.byte_order_mark = ""
+        utf8 = codecs.getincrementaldecoder("utf-8")()
         self._decoder = io.IncrementalNewlineDecoder(utf8, translate=False)
         self._arrived: deque[str] = deque()
         self._unfinished: list[str] = []
         self._count = 0
-        self._has_words = False
+        self._has_begun = self._has_words = False
         self._is_over = False
 
     def __next__(self) -> str:
@@ -98,7 +100,7 @@ class Lines(Iterator[str]):
     def _read(self) -> None:
         data = self._stream.read1(_CHUNK)
         self._is_over = not data
-        if not self._count and data.startswith(_UTF16_MARKS):
+        if not self._has_begun and data.startswith(_UTF16_MARKS):
             raise InputError(f"{self._name} is UTF-16 text; save it as UTF-8.")
         if b"\0" in data:
             raise InputError(f"{self._name} is a binary file, not text.")
@@ -106,6 +108,10 @@ class Lines(Iterator[str]):
             text = self._decoder.decode(data, final=self._is_over)
         except UnicodeDecodeError as error:
             raise self._not_utf8(error) from error
+        if text.startswith(_MARK) and not self._has_begun:
+            self.byte_order_mark = _MARK
+            text = text.removeprefix(_MARK)
+        self._has_begun = self._has_begun or bool(text)
         self._add(text)
 
     def _check_words(self) -> None:

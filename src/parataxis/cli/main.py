@@ -33,6 +33,7 @@ DEBUG_VARIABLE = "PARATAXIS_DEBUG"
 
 app = typer.Typer(
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Split long, complex English sentences into simple ones with the same meaning.",
@@ -41,15 +42,22 @@ for _command in (split, splitters, patterns, check, analyse):
     app.command()(_command)
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"parataxis {__version__}\n")
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
-    if version:
-        sys.stdout.write(f"parataxis {__version__}\n")
-        raise typer.Exit
+    pass
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,6 +87,7 @@ def _usage(error: Exception) -> str:
     """What Typer says about wrong options. It brings its own copy of click in some versions and
     uses the real one in others, so its errors are known by their method, not by their class."""
     message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
+    message = message.replace("Value error, ", "")  # pydantic's words, through Typer
     return message if message.endswith((".", "?", "!")) else f"{message}."
 
 

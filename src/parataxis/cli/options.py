@@ -11,7 +11,7 @@ __all__ = ["InputFormatOption", "Inputs"]
 Inputs = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[TEXT | FILES... | -]",
+        metavar="TEXT | FILES | -",
         show_default=False,
         help="A text in quotes, one or more files, or - for standard input.",
     ),

@@ -51,7 +51,7 @@ def patterns(
     ] = TableFormat.TEXT,
     input_format: InputFormatOption = InputFormat.AUTO,
 ) -> None:
-    """Count the syntactic patterns at which the sentences of a text could be split.
+    """Count the patterns at which sentences could be split.
 
     For each of the seven patterns: how many sentences show it, how many in a hundred, and how
     often it occurs in all.

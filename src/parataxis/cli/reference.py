@@ -92,7 +92,7 @@ def _parameter(hint: object, default: object) -> Parameter:
         raise TypeError(f"{info!r} is neither an argument nor an option")
     shown = default.value if isinstance(default, Enum) else default
     return Parameter(
-        names=tuple(info.param_decls or ()) if isinstance(info, OptionInfo) else (),
+        names=_option_names(info) if isinstance(info, OptionInfo) else (),
         metavar=info.metavar or "",
         choices=choices,
         help=info.help or "",
@@ -100,10 +100,18 @@ def _parameter(hint: object, default: object) -> Parameter:
     )
 
 
+def _option_names(info: OptionInfo) -> tuple[str, ...]:
+    # Inside Annotated, Typer keeps the first name where a default would otherwise stand.
+    first = (info.default,) if isinstance(info.default, str) else ()
+    return (*first, *(info.param_decls or ()))
+
+
 def _command(name: str, command: Callable[..., object]) -> str:
     found = parameters(command)
     arguments = [parameter for parameter in found if not parameter.names]
-    usage = " ".join(["parataxis", name, "[OPTIONS]", *(each.metavar for each in arguments)])
+    usage = " ".join(
+        ["parataxis", name, "[OPTIONS]", *(f"[{each.metavar}]..." for each in arguments)]
+    )
     lines = [f"## parataxis {name}", "", f"    {usage}", "", inspect.getdoc(command) or ""]
     for argument in arguments:
         lines += ["", f"`{argument.metavar}`: {argument.help}"]

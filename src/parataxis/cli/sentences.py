@@ -7,7 +7,6 @@ from parataxis.cli.terminal import Progress
 from parataxis.cli.units import InputFormat, read_units
 from parataxis.errors import TooLongError
 from parataxis.rewrite.jsonl import SourceLine
-from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import Analysis
 
 __all__ = ["analyse_batches", "read_sentences", "total_size"]
@@ -29,6 +28,8 @@ def analyse_batches(
     batches: Iterable[Sequence[SourceLine]],
 ) -> Iterator[tuple[SourceLine, Analysis | TooLongError]]:
     """Each sentence with its analysis, or with the error where it is too long for one."""
+    from parataxis.syntax.analyser import load_analyser  # slow, and `--help` does without
+
     for batch in batches:
         results = load_analyser().pipe(sentence.source for sentence in batch)
         yield from zip(batch, results, strict=True)

@@ -11,7 +11,7 @@ from parataxis.api import DEFAULT_SPLITTER
 from parataxis.cli.inputs import Input, resolve_inputs
 from parataxis.cli.options import InputFormatOption, Inputs
 from parataxis.cli.sentences import total_size
-from parataxis.cli.terminal import Output, Progress, open_output, wants_colour
+from parataxis.cli.terminal import Output, Progress, open_output, wants_colour, whole_step
 from parataxis.cli.units import InputFormat, Unit, check_records, read_units
 from parataxis.cli.work import Explained, Task, run
 from parataxis.cli.writers import OutputFormat, Writer, make_writer
@@ -92,8 +92,9 @@ def write(
             held += writer.unit(unit, explained)
             # Nothing is written before the first sentence: until then the input may prove bad.
             if started or unit.sentences:
-                out.write(held)
-                held, started = "", True
+                with whole_step():
+                    out.write(held)
+                    held, started = "", True
             progress.advance(unit.size, len(unit.sentences))
     except BaseException:
         if started:

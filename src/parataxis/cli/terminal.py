@@ -1,12 +1,14 @@
 """Where a command writes: results to standard output or a file, progress to a terminal."""
 
+import io
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from parataxis.cli.inputs import STDIN, Input
@@ -16,7 +18,15 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = ["Output", "Progress", "ReaderGoneError", "open_output", "wants_colour", "warn"]
+__all__ = [
+    "Output",
+    "Progress",
+    "ReaderGoneError",
+    "open_output",
+    "wants_colour",
+    "warn",
+    "whole_step",
+]
 
 _PATIENCE = 1.0
 """Seconds before a progress bar appears: what is quick needs none."""
@@ -27,57 +37,92 @@ class ReaderGoneError(Exception):
 
 
 class Output:
-    """A text stream that shows each piece as soon as it is written."""
+    """Standard output, or a file that is made when the first piece is written to it; each piece
+    can be seen as soon as it is written."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._stream: TextIO | None = None
+        if path is None:
+            # Line ends are part of the text, and the text is UTF-8 whatever the locale says.
+            if isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8", newline="")
+            self._stream = sys.stdout
 
     @property
     def is_terminal(self) -> bool:
         """Whether a person is watching."""
-        return self._stream.isatty()
+        return self._path is None and sys.stdout.isatty()
 
     def write(self, text: str) -> None:
         """Write a piece, so that it is there even if the program ends now."""
         if not text:
             return
         try:
-            self._stream.write(text)
-            self._stream.flush()
+            stream = self._opened()
+            stream.write(text)
+            stream.flush()
         except BrokenPipeError as error:
             raise ReaderGoneError from error
         except OSError as error:
-            raise _unwritable("The output", error) from error
+            name = "The output" if self._path is None else self._path
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(f"{name} cannot be written: {reason}.") from error
+
+    def close(self) -> None:
+        """Close the file, if it was made."""
+        if self._path is not None and self._stream is not None:
+            self._stream.close()
+
+    def _opened(self) -> TextIO:
+        if self._stream is None:
+            if self._path is None:
+                raise ValueError("there is no stream to write to")
+            self._stream = self._path.open("w", encoding="utf-8", newline="")
+        return self._stream
 
 
 @contextmanager
 def open_output(path: Path | None, inputs: Sequence[Input] = ()) -> Iterator[Output]:
     """Standard output, or the file ``path``, which must not be one of the inputs."""
-    if path is None or str(path) == STDIN:
-        # Line ends are part of the text, and the text is UTF-8 whatever the locale says.
-        if hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(encoding="utf-8", newline="")
-        yield Output(sys.stdout)
-        return
-    for source in inputs:
-        if source.path and path.exists() and path.samefile(source.path):
+    to_file = path is not None and str(path) != STDIN
+    for source in inputs if to_file else ():
+        if source.path and path and path.exists() and path.samefile(source.path):
             raise InputError(f"{path} is also an input; write the output to another file.")
+    output = Output(path if to_file else None)
     try:
-        stream = path.open("w", encoding="utf-8", newline="")
-    except OSError as error:
-        raise _unwritable(str(path), error) from error
-    with stream:
-        yield Output(stream)
+        yield output
+    finally:
+        output.close()
+
+
+@contextmanager
+def whole_step() -> Iterator[None]:
+    """Let Ctrl-C wait until a step is done, so that what is written is never cut in the middle;
+    a second one, where a step hangs, does not wait."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    is_pending = False
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        nonlocal is_pending
+        if is_pending:
+            signal.default_int_handler(number, frame)
+        is_pending = True
+
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if is_pending:
+        raise KeyboardInterrupt
 
 
 def warn(sentence: str) -> None:
     """Say something that is not a result, in one sentence, on standard error."""
     sys.stderr.write(f"parataxis: {sentence}\n")
-
-
-def _unwritable(name: str, error: OSError) -> InputError:
-    reason = (error.strerror or str(error)).lower()
-    return InputError(f"{name} cannot be written: {reason}.")
 
 
 def wants_colour(output: Output) -> bool:

@@ -5,7 +5,7 @@ been read; where each line is a sentence, it is the line.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from parataxis.cli.inputs import Input, Lines
@@ -88,8 +88,14 @@ def batches(units: Iterable[Unit], is_ready: Callable[[], bool]) -> Iterator[lis
 def _document_units(lines: Lines, name: str) -> Iterator[Unit]:
     line, column = 1, 1
     for block in read_blocks(lines):
-        yield _block_unit(block, name, line, column)
+        unit = _block_unit(block, name, line, column)
+        yield _marked(unit, lines.byte_order_mark) if (line, column) == (1, 1) else unit
         line, column = _after(block.text, line, column)
+
+
+def _marked(unit: Unit, mark: str) -> Unit:
+    """The first unit of a document, with the byte order mark that the document began with."""
+    return replace(unit, rebuild=lambda rewrites: mark + unit.rebuild(rewrites))
 
 
 def _block_unit(block: Document, name: str, line: int, column: int) -> Unit:

@@ -117,12 +117,18 @@ _task: Task | None = None
 
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C: processes started now leave it to their parent, which ends them in order."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Hold Ctrl-C back: processes started now leave it to their parent, which ends them in order.
+
+    A blocked signal is inherited and, unlike an ignored one, reaches the parent afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_worker(task: Task, threads: int) -> None:

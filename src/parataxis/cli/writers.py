@@ -82,7 +82,7 @@ class _JsonWriter:
     def unit(self, unit: Unit, results: Sequence[Explained]) -> str:
         pieces = []
         for result in results:
-            pieces.append(self._separator + _record(result, indent=1))
+            pieces.append(self._separator + _record(result))
             self._separator = ",\n"
         return "".join(pieces)
 
@@ -140,16 +140,15 @@ class _HtmlWriter:
         return page_end()
 
 
-def _record(result: Explained, *, indent: int | None = None) -> str:
+def _record(result: Explained) -> str:
+    """The JSON form of a rewrite, with the patterns of its source where they were asked for."""
     line = to_json(result.rewrite)
-    if result.patterns is None and indent is None:
+    if result.patterns is None:
         return line
-    record = json.loads(line)
-    if result.patterns is not None:
-        source = result.rewrite.source
-        record["patterns"] = [
-            {"pattern": p.pattern, "words": source[p.start : p.end], "start": p.start, "end": p.end}
-            for p in result.patterns
-        ]
-    separators = (",", ":") if indent is None else None
-    return json.dumps(record, ensure_ascii=False, indent=indent, separators=separators)
+    source = result.rewrite.source
+    patterns = [
+        {"pattern": p.pattern, "words": source[p.start : p.end], "start": p.start, "end": p.end}
+        for p in result.patterns
+    ]
+    record = {**json.loads(line), "patterns": patterns}
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))

@@ -127,7 +127,7 @@ def _phrases(pieces: Iterable[Piece], wanted: Mark) -> Iterator[str]:
     for chosen, group in groupby(
         pieces, key=lambda piece: piece.mark is wanted or not piece.text.strip()
     ):
-        phrase = "".join(piece.text for piece in group).strip() if chosen else ""
+        phrase = "".join(piece.text for piece in group).strip(" ,;") if chosen else ""
         if _has_word(phrase):
             yield _one_line(phrase)
 

@@ -1,0 +1,166 @@
+"""The command as a program: exit codes, interruption, closed pipes, processes, streaming."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import parataxis
+from parataxis.cli import main as main_module
+
+Run = Callable[..., Any]
+
+COMMAND = (sys.executable, "-m", "parataxis")
+MILL = "The mill burned down, and the owner left the town."
+SPLIT_MILL = "The mill burned down. The owner left the town."
+
+
+def start(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,  # so that communicate() gets what was not read before it
+        **options,
+    )
+
+
+def test_main_shows_help_without_arguments(run: Run) -> None:
+    done = run()
+    assert done.code == 0
+    assert done.out.startswith("Usage: parataxis [OPTIONS] COMMAND")
+
+
+def test_main_shows_the_version(run: Run) -> None:
+    assert run("--version") == (0, f"parataxis {parataxis.__version__}\n", "")
+
+
+def test_main_answers_an_unknown_command(run: Run) -> None:
+    done = run("spilt", "It rained.")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("parataxis: No such command 'spilt'.")
+    assert done.err.count("\n") == 1
+
+
+def test_main_has_a_sentence_for_a_bug(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("lost key")
+
+    monkeypatch.setattr(main_module, "app", fail)
+    done = run("split", "It rained.")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        "parataxis: This is a bug (KeyError: 'lost key'); please report it with what "
+        "PARATAXIS_DEBUG=1 shows.\n"
+    )
+    monkeypatch.setenv("PARATAXIS_DEBUG", "1")
+    with pytest.raises(KeyError):
+        run("split", "It rained.")
+
+
+def test_main_runs_as_a_program() -> None:
+    done = subprocess.run([*COMMAND, "split", MILL], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{SPLIT_MILL}\n".encode(), b"")
+
+
+def test_main_writes_utf8_whatever_the_locale() -> None:
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [*COMMAND, "split", "-s", "source"],
+        input="Zoë aß 雨.\r\n".encode(),
+        capture_output=True,
+        check=False,
+        env=environment,
+    )
+    assert (done.returncode, done.stdout) == (0, "Zoë aß 雨.\r\n".encode())
+
+
+def test_main_answers_each_line_at_once() -> None:
+    program = start("split", "--input", "lines", "-f", "jsonl")
+    assert program.stdin
+    assert program.stdout
+    for sentence in (MILL, "It rained."):
+        program.stdin.write(f"{sentence}\n".encode())
+        program.stdin.flush()
+        assert json.loads(program.stdout.readline())["source"] == sentence
+    program.communicate()
+    assert program.returncode == 0
+
+
+def test_main_answers_each_paragraph_at_once() -> None:
+    program = start("split", "-")
+    assert program.stdin
+    assert program.stdout
+    program.stdin.write(f"{MILL}\n\n".encode())
+    program.stdin.flush()
+    assert program.stdout.readline() == f"{SPLIT_MILL}\n".encode()
+    program.communicate()
+
+
+def test_main_uses_several_processes_and_keeps_order(tmp_path: Path) -> None:
+    text = "".join(f"Ann ate {n} plums, and Bob left.\n\n" for n in range(80))
+    path = tmp_path / "many.txt"
+    path.write_text(text, encoding="utf-8")
+    done = subprocess.run([*COMMAND, "split", path, "-j", "2"], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == text.replace(", and Bob", ". Bob")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_main_loses_nothing_when_interrupted(jobs: int) -> None:
+    program = start("split", "-", "-f", "json", "-j", jobs, start_new_session=True)
+    assert program.stdin
+    assert program.stdout
+    for n in range(40):  # enough for the first results of two processes
+        program.stdin.write(f"Ann ate {n} plums, and Bob left.\n\n".encode())
+    program.stdin.flush()
+    first = program.stdout.read(1)  # the first result has been written
+    os.killpg(program.pid, signal.SIGINT)
+    rest, errors = program.communicate(timeout=60)
+    assert (program.returncode, errors) == (130, b"")
+    records = json.loads(first + rest)
+    assert [record["source"] for record in records] == [
+        f"Ann ate {n} plums, and Bob left." for n in range(len(records))
+    ]
+    assert records
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no broken pipes of this kind")
+def test_main_is_silent_when_the_reader_goes() -> None:
+    program = start("split", "-", "-s", "source")
+    assert program.stdin
+    assert program.stdout
+    assert program.stderr
+    program.stdin.write(b"One.\n\n")
+    program.stdin.flush()
+    assert program.stdout.readline() == b"One.\n"
+    program.stdout.close()
+    program.stdin.write(b"Two.\n\n" * 1000)
+    program.stdin.close()
+    assert program.stderr.read() == b""
+    assert program.wait(timeout=60) == 0
+
+
+def test_main_gives_a_first_result_soon() -> None:
+    began = time.monotonic()
+    subprocess.run([*COMMAND, "split", MILL], capture_output=True, check=True)
+    # Two seconds are promised on an idle machine; a busy one gets some more.
+    assert time.monotonic() - began < 6
+
+
+def test_main_imports_no_model_runtime_for_help() -> None:
+    program = (
+        "import sys; from parataxis.cli.main import main; main(['--help']);"
+        "sys.exit(bool({'onnxruntime', 'lemminflect', 'torch', 'tokenizers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.returncode == 0
