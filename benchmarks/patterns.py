@@ -1,7 +1,7 @@
 """Precision and recall of the pattern tagger on the labelled set of the tests.
 
 Prints the table of docs/patterns.md. ``--errors`` adds every miss and false find of the dev part
-(never of the test part, which is there to be measured, not read).
+(never of the other parts, which are there to be measured, not read).
 """
 
 import argparse

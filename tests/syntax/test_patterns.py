@@ -22,15 +22,16 @@ from parataxis.syntax.patterns.agreement import (
 
 LABELLED = Path(__file__).parent / "fixtures" / "patterns.jsonl"
 
-# A little below what is reached (docs/patterns.md): (precision, recall) on dev and test together.
+# (precision, recall) on the whole labelled set, a little below what is reached (docs/patterns.md):
+# a sentence may get another tree in another batch.
 FLOORS = {
-    Pattern.RC: (0.90, 0.90),
-    Pattern.CONJ: (0.95, 0.95),
-    Pattern.PART: (0.88, 0.88),
-    Pattern.PREP: (0.92, 0.90),
-    Pattern.ADV: (0.94, 0.91),
-    Pattern.APPOS: (0.90, 0.90),
-    Pattern.INF: (0.88, 0.90),
+    Pattern.RC: (0.92, 0.93),
+    Pattern.CONJ: (0.96, 0.95),
+    Pattern.PART: (0.92, 0.90),
+    Pattern.PREP: (0.92, 0.92),
+    Pattern.ADV: (0.94, 0.92),
+    Pattern.APPOS: (0.92, 0.90),
+    Pattern.INF: (0.89, 0.90),
 }
 
 

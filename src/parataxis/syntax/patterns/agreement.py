@@ -30,7 +30,8 @@ class LabelledPhrase:
 
 @dataclass(frozen=True, slots=True)
 class LabelledSentence:
-    """A sentence with all its occurrences; ``part`` is "dev" (seen in tuning) or "test"."""
+    """A sentence with all its occurrences; ``part`` is "dev" (seen in tuning), "test" or
+    "final"."""
 
     text: str
     part: str
