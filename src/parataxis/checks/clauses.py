@@ -67,6 +67,8 @@ def is_fragment(analysis: Analysis) -> bool:
         return False
     if opener.head == analysis.root.index and opener.relation in ("mark", "advmod"):
         return not _has_second_clause(analysis)
+    if opener.index == analysis.root.index:  # "When the war ended.", as a free relative
+        return bool(analysis.children(opener.index, "advcl", "acl"))
     # "Whilst at the same time he taught": the parser may take the subordinator for a preposition.
     return (
         word in lexicon.NEVER_PREPOSITIONS
@@ -101,11 +103,12 @@ def _was_participle(analysis: Analysis, word: Word, origins: Origins | None) -> 
     copied = origins.copied(word) if origins else None
     if origins is None or copied is None or copied.deprel != "acl":
         return False
-    if copied.xpos not in ("VBN", "VBG") or not 0 < word.index < len(analysis) - 1:
+    if copied.xpos not in ("VBN", "VBG"):
         return False
-    neighbours = [origins.copied(analysis[word.index + step]) for step in (-1, 1)]
+    steps = [step for step in (-1, 1) if 0 <= word.index + step < len(analysis)]
+    neighbours = [origins.copied(analysis[word.index + step]) for step in steps]
     places = [neighbour.index for neighbour in neighbours if neighbour is not None]
-    return places == [copied.index - 1, copied.index + 1]
+    return places == [copied.index + step for step in steps]
 
 
 def _is_noun_with_relative(analysis: Analysis, finite: Sequence[Word]) -> bool:
@@ -146,7 +149,7 @@ def _upwards(analysis: Analysis, word: Word) -> Iterator[Word]:
 
 def _has_second_clause(analysis: Analysis) -> bool:
     """Whether another clause could be the main one, as in "When he came, she left"."""
-    return any(
+    return any(word.text == "," for word in analysis) and any(
         word.relation in ("parataxis", "ccomp", "conj", "advcl")
         and _subjects(analysis, word)
         and not analysis.children(word.index, "cc", "mark")

@@ -26,6 +26,7 @@ __all__ = [
     "MODAL_GROUNDS",
     "NEGATIONS",
     "NEGATIVE_GROUNDS",
+    "NEGATIVE_PREFIXES",
     "NEVER_PREPOSITIONS",
     "NUMBERS",
     "PERSONS",
@@ -89,6 +90,8 @@ CONDITION_PHRASES = _phrases(
 """Conditions of several words, and where "save" means "except" and "provided" means "if"."""
 
 NEGATIONS = _words("not n't no never nor neither none nobody nothing nowhere without")
+
+NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 
 NEGATIVE_GROUNDS = NEGATIONS | _words(
     "unless except excepting exception excepted excluding exclude save until before only but "

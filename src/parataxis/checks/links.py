@@ -58,7 +58,7 @@ def new_links(
 
 def _has_prefix(word: str) -> bool:
     """Whether a word may carry its negation in it: "unaware" became "not aware"."""
-    return word.startswith(("un", "in", "im", "non", "dis"))
+    return word.startswith(lexicon.NEGATIVE_PREFIXES)
 
 
 def _missing(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
@@ -96,21 +96,25 @@ def _place(unit: Unit, units: Sequence[Unit]) -> int:
 
 
 def _flipped(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
-    """Each "not" whose next word stands in the rewrite, but nowhere denied."""
+    """Each "not" whose next word, the only one of its kind in the source, is asserted."""
     found = []
     for unit, following in pairwise(source_units):
         if unit.sort is not Sort.NEGATION or unit.key not in _STRONG:
             continue
-        if following.sort is Sort.WORD and _stands_only_undenied(following, written):
+        if following.sort is not Sort.WORD or len(_places(following, source_units)) > 1:
+            continue
+        if any(not _is_denied(written, place) for place in _places(following, written)):
             found.append(unit)
     return found
 
 
-def _stands_only_undenied(word: Unit, written: Sequence[Unit]) -> bool:
+def _places(word: Unit, units: Sequence[Unit]) -> list[int]:
     forms = lemmas(word.key)
-    places = [i for i, unit in enumerate(written) if not forms.isdisjoint(lemmas(unit.key))]
-    return bool(places) and not any(
+    return [i for i, unit in enumerate(units) if not forms.isdisjoint(lemmas(unit.key))]
+
+
+def _is_denied(units: Sequence[Unit], place: int) -> bool:
+    return any(
         unit.sort is Sort.NEGATION or unit.key in lexicon.NEGATIVE_GROUNDS
-        for place in places
-        for unit in written[max(0, place - _SCOPE) : place]
+        for unit in units[max(0, place - _SCOPE) : place]
     )

@@ -12,6 +12,7 @@ from parataxis.checks import lexicon
 from parataxis.checks.origins import Origins
 from parataxis.checks.units import Unit
 from parataxis.rewrite.forms import is_known, key
+from parataxis.rewrite.inflect import is_plural
 from parataxis.rewrite.record import Finding, Kind
 from parataxis.syntax.analysis import Analysis, Word
 
@@ -73,7 +74,7 @@ def _gives_gender(source_units: Iterable[Unit], telling: frozenset[str]) -> bool
     return any(
         unit.key in telling
         or unit.key.endswith(lexicon.GENDERED_ENDINGS)
-        or (unit.text[0].isupper() and not is_known(unit.key))
+        or (unit.is_fact and unit.text[0].isupper() and not is_known(unit.key))
         for unit in source_units
     )
 
@@ -120,22 +121,16 @@ def _rival(pronoun: Word, mention: Word, before: Analysis) -> Word | None:
         return None  # "Ann is a painter. She ...": both nouns are one person
     if mention.index in before.subtree(subject.index):
         return None
-    return subject if _fits(pronoun, subject, mention) else None
+    numbers = {is_plural(before, subject.index), is_plural(before, mention.index)}
+    return subject if _fits(key(pronoun.text), numbers, subject, mention) else None
 
 
-def _fits(pronoun: Word, subject: Word, mention: Word) -> bool:
-    word = key(pronoun.text)
-    if word == "they":
-        return _is_plural(subject) and _is_plural(mention)
-    if _is_plural(subject) or _is_plural(mention):
+def _fits(pronoun: str, plural: set[bool], subject: Word, mention: Word) -> bool:
+    if plural != {pronoun == "they"}:
         return False
-    if word == "it":
+    if pronoun == "it":
         return subject.upos == "NOUN" and not _is_person(subject)
-    return subject.upos == mention.upos == "PROPN"
-
-
-def _is_plural(word: Word) -> bool:
-    return word.xpos in ("NNS", "NNPS") or word.feats.get("Number") == "Plur"
+    return pronoun == "they" or subject.upos == mention.upos == "PROPN"
 
 
 def _is_person(noun: Word) -> bool:

@@ -27,6 +27,8 @@ def lost_words(
     written = [unit for sentence in output for unit in sentence]
     missing = [unit for unit in _unmatched(source_units, written) if unit.is_fact]
     missing = [unit for unit in missing if not _is_respelt(unit, written)]
+    if _negations(written) > _negations(source_units):  # "unable" became "not able"
+        missing = [unit for unit in missing if not _has_opposite(unit, written)]
     missing += _fewer_numbers(source_units, written)
     missing.sort(key=lambda unit: unit.start)
     return [lost(source, run) for run in runs(missing, source_units)]
@@ -47,6 +49,7 @@ def new_words(
         if unit.is_fact
         and not _may_be_inserted(unit, source, source_units)
         and not any(_is_respelt(other, [unit]) for other in source_units)
+        and not (_negations([*source_units, *written]) and _has_opposite(unit, source_units))
     }
     findings = []
     for index, (sentence, sentence_units) in enumerate(zip(simple, output, strict=True)):
@@ -99,6 +102,20 @@ def _compounds(units: Sequence[Unit], keys: set[str]) -> set[int]:
 
 def _has_twin(unit: Unit, others: Iterable[Unit]) -> bool:
     return any(lexicon.are_twins(unit.key, other.key) for other in others if other.is_fact)
+
+
+def _negations(units: Iterable[Unit]) -> int:
+    return sum(unit.sort is Sort.NEGATION for unit in units)
+
+
+def _has_opposite(unit: Unit, others: Iterable[Unit]) -> bool:
+    """Whether a word and one of the others differ by a negative prefix: "unable" and "able"."""
+    return any(
+        longer.removesuffix(shorter) in lexicon.NEGATIVE_PREFIXES
+        for other in others
+        for longer, shorter in ((unit.key, other.key), (other.key, unit.key))
+        if longer != shorter and longer.endswith(shorter)
+    )
 
 
 def _is_respelt(unit: Unit, others: Iterable[Unit]) -> bool:

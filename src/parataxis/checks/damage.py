@@ -1,0 +1,150 @@
+"""Damage to good rewrites, to measure how many faults the checks find.
+
+Each kind of damage changes one thing in one simple sentence and names the finding it should
+raise. What cannot be done to a rewrite (it has no number to drop) is left out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+
+from parataxis.checks.units import Sort, Unit, units
+from parataxis.rewrite.record import Kind
+
+__all__ = ["DAMAGES", "damaged"]
+
+_ADDITIONS = ("famous", "Spanish", "wooden", "secretly", "Peterson", "1847", "dangerous")
+_COPULA = re.compile(r"(?:It|He|She|They|This|These) (?:is|are|was|were) (?=\w+(?:ed|wn|lt) )")
+_PRONOUN = re.compile(r"(It|He|She|They) (?=\w)")
+
+Damage = Callable[[str, Sequence[str], Random], list[str] | None]
+
+
+def damaged(
+    source: str, simple: Sequence[str], *, seed: int = 0
+) -> Iterator[tuple[str, Kind, list[str]]]:
+    """Each damage that can be done to a rewrite: its name, the kind to be found, the result.
+
+    >>> for name, kind, result in damaged("Ann ran and did not fall.", ["Ann ran.",
+    ...     "She did not fall."]):
+    ...     if name == "drop a negation":
+    ...         print(kind.value, result)
+    lost ['Ann ran.', 'She did fall.']
+    """
+    for name, (kind, damage) in DAMAGES.items():
+        result = damage(source, simple, Random(f"{seed} {name} {source}"))
+        if result is not None:
+            yield name, kind, result
+
+
+def _drop(*sorts: Sort, once: bool) -> Damage:
+    """Leave out one word of the given sorts; with ``once`` it must be the only one of its kind."""
+
+    def drop(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+        found = [(i, unit) for i, text in enumerate(simple) for unit in units(text)]
+        counts = Counter(unit.key for _, unit in found)
+        known = {unit.key for unit in units(source)}
+        chosen = [
+            (i, unit)
+            for i, unit in found
+            if unit.sort in sorts
+            and (not once or counts[unit.key] == 1)
+            and unit.key in known
+            and not unit.key.startswith(("'", "n'"))
+        ]
+        if not chosen:
+            return None
+        index, unit = random.choice(chosen)
+        return _replace(simple, index, unit, "")
+
+    return drop
+
+
+def _change_number(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    found = [
+        (i, unit)
+        for i, text in enumerate(simple)
+        for unit in units(text)
+        if unit.sort is Sort.NUMBER and unit.text.isdigit()
+    ]
+    if not found:
+        return None
+    index, unit = random.choice(found)
+    return _replace(simple, index, unit, str(int(unit.text) + 17))
+
+
+def _add_word(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    index = random.randrange(len(simple))
+    words = [unit for unit in units(simple[index]) if unit.sort is Sort.WORD and unit.start]
+    if not words:
+        return None
+    unit = random.choice(words)
+    return _replace(simple, index, unit, f"{random.choice(_ADDITIONS)} {unit.text}")
+
+
+def _drop_sentence(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    if len(simple) < 2:
+        return None
+    index = random.randrange(len(simple))
+    return [*simple[:index], *simple[index + 1 :]]
+
+
+def _repeat_sentence(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    return [*simple, random.choice(simple)]
+
+
+def _subordinate(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    """Turn a sentence into a clause that cannot stand alone: "Because it was ill."."""
+    fit = [i for i, text in enumerate(simple) if i and _PRONOUN.match(text) and "," not in text]
+    if not fit:
+        return None
+    index = random.choice(fit)
+    text = f"Although {simple[index][0].lower()}{simple[index][1:]}"
+    return [*simple[:index], text, *simple[index + 1 :]]
+
+
+def _relative(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    """Put a relative pronoun at the head of a sentence: "Which was built in 1900."."""
+    fit = [i for i, text in enumerate(simple) if i and _PRONOUN.match(text)]
+    if not fit:
+        return None
+    index = random.choice(fit)
+    pronoun = "Which" if simple[index].startswith("It") else "Who"
+    text = _PRONOUN.sub(f"{pronoun} ", simple[index], count=1)
+    return [*simple[:index], text, *simple[index + 1 :]]
+
+
+def _drop_verb(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    """Leave a participle alone: "Built in 1900."."""
+    fit = [i for i, text in enumerate(simple) if _COPULA.match(text) and "," not in text]
+    if not fit:
+        return None
+    index = random.choice(fit)
+    text = _COPULA.sub("", simple[index], count=1)
+    return [*simple[:index], text[0].upper() + text[1:], *simple[index + 1 :]]
+
+
+def _replace(simple: Sequence[str], index: int, unit: Unit, text: str) -> list[str]:
+    old = simple[index]
+    new = f"{old[: unit.start]}{text}{old[unit.end :]}"
+    new = re.sub(r"\s+([.,;:?!])", r"\1", re.sub(r"\s{2,}", " ", new)).strip()
+    return [*simple[:index], new, *simple[index + 1 :]]
+
+
+DAMAGES: dict[str, tuple[Kind, Damage]] = {
+    "drop a number": (Kind.LOST, _drop(Sort.NUMBER, once=True)),
+    "change a number": (Kind.NEW, _change_number),
+    "drop a name": (Kind.LOST, _drop(Sort.NAME, once=True)),
+    "drop a content word": (Kind.LOST, _drop(Sort.WORD, once=True)),
+    "drop a negation": (Kind.LOST, _drop(Sort.NEGATION, once=False)),
+    "drop a modal verb": (Kind.LOST, _drop(Sort.MODAL, once=False)),
+    "drop a condition": (Kind.LOST, _drop(Sort.CONDITION, once=False)),
+    "drop a sentence": (Kind.LOST, _drop_sentence),
+    "add a word": (Kind.NEW, _add_word),
+    "repeat a sentence": (Kind.REPEATED, _repeat_sentence),
+    "subordinate a sentence": (Kind.FRAGMENT, _subordinate),
+    "begin with a relative": (Kind.FRAGMENT, _relative),
+    "drop the main verb": (Kind.NO_VERB, _drop_verb),
+}
+"""Every kind of damage: the finding that it should raise, and how it is done."""

@@ -1,0 +1,80 @@
+from collections.abc import Iterable, Iterator
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parataxis.checks import Checker, check
+from parataxis.errors import TooLongError
+from parataxis.rewrite.align import align
+from parataxis.rewrite.record import Rewrite
+from parataxis.syntax.analysis import Analysis
+
+
+class _Deaf:
+    """An analyser that finds every sentence too long, and counts what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
+        for sentence in sentences:
+            self.asked.append(sentence)
+            yield TooLongError("too long")
+
+
+def test_checker_leaves_an_unchanged_sentence_alone() -> None:
+    analyser = _Deaf()
+    assert Checker(analyser)("Whereas nothing.", ["Whereas nothing."]) == []
+    assert analyser.asked == []
+
+
+def test_checker_makes_the_word_checks_where_a_sentence_is_too_long() -> None:
+    findings = Checker(_Deaf())("He may not go, and she may.", ["He may go.", "She may."])
+    assert [finding.words for finding in findings] == ["not"]
+
+
+def test_checker_asks_for_each_sentence_once() -> None:
+    analyser = _Deaf()
+    list(Checker(analyser).pipe([("A b.", ["A.", "A."]), ("A b.", ["B.", "A."])]))
+    assert analyser.asked == ["A b.", "A.", "B."]
+
+
+def test_checker_pipe_gives_what_calls_give(checker: Checker) -> None:
+    rewrites = [
+        ("Ann, who is 30, sings.", ["Ann sings.", "Ann is."]),
+        ("It rained.", ["It rained."]),
+        ("The inn, built in 1900, burned.", ["The inn burned.", "Built in 1900."]),
+    ]
+    assert list(checker.pipe(rewrites)) == [checker(*rewrite) for rewrite in rewrites]
+
+
+def test_checker_takes_provenance(checker: Checker) -> None:
+    source, simple = "The inn, built in 1900, burned.", ["The inn burned.", "Built in 1900."]
+    assert checker(source, simple, align(source, simple)) == checker(source, simple)
+
+
+def test_checker_findings_fit_the_record() -> None:
+    source, simple = "Ann, who is 30, sings.", ["Ann sings.", "Ann sings."]
+    rewrite = Rewrite(source=source, simple=simple, splitter="mine", findings=check(source, simple))
+    assert rewrite.findings is not None
+    assert [finding.kind.value for finding in rewrite.findings] == ["lost", "repeated"]
+
+
+_WORDS = ["The", "not", "5", "Ann", "ran,", "(ii)", "may", ".", "May", "unless", "he", '"', "save"]
+_TEXT = st.text(max_size=30) | st.lists(st.sampled_from(_WORDS), max_size=10).map(" ".join)
+
+
+@settings(max_examples=80, deadline=None)
+@given(_TEXT, st.lists(_TEXT, max_size=3))
+def test_checker_findings_name_the_words_where_they_stand(source: str, simple: list[str]) -> None:
+    for finding in check(source, simple):
+        text = source if finding.sentence is None else simple[finding.sentence]
+        assert text[finding.start : finding.end] == finding.words
+        assert finding.words
+        assert finding.message
+
+
+@settings(max_examples=40, deadline=None)
+@given(_TEXT)
+def test_checker_finds_nothing_lost_or_new_in_a_copy(source: str) -> None:
+    assert {f.kind.value for f in check(source, [source, "."])} <= {"ambiguous-pronoun"}

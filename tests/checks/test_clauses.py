@@ -1,0 +1,99 @@
+"""Sentences without a main verb and clauses that stand alone, on the shipped analyser."""
+
+import pytest
+
+from parataxis.checks import Checker
+from parataxis.rewrite.record import Kind
+
+
+def _kinds(checker: Checker, source: str, *simple: str) -> list[tuple[int | None, str]]:
+    kinds = (Kind.NO_VERB, Kind.FRAGMENT)
+    return [(f.sentence, f.kind.value) for f in checker(source, simple) if f.kind in kinds]
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "expected"),
+    [
+        (
+            "The museum, built in 1900 by the city, closed because the roof leaked.",
+            ["The museum closed.", "Because the roof leaked.", "Built in 1900 by the city."],
+            [(1, "fragment"), (2, "no-verb")],
+        ),
+        # A participle that could be a past tense: the source tells.
+        (
+            "The museum, a small house built in 1900 by the city, closed.",
+            ["The museum closed.", "A small house built in 1900 by the city."],
+            [(1, "no-verb")],
+        ),
+        (
+            "His next work, a novel, follows a day in the life of a surgeon.",
+            ["His next work, a novel.", "It follows a day.", "In the life of a surgeon."],
+            [(0, "no-verb"), (2, "no-verb")],
+        ),
+        (
+            "The house, which was built in 1900, burned.",
+            ["The house burned.", "Which was built in 1900."],
+            [(1, "fragment")],
+        ),
+        (
+            "The house, which was built in 1900, burned.",
+            ["The house which was built in 1900.", "The house burned."],
+            [(0, "no-verb")],
+        ),
+        (
+            "She taught, whilst at the same time he was working as a baker.",
+            ["She taught.", "Whilst at the same time he was working as a baker."],
+            [(1, "fragment")],
+        ),
+        (
+            "The painter, whose wife was a singer, moved to Rome when the war ended.",
+            ["The painter moved to Rome.", "Whose wife was a singer.", "When the war ended."],
+            [(1, "fragment"), (2, "fragment")],
+        ),
+    ],
+)
+def test_clauses_that_cannot_stand_alone_are_found(
+    checker: Checker, source: str, simple: list[str], expected: list[tuple[int, str]]
+) -> None:
+    assert _kinds(checker, source, *simple) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        (
+            "Ann sang and, because it was late, left.",
+            ["Ann sang.", "Because it was late, she left."],
+        ),
+        (
+            "It rained, so we, being wet, left.",
+            ["It rained.", "Because of this, we left.", "We were wet."],
+        ),
+        ("The hall, which seats 500, is new.", ["The hall is new.", "The hall seats 500."]),
+        ("The score having burned, he wrept.", ["The score burned.", "He wrept."]),
+        (
+            "The plan, if needed, shall be changed and sent.",
+            ["If needed, the plan shall be changed.", "If needed, it shall be sent."],
+        ),
+        (
+            "Read it, which takes an hour, and sign.",
+            ["Read it.", "This takes an hour.", "Sign it."],
+        ),
+        (
+            "Who did it, asked Ann, who had come late?",
+            ["Who did it?", "Ann asked this.", "She had come late."],
+        ),
+        ("After the war, Otto, a baker, left.", ["After the war, Otto left.", "He was a baker."]),
+    ],
+)
+def test_clauses_that_stand_alone_are_left(
+    checker: Checker, source: str, simple: list[str]
+) -> None:
+    assert _kinds(checker, source, *simple) == []
+
+
+def test_clauses_of_the_source_itself_are_no_fault(checker: Checker) -> None:
+    assert _kinds(checker, "Because he was ill and sad.", "Because he was ill.", "And sad.") == [
+        (1, "no-verb")
+    ]
+    assert _kinds(checker, "List of rivers of Peru, by length", "List of rivers.") == []

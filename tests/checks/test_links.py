@@ -1,0 +1,92 @@
+"""Negations, modal verbs and conditions are counted."""
+
+import pytest
+
+from parataxis.checks import check
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "expected"),
+    [
+        ("He may not go.", ["He may go."], [("not", "The negation 'not' is missing.")]),
+        (
+            "The Tenant shall pay and must leave.",
+            ["The Tenant shall pay.", "The Tenant leaves."],
+            [("must", "The modal verb 'must' is missing.")],
+        ),
+        (
+            "You may stay unless we object.",
+            ["You may stay.", "We object."],
+            [("unless", "The condition 'unless' is missing.")],
+        ),
+        (
+            "She does not sing, and he does not dance.",
+            ["She does not sing.", "He dances."],
+            [("not", "The negation 'not' is missing.")],
+        ),
+        # One "not" was moved, so that the number of negations is right and the meaning is not.
+        (
+            "He did not see the man who fell.",
+            ["He did see the man.", "The man did not fall."],
+            [("not", "The negation 'not' is missing.")],
+        ),
+        (
+            "He sings well.",
+            ["He does not sing well."],
+            [("not", "The negation 'not' is not in the source.")],
+        ),
+        (
+            "The bank pays interest.",
+            ["The bank must pay interest."],
+            [("must", "The modal verb 'must' is not in the source.")],
+        ),
+    ],
+)
+def test_links_lost_and_new_are_found(
+    source: str, simple: list[str], expected: list[tuple[str, str]]
+) -> None:
+    assert [(f.words, f.message) for f in check(source, simple)] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        # Rewrites of the kinds that the references make.
+        (
+            "You may use it, except that you may not copy it.",
+            ["You may use it.", "However, you may not copy it."],
+        ),
+        (
+            "The fee is due unless we waive it.",
+            ["The fee is due.", "The foregoing does not apply where we waive it."],
+        ),
+        (
+            "He pays, provided that she works.",
+            ["He pays.", "This applies only if she works."],
+        ),
+        (
+            "Neither the cat nor the dog slept.",
+            ["The cat did not sleep.", "The dog did not sleep, either."],
+        ),
+        (
+            "Should it rain, the match is moved and shortened.",
+            ["If it rains, the match is moved.", "In that case, it is shortened."],
+        ),
+        (
+            "If the seller agrees, the buyer can pay later and can return the goods.",
+            [
+                "If the seller agrees, the buyer can pay later.",
+                "In that event, the buyer can also return the goods.",
+            ],
+        ),
+        ("It was unable to fly, and sank.", ["It was not able to fly.", "It sank."]),
+    ],
+)
+def test_links_in_other_words_are_kept(source: str, simple: list[str]) -> None:
+    assert check(source, simple) == []
+
+
+def test_links_point_at_the_one_that_is_missing() -> None:
+    source = "He must not smoke, and he must not drink."
+    (finding,) = check(source, ["He must not smoke.", "He must drink."])
+    assert source[finding.start : finding.end + 6] == "not drink"

@@ -1,0 +1,84 @@
+"""Pronouns with two antecedents, and genders that the source does not give."""
+
+import pytest
+
+from parataxis.checks import Checker
+from parataxis.rewrite.record import Kind
+
+
+def _messages(checker: Checker, source: str, *simple: str) -> list[str]:
+    return [f.message for f in checker(source, simple) if f.kind is Kind.AMBIGUOUS_PRONOUN]
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "message"),
+    [
+        (
+            "The castle overlooks the village, which was founded in 1300.",
+            ["The castle overlooks the village.", "It was founded in 1300."],
+            "'It' could mean 'The castle' or 'the village'.",
+        ),
+        (
+            "Smith defeated Jones, who died in 1990.",
+            ["Smith defeated Jones.", "He died in 1990."],
+            "'He' could mean 'Smith' or 'Jones'.",
+        ),
+        (
+            "The lawyers met the bankers, who had arrived late.",
+            ["The lawyers met the bankers.", "They had arrived late."],
+            "'They' could mean 'The lawyers' or 'the bankers'.",
+        ),
+        (
+            "Any tenant who breaks the lease must pay a fee and must leave.",
+            ["Any tenant who breaks the lease must pay a fee.", "He must leave."],
+            "'He' says that this is a man, but the source does not say so.",
+        ),
+        (
+            "The new pilot landed safely and called home.",
+            ["The new pilot landed safely.", "She called home."],
+            "'She' says that this is a woman, but the source does not say so.",
+        ),
+    ],
+)
+def test_pronouns_that_mislead_are_found(
+    checker: Checker, source: str, simple: list[str], message: str
+) -> None:
+    assert _messages(checker, source, *simple) == [message]
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        # The last subject is meant.
+        (
+            "The castle, which was built in 1300, overlooks a lake.",
+            ["The castle overlooks a lake.", "It was built in 1300."],
+        ),
+        # The last subject does not fit.
+        (
+            "The kings feared the priest, who was old.",
+            ["The kings feared the priest.", "He was old."],
+        ),
+        (
+            "The director made a film that won prizes.",
+            ["The director made a film.", "It won prizes."],
+        ),
+        # Both nouns are one thing.
+        ("Vexa is a firm that sells cars.", ["Vexa is a firm.", "It sells cars."]),
+        # The pronoun was the source's own.
+        ("The car hit the wall, and it broke.", ["The car hit the wall.", "It broke."]),
+        # A name or a word tells the gender.
+        ("Maria Lopez sang and left.", ["Maria Lopez sang.", "She left."]),
+        ("The actress sang and left.", ["The actress sang.", "She left."]),
+        ("A spokesman declined and left.", ["A spokesman declined.", "He left."]),
+    ],
+)
+def test_pronouns_that_are_clear_are_left(checker: Checker, source: str, simple: list[str]) -> None:
+    assert _messages(checker, source, *simple) == []
+
+
+def test_pronoun_has_its_place(checker: Checker) -> None:
+    source = "The castle overlooks the village, which was founded in 1300."
+    simple = ["The castle overlooks the village.", "Later, it was founded in 1300."]
+    finding = next(f for f in checker(source, simple) if f.kind is Kind.AMBIGUOUS_PRONOUN)
+    assert (finding.sentence, simple[1][finding.start : finding.end]) == (1, "it")

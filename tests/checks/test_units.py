@@ -1,0 +1,70 @@
+import pytest
+
+from parataxis.checks.units import Sort, units
+
+
+def _sorts(sentence: str) -> dict[str, str]:
+    return {unit.text: unit.sort.value for unit in units(sentence)}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (
+            "The Tenant may not sublet the flat.",
+            {
+                "The": "function",
+                "Tenant": "name",
+                "may": "modal",
+                "not": "negation",
+                "sublet": "word",
+                "the": "function",
+                "flat": "word",
+            },
+        ),
+        ("He left in May.", {"He": "function", "left": "word", "in": "function", "May": "name"}),
+        (
+            "Should it rain, bring hats.",
+            {
+                "Should": "condition",
+                "it": "function",
+                "rain": "word",
+                "bring": "word",
+                "hats": "word",
+            },
+        ),
+        (
+            "He paid, save that",
+            {"He": "function", "paid": "word", "save": "condition", "that": "function"},
+        ),
+        ("They save money", {"They": "function", "save": "word", "money": "word"}),
+        (
+            "It not only sank",
+            {"It": "function", "not": "function", "only": "function", "sank": "word"},
+        ),
+    ],
+)
+def test_units_know_what_words_state(sentence: str, expected: dict[str, str]) -> None:
+    assert _sorts(sentence) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "keys"),
+    [
+        ("$1,000.50 for 19th", ["1000.50", "for", "19th"]),
+        ("seventy nineteenth", ["70", "19th"]),
+        ("able-bodied U.S. 2010-11", ["able", "bodied", "us", "2010", "11"]),
+        ("Islam ' s `` end ''", ["islam", "s", "end"]),
+        ("O’Neill", ["o'neill"]),
+        ("(i) pay and (b) go, 2) stay", ["pay", "and", "go", "stay"]),
+        ("“…” — ;", []),
+        ("", []),
+    ],
+)
+def test_units_are_compared_by_their_keys(sentence: str, keys: list[str]) -> None:
+    assert [unit.key for unit in units(sentence)] == keys
+
+
+def test_units_name_is_not_the_first_word() -> None:
+    assert units("London calls")[0].sort is Sort.WORD
+    assert units("In London")[1].sort is Sort.NAME

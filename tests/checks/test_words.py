@@ -1,0 +1,107 @@
+"""Lost and new words: what is found, what is tolerated, and how it is said."""
+
+import subprocess
+import sys
+
+import pytest
+
+from parataxis.checks import check
+from parataxis.rewrite.record import Kind
+
+
+def _messages(source: str, *simple: str) -> list[str]:
+    return [finding.message for finding in check(source, simple)]
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "messages"),
+    [
+        (
+            "The bridge, opened on April 28, 2012, is grey.",
+            ["The bridge is grey.", "It was opened."],
+            ["The date 'April 28, 2012' is missing."],
+        ),
+        (
+            "Ann Lee, who lives in Oslo, paints.",
+            ["Ann Lee paints.", "She lives in a city."],
+            ["The name 'Oslo' is missing.", "The word 'city' is not in the source."],
+        ),
+        (
+            "The fee is $5 for adults and $3 for children.",
+            ["The fee is $5 for adults.", "It is $4 for children."],
+            ["The number '3' is missing.", "The number '4' is not in the source."],
+        ),
+        (
+            "The fee is $5 on Monday and $5 on Friday.",
+            ["The fee is $5 on Monday and Friday."],
+            ["The number '5' is missing."],
+        ),
+        (
+            'He called it "a quiet disaster" and left.',
+            ["He called it bad.", "He left."],
+            ["The quotation 'quiet disaster' is missing.", "The word 'bad' is not in the source."],
+        ),
+        (
+            "Critics reportedly liked the film, which lost money.",
+            ["Critics liked the film.", "It lost money."],
+            ["The word 'reportedly' is missing."],
+        ),
+        (
+            "The son of the late king fled.",
+            ["He fled."],
+            ["The wording 'son of the late king' is missing."],
+        ),
+    ],
+)
+def test_words_lost_and_new_are_named(source: str, simple: list[str], messages: list[str]) -> None:
+    assert _messages(source, *simple) == messages
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        ("Ann, serving tea, fell.", ["Ann served tea.", "She fell."]),
+        ("They terminated it on notice.", ["The termination was on notice.", "They did this."]),
+        ("He died in 1990, mourned by few.", ["His death was in 1990.", "Few mourned him."]),
+        ("A counter-clockwise turn follows.", ["A counterclockwise turn follows."]),
+        ("It rained in 1998,and it froze.", ["It rained in 1998.", "It also froze."]),
+        ("He came in feburary, and slept.", ["He came in February.", "He slept."]),
+        ("Seventy men and 5 boys ran.", ["70 men ran.", "Five boys also ran."]),
+        ("U.S. troops left, which pleased him.", ["US troops left.", "This pleased him."]),
+        (
+            "Islam's holiest city is Mecca, a port.",
+            ["Islam 's holiest city is Mecca .", "Mecca is a port ."],
+        ),
+        ("He sang; she, who wept, left.", ["He sang.", "However, she left.", "She wept."]),
+        (
+            "Ann Lee (1899-1963) painted.",
+            ["Ann Lee was born in 1899.", "She died in 1963.", "She painted."],
+        ),
+        ("It shall (i) pay and (ii) go.", ["It shall pay.", "It shall also go."]),
+        (
+            "It stops as it is worn, in which case call us.",
+            ["It stops as it is worn.", "Then, call us."],
+        ),
+        ("Not only did it sink, but it also burned.", ["It sank.", "It also burned."]),
+    ],
+)
+def test_words_in_other_forms_are_kept(source: str, simple: list[str]) -> None:
+    assert _messages(source, *simple) == []
+
+
+def test_words_have_their_places() -> None:
+    source, simple = "Ann, who is 30, sings.", ["Ann sings loudly."]
+    lost, new = check(source, simple)
+    assert (lost.kind, lost.sentence, source[lost.start : lost.end]) == (Kind.LOST, None, "30")
+    assert (new.kind, new.sentence, simple[0][new.start : new.end]) == (Kind.NEW, 0, "loudly")
+
+
+def test_words_that_match_exactly_need_no_dictionary() -> None:
+    code = (
+        "import sys; from parataxis.checks import check;"
+        "found = check('Ann ran, and the inn, which was old, burned.', "
+        "['Ann ran.', 'The inn burned.', 'It was old.']);"
+        "assert found == [], found;"
+        "sys.exit('lemminflect' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
