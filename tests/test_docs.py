@@ -1,0 +1,112 @@
+"""The documentation is complete and true: nothing is left out, and every example is run.
+
+``python tests/test_docs.py`` writes the real outputs into the examples; read them before you
+believe them.
+"""
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from parataxis.cli.main import EXIT_CODES
+from parataxis.cli.reference import commands, parameters, reference
+from parataxis.splitters.registry import available_splitters
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+COMMANDS = (DOCS / "commands.md").read_text(encoding="utf-8")
+
+_CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(r"^\$ (.*(?:\n>.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+
+def test_docs_command_reference_is_fresh() -> None:
+    assert reference() == COMMANDS, "run: python -m parataxis.cli.reference > docs/commands.md"
+
+
+@pytest.mark.parametrize("name", commands())
+def test_docs_name_every_command_and_option(name: str) -> None:
+    section = COMMANDS.partition(f"## parataxis {name}\n")[2].partition("\n## ")[0]
+    assert section
+    for parameter in parameters(commands()[name]):
+        assert parameter.help
+        for option in parameter.names:
+            assert f"`{option}`" in section
+
+
+def test_docs_name_every_splitter() -> None:
+    own = [each.name for each in available_splitters() if each.distribution == "parataxis"]
+    assert own
+    for name in own:
+        assert f"| `{name}` |" in COMMANDS
+
+
+def test_docs_name_every_exit_code() -> None:
+    for code in EXIT_CODES:
+        assert f"| `{code}` |" in COMMANDS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_docs_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="the examples are written for bash")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_docs_console_examples_are_true(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert with_real_outputs(text) == text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_docs_python_examples_are_true(page: Path) -> None:
+    failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert failed == 0
+
+
+def with_real_outputs(text: str) -> str:
+    """The page with what the commands of its console examples print, run one after the other."""
+    if not _CONSOLE.search(text):
+        return text
+    with tempfile.TemporaryDirectory() as folder:
+        parataxis = Path(folder, "bin", "parataxis")
+        parataxis.parent.mkdir()
+        parataxis.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m parataxis "$@"\n')
+        parataxis.chmod(0o755)
+        work = Path(folder, "work")
+        work.mkdir()
+
+        def rerun(example: re.Match[str]) -> str:
+            return f"$ {example[1]}\n{_output(example[1], work, parataxis.parent)}"
+
+        return _CONSOLE.sub(lambda block: _EXAMPLE.sub(rerun, block[0]), text)
+
+
+def _output(command: str, work: Path, programs: Path) -> str:
+    script = re.sub(r"\n> ?", "\n", command)
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=work,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.stdout
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        each.write_text(with_real_outputs(each.read_text(encoding="utf-8")), encoding="utf-8")
