@@ -1,0 +1,163 @@
+"""Splitting from Python: texts, many sentences, checks, strictness, and a light import."""
+
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import parataxis
+from parataxis import InputError, Kind, Rewrite, Splitter, TooLongError, UnknownSplitterError
+
+MILL = "The mill burned down, and the owner left the town."
+
+
+class FakeSplitter:
+    """Splits at semicolons, loses every "not", and refuses long sentences."""
+
+    name = "fake"
+    summary = "For tests."
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def __call__(self, sentence: str) -> Rewrite:
+        if len(sentence) > 100:
+            raise TooLongError("The sentence is too long.")
+        parts = [part.strip(" .") for part in sentence.replace(" not", "").split(";")]
+        simple = [f"{part}." for part in parts if part] or [sentence]
+        return Rewrite(source=sentence, simple=simple, splitter=self.name)
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
+        batch = list(sentences)
+        self.calls.append(len(batch))
+        return map(self, batch)
+
+
+def test_api_splits_a_text() -> None:
+    result = parataxis.split(f"{MILL}  It rained.\n")
+    assert (
+        result.text
+        == str(result)
+        == ("The mill burned down. The owner left the town.  It rained.\n")
+    )
+    assert result.simple == [
+        "The mill burned down.",
+        "The owner left the town.",
+        "It rained.",
+    ]
+    assert [rewrite.source for rewrite in result.rewrites] == [MILL, "It rained."]
+    assert {rewrite.splitter for rewrite in result.rewrites} == {parataxis.DEFAULT_SPLITTER}
+
+
+def test_api_takes_a_splitter_by_name_or_as_an_object() -> None:
+    assert str(parataxis.split("Ann sang; Bob left.", splitter="source")) == "Ann sang; Bob left."
+    assert str(parataxis.split("Ann sang; Bob left.", splitter=FakeSplitter())) == (
+        "Ann sang. Bob left."
+    )
+    assert Splitter(FakeSplitter()).name == "fake"
+
+
+def test_api_reports_an_unknown_splitter() -> None:
+    with pytest.raises(UnknownSplitterError, match='There is no splitter "rulez"'):
+        parataxis.split("It rained.", splitter="rulez")
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_api_refuses_an_empty_text(text: str) -> None:
+    with pytest.raises(InputError, match="The text is empty"):
+        parataxis.split(text)
+
+
+def test_api_refuses_an_empty_sentence() -> None:
+    with pytest.raises(InputError, match="A sentence is empty"):
+        list(Splitter("source").pipe(["It rained.", " "]))
+
+
+def test_api_gives_back_a_text_without_sentences() -> None:
+    result = parataxis.split("```\nx = 1; y = 2\n```\n", splitter=FakeSplitter())
+    assert (str(result), result.simple) == ("```\nx = 1; y = 2\n```\n", [])
+
+
+@settings(max_examples=50)
+@given(st.text(st.sampled_from("aB.;!?\n\t -*#>1é雨🙂"), max_size=60).filter(str.strip))
+def test_api_loses_nothing_of_a_text(text: str) -> None:
+    assert str(parataxis.split(text, splitter="source")) == text
+
+
+def test_api_pipes_many_sentences_in_order_and_in_batches() -> None:
+    fake = FakeSplitter()
+    sentences = [f"Ann ate {n} plums; Bob left." for n in range(70)]
+    rewrites = list(Splitter(fake).pipe(iter(sentences)))
+    assert [rewrite.source for rewrite in rewrites] == sentences
+    assert fake.calls == [32, 32, 6]
+
+
+def test_api_pipe_is_lazy() -> None:
+    def endless() -> Iterator[str]:
+        while True:
+            yield "Ann sang; Bob left."
+
+    assert next(Splitter(FakeSplitter()).pipe(endless())).simple == ("Ann sang.", "Bob left.")
+
+
+def test_api_leaves_a_sentence_whole_that_is_too_long() -> None:
+    long = "Ann " + "very " * 30 + "sang; Bob left."
+    whole, other = Splitter(FakeSplitter()).pipe([long, "Ann sang; Bob left."])
+    assert (whole.simple, whole.note, whole.splitter) == (
+        (long,),
+        "The sentence is too long.",
+        "fake",
+    )
+    assert other.is_split
+
+
+def test_api_checks_only_when_asked() -> None:
+    sentence = "Ann did not sing."
+    assert Splitter(FakeSplitter())(sentence).findings is None
+    findings = Splitter(FakeSplitter(), check=True)(sentence).findings
+    assert findings is not None
+    assert [(finding.kind, finding.words) for finding in findings] == [(Kind.LOST, "not")]
+    assert Splitter(FakeSplitter(), check=True)("Ann sang; Bob left.").findings == ()
+
+
+def test_api_strict_returns_the_source_and_says_why() -> None:
+    rewrite = Splitter(FakeSplitter(), strict=True)("Ann did not sing.")
+    assert (rewrite.simple, rewrite.splitter, rewrite.findings) == (
+        ("Ann did not sing.",),
+        "fake",
+        (),
+    )
+    assert rewrite.note == (
+        "Left whole because the checks fault the rewrite: the negation 'not' is missing."
+    )
+    assert str(parataxis.split("Ann did not sing.", splitter=FakeSplitter(), strict=True)) == (
+        "Ann did not sing."
+    )
+
+
+def test_api_strict_keeps_a_rewrite_without_faults() -> None:
+    rewrite = Splitter(FakeSplitter(), strict=True)("Ann sang; Bob left.")
+    assert (rewrite.simple, rewrite.note) == (("Ann sang.", "Bob left."), None)
+
+
+def test_api_import_costs_nothing() -> None:
+    program = (
+        "import sys, parataxis; parataxis.__version__; "
+        "heavy = {'pydantic', 'numpy', 'onnxruntime', 'typer', 'rich'} & set(sys.modules); "
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_api_public_names_are_there() -> None:
+    for name in parataxis.__all__:
+        assert getattr(parataxis, name) is not None
+        assert name in dir(parataxis)
+    with pytest.raises(AttributeError, match="no attribute 'splitt'"):
+        parataxis.splitt  # noqa: B018

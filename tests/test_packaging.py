@@ -1,0 +1,107 @@
+"""The package as users get it: a wheel with its models that installs and runs offline."""
+
+import subprocess
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import parataxis
+
+ROOT = Path(__file__).parents[1]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not find_spec("hatchling"), reason="building a wheel needs hatchling"),
+    pytest.mark.skipif(not find_spec("pip"), reason="building a wheel needs pip"),
+    pytest.mark.skipif(
+        not (ROOT / "pyproject.toml").exists(), reason="these tests are not run from a checkout"
+    ),
+]
+
+# A program that fails at the first attempt to reach the network.
+OFFLINE = """
+import socket, sys
+
+def refuse(*args, **kwargs):
+    raise OSError("the network was used")
+
+socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
+from parataxis.cli.main import main
+import parataxis
+assert parataxis.__file__.startswith(sys.argv[1]), parataxis.__file__
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    pip("wheel", ROOT, "--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("installed")
+    pip("install", wheel, "--no-deps", "--no-index", "--target", folder)
+    return folder
+
+
+def pip(*arguments: object) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "parataxis/py.typed",
+        "parataxis/syntax/model/analyser.onnx",
+        "parataxis/syntax/model/analyser.json",
+        "parataxis/syntax/model/tokenizer.json",
+        "parataxis/syntax/model/NOTICE",
+        "parataxis/rewrite/assets/page.css",
+        "parataxis/rewrite/assets/page.js",
+    ],
+)
+def test_packaging_wheel_contains(wheel: Path, name: str) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.getinfo(name).file_size > 0 or name.endswith("py.typed")
+
+
+def test_packaging_wheel_is_small_and_carries_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        tops = {name.split("/")[0] for name in archive.namelist()}
+    assert tops == {"parataxis", f"parataxis-{parataxis.__version__}.dist-info"}
+    assert wheel.stat().st_size < 60_000_000
+
+
+def test_packaging_wheel_registers_command_and_splitters(installed: Path) -> None:
+    (entries,) = installed.glob("parataxis-*.dist-info/entry_points.txt")
+    text = entries.read_text(encoding="utf-8")
+    assert "parataxis = parataxis.cli.main:main" in text
+    assert "[parataxis.splitters]" in text
+
+
+def test_packaging_splits_a_sentence_without_network(installed: Path, tmp_path: Path) -> None:
+    sentence = "The mill burned down, and the owner left the town."
+    paths = [str(installed), *filter(None, sys.path)]
+    prepare = f"import sys; sys.path[:0] = {paths!r}\n"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", prepare + OFFLINE, str(installed), "split", sentence],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "The mill burned down. The owner left the town.\n"
