@@ -11,8 +11,7 @@ import typer
 
 from parataxis.api import with_findings
 from parataxis.cli.inputs import Input, resolve_inputs
-from parataxis.cli.sentences import total_size
-from parataxis.cli.tables import plain_table
+from parataxis.cli.tables import counted, plain_table
 from parataxis.cli.terminal import Progress, open_output
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import read_rewrites, to_json
@@ -64,7 +63,7 @@ def check(
     for source in sources:
         _validate(source)
     summary = _Summary()
-    with open_output(None) as out, Progress(total_size(sources), out) as progress:
+    with open_output(None) as out, Progress(None, out) as progress:
         for rewrite in with_findings(_read(sources)):
             summary.add(rewrite)
             out.write(_FINDINGS[output_format](rewrite))
@@ -114,7 +113,7 @@ def _summary_table(summary: _Summary) -> str:
     total = str(summary.with_finding), f"{summary.share(summary.with_finding):.1f}"
     table = plain_table(("finding", "rewrites", "%"), [*rows, ("any", *total)], right=(1, 2))
     gap = "\n" if summary.with_finding else ""
-    return f"{gap}{table}\n{summary.rewrites} rewrites checked\n"
+    return f"{gap}{table}\n{counted(summary.rewrites, 'rewrite')} checked\n"
 
 
 def _summary_json(summary: _Summary) -> str:

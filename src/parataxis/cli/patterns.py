@@ -12,7 +12,7 @@ import typer
 from parataxis.cli.inputs import resolve_inputs
 from parataxis.cli.options import InputFormatOption, Inputs
 from parataxis.cli.sentences import analyse_batches, read_sentences, total_size
-from parataxis.cli.tables import plain_table
+from parataxis.cli.tables import counted, plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.cli.units import InputFormat, check_records
 from parataxis.rewrite.jsonl import SourceLine
@@ -76,7 +76,7 @@ def patterns(
             table = pattern_table(readable())
         out.write(_WRITERS[output_format](table))
     if too_long:
-        warn(f"{too_long} sentences were too long to be analysed and are not counted.")
+        warn(f"Not counted, because too long to be analysed: {counted(too_long, 'sentence')}.")
 
 
 def _sample(sentences: list[SourceLine], size: int, seed: int) -> list[SourceLine]:
@@ -104,7 +104,7 @@ def _rows(table: PatternTable) -> list[tuple[str, ...]]:
 def _as_text(table: PatternTable) -> str:
     rows = plain_table(_HEADER, _rows(table), right=(2, 3, 4))
     per_sentence = f"{table.patterns_per_sentence:.2f} patterns per sentence"
-    return f"{rows}\n{table.sentences} sentences, {per_sentence}\n"
+    return f"{rows}\n{counted(table.sentences, 'sentence')}, {per_sentence}\n"
 
 
 def _as_tsv(table: PatternTable) -> str:

@@ -3,7 +3,16 @@
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["plain_table"]
+__all__ = ["counted", "plain_table"]
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "sentence"), counted(1200, "sentence")
+    ('1 sentence', '1,200 sentences')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def plain_table(
