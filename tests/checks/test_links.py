@@ -79,11 +79,28 @@ def test_links_lost_and_new_are_found(
                 "In that event, the buyer can also return the goods.",
             ],
         ),
+        ("Although it rained, Ann ran.", ["It rained.", "However, Ann ran."]),
+        ("Ann ran because it rained.", ["It rained.", "Ann therefore ran."]),
+        ("He wept before he left.", ["He wept.", "Then he left."]),
         ("It was unable to fly, and sank.", ["It was not able to fly.", "It sank."]),
     ],
 )
 def test_links_in_other_words_are_kept(source: str, simple: list[str]) -> None:
     assert check(source, simple) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "word"),
+    [
+        ("Ann ran because it rained.", ["Ann ran.", "It rained."], "because"),
+        ("Although it rained, Ann ran.", ["It rained.", "Ann ran."], "Although"),
+        ("It rained, but Ann ran.", ["It rained.", "Ann ran."], "but"),
+        ("He wept until she left.", ["He wept.", "She left."], "until"),
+        ("He wept after she left.", ["He wept.", "She left."], "after"),
+    ],
+)
+def test_links_between_facts_are_missed(source: str, simple: list[str], word: str) -> None:
+    assert [f.message for f in check(source, simple)] == [f"The link '{word}' is missing."]
 
 
 def test_links_point_at_the_one_that_is_missing() -> None:

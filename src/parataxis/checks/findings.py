@@ -16,6 +16,7 @@ _NOUNS = {
     Sort.NEGATION: "negation",
     Sort.MODAL: "modal verb",
     Sort.CONDITION: "condition",
+    Sort.FUNCTION: "link",
 }
 
 

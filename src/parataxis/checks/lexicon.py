@@ -12,6 +12,7 @@ __all__ = [
     "CONDITIONS",
     "CONDITION_PHRASES",
     "CONDITION_TWINS",
+    "CONNECTIVES",
     "DATE_WORDS",
     "FEMININE",
     "FINITE_FORMS",
@@ -149,6 +150,29 @@ SUBORDINATORS = _words(
 
 NEVER_PREPOSITIONS = _words("because although though whilst unless if")
 """Subordinators that a parser can only take for prepositions by mistake."""
+
+_CAUSE = _words(
+    "because therefore thus hence consequently accordingly so since as for due owing reason "
+    "reasons result results cause caused causes why given thereby led this"
+)
+_CONTRAST = _words(
+    "although though but however yet despite nevertheless nonetheless still even while whilst "
+    "whereas contrast instead rather spite regardless contrary albeit notwithstanding otherwise "
+    "unlike conversely meanwhile only also reason except exception other"
+)
+_ORDER = _words(
+    "after afterwards before then later following subsequently once when since next having first "
+    "thereafter thereupon upon earlier already ago previously prior until eventually finally "
+    "preceding had"
+)
+CONNECTIVES: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("because", "therefore", "thus", "hence", "consequently"), _CAUSE),
+    **dict.fromkeys(("although", "though", "despite", "nevertheless", "whereas", "yet"), _CONTRAST),
+    **dict.fromkeys(("but", "however"), _CONTRAST),
+    **dict.fromkeys(("after", "before", "until"), _ORDER),
+    "since": _CAUSE | _ORDER | {"from", "ever", "now"},
+}
+"""Links of cause, contrast and order, each with the words that can carry it on."""
 
 WITH_CONDITIONS = _words("only condition")
 """Words that may be inserted where the source has a condition: "applies only if"."""

@@ -1,9 +1,10 @@
-"""Negations, modal verbs and conditions: lost ones are counted, since facts hang on each of them.
+"""Negations, modal verbs, conditions, and the links of cause, contrast and order.
 
 A word such as "not" stands in many sentences, so that it is there somewhere proves little; that
 the rewrite has fewer of its kind than the source proves a loss.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
@@ -28,12 +29,12 @@ _TWINS: dict[Sort, Collection[str]] = {
 def lost_links(
     source: str, source_units: Sequence[Unit], output: Sequence[Sequence[Unit]]
 ) -> list[Finding]:
-    """Negations, modals and conditions that the rewrite has fewer of than the source."""
+    """Negations, modals and conditions that are fewer in the rewrite, and links that are gone."""
     written = [unit for sentence in output for unit in sentence]
     missing = {
         unit.start: unit for sort in _TWINS for unit in _missing(sort, source_units, written)
     }
-    for unit in _flipped(source_units, written):
+    for unit in [*_flipped(source_units, written), *_unconnected(source_units, written)]:
         missing.setdefault(unit.start, unit)
     return [lost(source, [missing[start]]) for start in sorted(missing)]
 
@@ -104,6 +105,22 @@ def _flipped(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit
         if following.sort is not Sort.WORD or len(_places(following, source_units)) > 1:
             continue
         if any(not _is_denied(written, place) for place in _places(following, written)):
+            found.append(unit)
+    return found
+
+
+def _unconnected(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+    """Links of the source that no word of the rewrite carries on."""
+    before = Counter(unit.key for unit in source_units)
+    after = Counter(unit.key for unit in written)
+    found = []
+    for unit in source_units:
+        if unit.sort is not Sort.FUNCTION or unit.key in after:
+            continue
+        carriers = lexicon.CONNECTIVES.get(unit.key)
+        # "But" often stands beside another contrast ("but rather"), which then is enough.
+        known = Counter[str]() if unit.key == "but" else before
+        if carriers and not any(after[word] > known[word] for word in carriers):
             found.append(unit)
     return found
 
