@@ -1,4 +1,4 @@
-"""How often the checks fire: on good rewrites (false alarms) and on the outputs of systems.
+"""How often the checks fire: on good rewrites, on damaged ones, and on the outputs of systems.
 
     python benchmarks/checks.py --data DATA
 
@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from parataxis.checks import Checker
+from parataxis.checks.damage import DAMAGES, damaged
 from parataxis.rewrite.record import Finding, Kind
 from parataxis.syntax.analyser import load_analyser
 
@@ -28,18 +29,23 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with rewrites/, hsplit/")
     parser.add_argument("--part", default="dev", help="rewrites/PART.jsonl (default: dev)")
     parser.add_argument("--words-only", action="store_true", help="leave the analyser out")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="read each Nth rewrite")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N false alarms")
     options = parser.parse_args()
-    checker = Checker(None if options.words_only else load_analyser())
+    words = Checker()
+    checker = words if options.words_only else Checker(load_analyser())
     console = Console(width=120, soft_wrap=True)
 
     start = time.perf_counter()
-    references = list(_references(options.data / "rewrites" / f"{options.part}.jsonl"))
+    path = options.data / "rewrites" / f"{options.part}.jsonl"
+    references = list(_references(path))[:: options.every]
     found = list(checker.pipe(pair for _, pair in references))
     seconds = time.perf_counter() - start
     console.print(_reference_table([domain for domain, _ in references], found, options.part))
     console.print(f"{len(references) / seconds:.0f} rewrites a second")
     _show(console, [pair for _, pair in references], found, options.show)
+    good = [pair for (_, pair), findings in zip(references, found, strict=True) if not findings]
+    console.print(_damage_table(words, checker, good))
     console.print(_system_table(checker, options.data / "hsplit"))
 
 
@@ -71,6 +77,28 @@ def _system_table(checker: Checker, folder: Path) -> Table:
     table = _table("Outputs on HSplit: % of rewrites with a finding", "system")
     for path in sorted((folder / "outputs").glob("*.txt")):
         _add(table, path.stem, list(checker.pipe(_outputs(folder / "source.txt", path))))
+    return table
+
+
+def _damage_table(words: Checker, checker: Checker, good: Sequence[Pair]) -> Table:
+    """The share of damages found; the analyser is asked only for the kinds that need it."""
+    table = Table(title="References that pass, damaged: % of damages found")
+    for heading in ("damage", "should raise", "n", "found"):
+        table.add_column(heading, justify="left" if heading[0] in "ds" else "right")
+    cases: dict[str, list[Pair]] = {name: [] for name in DAMAGES}
+    for source, simple in good:
+        if len(simple) > 1:
+            for name, _, result in damaged(source, simple):
+                cases[name].append((source, result))
+    for name, (kind, _) in DAMAGES.items():
+        finder = words if kind in (Kind.LOST, Kind.NEW, Kind.REPEATED) else checker
+        hits = sum(
+            any(finding.kind is kind for finding in findings)
+            for findings in finder.pipe(cases[name])
+        )
+        count = len(cases[name])
+        share = f"{100 * hits / count:.1f}" if count else "-"
+        table.add_row(name, kind.value, str(count), share)
     return table
 
 

@@ -25,6 +25,7 @@ FLOORS = {
     "drop a negation": 0.75,
     "drop a modal verb": 0.8,
     "drop a condition": 0.7,
+    "drop a link": 0.7,
     "drop a sentence": 0.97,
     "add a word": 0.97,
     "repeat a sentence": 1.0,

@@ -37,6 +37,7 @@ def _sorts(sentence: str) -> dict[str, str]:
             "He paid, save that",
             {"He": "function", "paid": "word", "save": "condition", "that": "function"},
         ),
+        ("In CA he can", {"In": "function", "CA": "name", "he": "function", "can": "modal"}),
         ("They save money", {"They": "function", "save": "word", "money": "word"}),
         (
             "It not only sank",

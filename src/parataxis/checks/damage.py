@@ -16,6 +16,7 @@ __all__ = ["DAMAGES", "damaged"]
 
 _ADDITIONS = ("famous", "Spanish", "wooden", "secretly", "Peterson", "1847", "dangerous")
 _COPULA = re.compile(r"(?:It|He|She|They|This|These) (?:is|are|was|were) (?=\w+(?:ed|wn|lt) )")
+_LINK = re.compile(r"(?:However|Therefore|As a result|Because of this|Nevertheless), ")
 _PRONOUN = re.compile(r"(It|He|She|They) (?=\w)")
 
 Damage = Callable[[str, Sequence[str], Random], list[str] | None]
@@ -66,7 +67,7 @@ def _change_number(source: str, simple: Sequence[str], random: Random) -> list[s
         (i, unit)
         for i, text in enumerate(simple)
         for unit in units(text)
-        if unit.sort is Sort.NUMBER and unit.text.isdigit()
+        if unit.sort is Sort.NUMBER and unit.text.isdecimal()
     ]
     if not found:
         return None
@@ -81,6 +82,15 @@ def _add_word(source: str, simple: Sequence[str], random: Random) -> list[str] |
         return None
     unit = random.choice(words)
     return _replace(simple, index, unit, f"{random.choice(_ADDITIONS)} {unit.text}")
+
+
+def _drop_link(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    """Leave out the link at the head of a sentence: "However, it rained."."""
+    fit = [i for i, text in enumerate(simple) if _LINK.match(text)]
+    if not fit:
+        return None
+    index = random.choice(fit)
+    return [*simple[:index], _capitalised(_LINK.sub("", simple[index])), *simple[index + 1 :]]
 
 
 def _drop_sentence(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
@@ -121,8 +131,12 @@ def _drop_verb(source: str, simple: Sequence[str], random: Random) -> list[str] 
     if not fit:
         return None
     index = random.choice(fit)
-    text = _COPULA.sub("", simple[index], count=1)
-    return [*simple[:index], text[0].upper() + text[1:], *simple[index + 1 :]]
+    text = _capitalised(_COPULA.sub("", simple[index], count=1))
+    return [*simple[:index], text, *simple[index + 1 :]]
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _replace(simple: Sequence[str], index: int, unit: Unit, text: str) -> list[str]:
@@ -140,6 +154,7 @@ DAMAGES: dict[str, tuple[Kind, Damage]] = {
     "drop a negation": (Kind.LOST, _drop(Sort.NEGATION, once=False)),
     "drop a modal verb": (Kind.LOST, _drop(Sort.MODAL, once=False)),
     "drop a condition": (Kind.LOST, _drop(Sort.CONDITION, once=False)),
+    "drop a link": (Kind.LOST, _drop_link),
     "drop a sentence": (Kind.LOST, _drop_sentence),
     "add a word": (Kind.NEW, _add_word),
     "repeat a sentence": (Kind.REPEATED, _repeat_sentence),

@@ -80,7 +80,7 @@ LINK_PHRASES = _phrases(
     "in which event / given that / as follows / the following / in addition / in fact / "
     "the fact that / as a result / at the same time / for example / in order to / in turn / "
     "in particular / as well as / rather than / such as / prior to / according to / "
-    "compared to / compared with / provided however"
+    "compared to / compared with / provided however / at will"
 )
 """Links of several words, which a rewrite may put differently: none of their words is a fact."""
 

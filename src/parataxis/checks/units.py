@@ -121,7 +121,7 @@ def _unit(piece: Token, *, is_first: bool, opens: bool) -> Unit:
 def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:
     if spelling in lexicon.NEGATIONS:
         return Sort.NEGATION
-    if spelling in lexicon.MODALS and not _is_month(text, is_first=is_first):
+    if spelling in lexicon.MODALS and not _is_proper(text, is_first=is_first):
         return Sort.MODAL
     if spelling in lexicon.CONDITIONS - _VERBS:
         return Sort.CONDITION
@@ -134,5 +134,6 @@ def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:
     return Sort.NAME if text[0].isupper() and not is_first else Sort.WORD
 
 
-def _is_month(text: str, *, is_first: bool) -> bool:
-    return text == "May" and not is_first
+def _is_proper(text: str, *, is_first: bool) -> bool:
+    """Whether a word that looks like a modal is a month or a state ("CA")."""
+    return text == "CA" or (text in ("May", "Will") and not is_first)
