@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -148,6 +149,28 @@ def test_main_is_silent_when_the_reader_goes() -> None:
     program.stdin.close()
     assert program.stderr.read() == b""
     assert program.wait(timeout=60) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("split 'It rained.' -s source > /dev/full", "The output cannot be written: no space"),
+        ("split 'It rained.' -s source -o /dev/full", "/dev/full cannot be written: no space"),
+        ("splitters > /dev/full", "The output cannot be written: no space left on device."),
+        ("split 'It rained.' -s source >&-", "Standard output is closed"),
+        ("split -s source <&-", "There is nothing to read"),
+        ("split - -s source <&-", "Standard input is closed"),
+    ],
+)
+def test_main_answers_broken_streams(command: str, message: str) -> None:
+    program = " ".join(map(shlex.quote, COMMAND))
+    done = subprocess.run(
+        f"{program} {command}", shell=True, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"parataxis: {message}")
+    assert done.stderr.count("\n") == 1
 
 
 def test_main_gives_a_first_result_soon() -> None:

@@ -58,6 +58,8 @@ class Input:
         if self.text is not None:
             yield Lines(io.BytesIO(self.text.encode()), self.name)
         elif self.path is None:
+            if sys.stdin is None:
+                raise InputError("Standard input is closed; there is nothing to read.")
             yield Lines(sys.stdin.buffer, self.name)
         else:
             with _open(self.path) as stream:
@@ -147,7 +149,7 @@ def resolve_inputs(arguments: Sequence[str]) -> list[Input]:
     is not there.
     """
     if not arguments:
-        if sys.stdin.isatty():
+        if sys.stdin is None or sys.stdin.isatty():
             raise InputError("There is nothing to read: give a text in quotes, a file, or -.")
         return [Input("stdin")]
     if list(arguments).count(STDIN) > 1:

@@ -67,14 +67,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(args=given or ["--help"], prog_name="parataxis", standalone_mode=False)
     except ParataxisError as error:
         return _fail(str(error))
-    except ReaderGoneError:
+    except (ReaderGoneError, SystemExit):  # Typer exits when nobody reads its help
         return _leave_quietly()
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        return _fail(_usage(error)) if hasattr(error, "format_message") else _bug(error)
+        if hasattr(error, "format_message"):
+            return _fail(_usage(error))
+        return _fail(_system(error)) if isinstance(error, OSError) else _bug(error)
     return code if isinstance(code, int) else 0
 
 
@@ -89,6 +91,11 @@ def _usage(error: Exception) -> str:
     message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
     message = message.replace("Value error, ", "")  # pydantic's words, through Typer
     return message if message.endswith((".", "?", "!")) else f"{message}."
+
+
+def _system(error: OSError) -> str:
+    where = f"{error.filename} cannot be used" if error.filename else "The system gave up"
+    return f"{where}: {(error.strerror or str(error)).lower()}."
 
 
 def _bug(error: Exception) -> int:

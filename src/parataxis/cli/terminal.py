@@ -43,43 +43,51 @@ class Output:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._stream: TextIO | None = None
-        if path is None:
-            # Line ends are part of the text, and the text is UTF-8 whatever the locale says.
-            if isinstance(sys.stdout, io.TextIOWrapper):
-                sys.stdout.reconfigure(encoding="utf-8", newline="")
-            self._stream = sys.stdout
+        self._has_failed = False
+        # Line ends are part of the text, and the text is UTF-8 whatever the locale says.
+        if path is None and isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", newline="")
 
     @property
     def is_terminal(self) -> bool:
         """Whether a person is watching."""
-        return self._path is None and sys.stdout.isatty()
+        return self._path is None and sys.stdout is not None and sys.stdout.isatty()
 
     def write(self, text: str) -> None:
         """Write a piece, so that it is there even if the program ends now."""
-        if not text:
+        if not text or self._has_failed:
             return
         try:
-            stream = self._opened()
-            stream.write(text)
-            stream.flush()
-        except BrokenPipeError as error:
-            raise ReaderGoneError from error
+            self._stream = self._stream or self._open()
+            self._stream.write(text)
+            self._stream.flush()
         except OSError as error:
-            name = "The output" if self._path is None else self._path
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(f"{name} cannot be written: {reason}.") from error
+            self._has_failed = True
+            raise self._problem(error) from error
 
     def close(self) -> None:
         """Close the file, if it was made."""
-        if self._path is not None and self._stream is not None:
+        if self._path is None or self._stream is None:
+            return
+        try:
             self._stream.close()
+        except OSError as error:
+            if not self._has_failed:
+                raise self._problem(error) from error
 
-    def _opened(self) -> TextIO:
-        if self._stream is None:
-            if self._path is None:
-                raise ValueError("there is no stream to write to")
-            self._stream = self._path.open("w", encoding="utf-8", newline="")
-        return self._stream
+    def _open(self) -> TextIO:
+        if self._path is not None:
+            return self._path.open("w", encoding="utf-8", newline="")
+        if sys.stdout is None:
+            raise InputError("Standard output is closed; name a file for the output.")
+        return sys.stdout
+
+    def _problem(self, error: OSError) -> Exception:
+        if isinstance(error, BrokenPipeError):
+            return ReaderGoneError()
+        name = "The output" if self._path is None else self._path
+        reason = (error.strerror or str(error)).lower()
+        return InputError(f"{name} cannot be written: {reason}.")
 
 
 @contextmanager
