@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from typing import NamedTuple
 
@@ -79,7 +79,7 @@ def run(
         jobs,
         mp_context=get_context("spawn"),
         initializer=_start_worker,
-        initargs=(task, max(1, (os.cpu_count() or 1) // jobs)),
+        initargs=(replace(task), max(1, (os.cpu_count() or 1) // jobs)),
     )
     waiting: deque[tuple[Sequence[Unit], Future[list[Explained]]]] = deque()
     try:
