@@ -16,6 +16,7 @@ __all__ = ["DAMAGES", "damaged"]
 
 _ADDITIONS = ("famous", "Spanish", "wooden", "secretly", "Peterson", "1847", "dangerous")
 _COPULA = re.compile(r"(?:It|He|She|They|This|These) (?:is|are|was|were) (?=\w+(?:ed|wn|lt) )")
+_AUXILIARY = re.compile(r" (?:is|are|was|were|has|had|can|may|will|shall)(?= \w)")
 _LINK = re.compile(r"(?:However|Therefore|As a result|Because of this|Nevertheless), ")
 _PRONOUN = re.compile(r"(It|He|She|They) (?=\w)")
 
@@ -82,6 +83,15 @@ def _add_word(source: str, simple: Sequence[str], random: Random) -> list[str] |
         return None
     unit = random.choice(words)
     return _replace(simple, index, unit, f"{random.choice(_ADDITIONS)} {unit.text}")
+
+
+def _add_negation(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    fit = [i for i, text in enumerate(simple) if _AUXILIARY.search(text) and " not " not in text]
+    if not fit:
+        return None
+    index = random.choice(fit)
+    text = _AUXILIARY.sub(r"\g<0> not", simple[index], count=1)
+    return [*simple[:index], text, *simple[index + 1 :]]
 
 
 def _drop_link(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
@@ -157,6 +167,7 @@ DAMAGES: dict[str, tuple[Kind, Damage]] = {
     "drop a link": (Kind.LOST, _drop_link),
     "drop a sentence": (Kind.LOST, _drop_sentence),
     "add a word": (Kind.NEW, _add_word),
+    "add a negation": (Kind.NEW, _add_negation),
     "repeat a sentence": (Kind.REPEATED, _repeat_sentence),
     "subordinate a sentence": (Kind.FRAGMENT, _subordinate),
     "begin with a relative": (Kind.FRAGMENT, _relative),

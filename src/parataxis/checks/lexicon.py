@@ -28,6 +28,7 @@ __all__ = [
     "NEGATIONS",
     "NEGATIVE_GROUNDS",
     "NEGATIVE_PREFIXES",
+    "NEGATIVE_TWINS",
     "NEVER_PREPOSITIONS",
     "NUMBERS",
     "PERSONS",
@@ -53,7 +54,7 @@ FUNCTION_WORDS = _words(
     "myself we us our ours ourselves you your yours yourself yourselves he him his himself she "
     "her hers herself it its itself they them their theirs themselves who whom whose which what "
     "whatever whichever whoever whomever there here something someone somebody anything anyone "
-    "anybody everything everyone everybody each both either any all some latter former "
+    "anybody everything everyone everybody each both either any latter former "
     # prepositions and particles
     "of in on at by for with to from into onto upon as about between among amongst through during "
     "over up down out off away along around across against toward towards within than like via "
@@ -95,22 +96,24 @@ NEGATIONS = _words("not n't no never nor neither none nobody nothing nowhere wit
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 
 NEGATIVE_GROUNDS = NEGATIONS | _words(
-    "unless except excepting exception excepted excluding exclude save until before only but "
-    "instead rather other unlike than lack lacking fail refuse deny prohibit forbid prevent hardly "
-    "barely scarcely seldom rarely few little less avoid cease stop void notwithstanding despite "
-    "yet neglect decline absent absence withhold too far"
+    "unless except excepting exception excepted excluding exclude save instead rather other "
+    "unlike lack lacking fail failing refuse deny prohibit forbid prevent hardly barely scarcely "
+    "seldom rarely avoid cease stop void notwithstanding despite neglect decline absent absence "
+    "withhold"
 )
 """Words from which a negation can be put into words ("unless" became "does not apply if")."""
+
+NEGATIVE_TWINS = NEGATIVE_GROUNDS | _words("until before only but than few little less yet too far")
+"""Words that can carry on a negation ("not until" became "only")."""
 
 MODALS = _words("shall must may might can could should will would ought 'll wo ca sha")
 
 MODAL_GROUNDS = MODALS | _words(
     "if unless event extent provided provide agree agrees agreed entitle entitled right rights "
     "require required requires subject obligation obligations undertake undertakes covenant "
-    "covenants permit permitted allow allowed able possible likely to whenever where any "
-    "need needs have has hereby upon"
+    "covenants permit permitted allow allowed able possible likely whenever"
 )
-"""Words from which a modal can be put into words ("to the extent they possess", "to be paid")."""
+"""Words from which a modal can be put into words ("to the extent they possess")."""
 
 CONDITIONS = _words("if unless except provided save")
 
@@ -132,7 +135,7 @@ INSERTABLE = _words(
     "last follow concern continue remain give use set hold carry belong say state "
     # nouns and adjectives that refer back
     "obligation right person thing term type number group kind sum amount money above preceding "
-    "respective certain"
+    "respective certain all"
 )
 """Content words, by lemma, that references insert to carry a link or to refer back."""
 

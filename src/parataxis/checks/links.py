@@ -20,7 +20,7 @@ _SCOPE = 6
 _STRONG = frozenset(("not", "n't", "never"))
 # What a word of each sort may turn into; such a word counts where it stands only in the rewrite.
 _TWINS: dict[Sort, Collection[str]] = {
-    Sort.NEGATION: lexicon.NEGATIVE_GROUNDS,
+    Sort.NEGATION: lexicon.NEGATIVE_TWINS,
     Sort.MODAL: frozenset(("able", "permitted", "allowed", "required", "to")),
     Sort.CONDITION: lexicon.CONDITION_TWINS,
 }
@@ -45,7 +45,7 @@ def new_links(
     """Negations and modals in a rewrite whose source has nothing that could turn into one."""
     keys = {unit.key for unit in source_units}
     barred = set()
-    if keys.isdisjoint(lexicon.NEGATIVE_GROUNDS) and not any(map(_has_prefix, keys)):
+    if keys.isdisjoint(lexicon.NEGATIVE_GROUNDS) and not _has_opposite(keys, output):
         barred.add(Sort.NEGATION)
     if keys.isdisjoint(lexicon.MODAL_GROUNDS):
         barred.add(Sort.MODAL)
@@ -57,9 +57,11 @@ def new_links(
     ]
 
 
-def _has_prefix(word: str) -> bool:
-    """Whether a word may carry its negation in it: "unaware" became "not aware"."""
-    return word.startswith(lexicon.NEGATIVE_PREFIXES)
+def _has_opposite(keys: set[str], output: Sequence[Sequence[Unit]]) -> bool:
+    """Whether a source word carried the negation in it: "unaware" became "not aware"."""
+    written = {unit.key for sentence in output for unit in sentence}
+    prefixes = lexicon.NEGATIVE_PREFIXES
+    return any(word.removeprefix(prefix) in written - keys for word in keys for prefix in prefixes)
 
 
 def _missing(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
@@ -132,6 +134,6 @@ def _places(word: Unit, units: Sequence[Unit]) -> list[int]:
 
 def _is_denied(units: Sequence[Unit], place: int) -> bool:
     return any(
-        unit.sort is Sort.NEGATION or unit.key in lexicon.NEGATIVE_GROUNDS
+        unit.sort is Sort.NEGATION or unit.key in lexicon.NEGATIVE_TWINS
         for unit in units[max(0, place - _SCOPE) : place]
     )
