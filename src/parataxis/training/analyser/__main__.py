@@ -1,4 +1,4 @@
-"""``python -m parataxis.training.analyser train | export | evaluate``."""
+"""``python -m parataxis.training.analyser collect | train | label | export | evaluate``."""
 
 import argparse
 import logging
@@ -11,7 +11,7 @@ CONFIG = Path(__file__).with_name("config.toml")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one of the three steps; a user's mistake ends in one sentence and exit code 2."""
+    """Run one of the steps; a user's mistake ends in one sentence and exit code 2."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stdout)
     options = _parser().parse_args(arguments)
     try:
@@ -32,10 +32,23 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--encoder", type=Path, help="default: the installed encoder package")
     train.add_argument("--config", type=Path, default=CONFIG)
     train.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    train.add_argument("--silver", type=Path, help="sentences labelled by a teacher")
     train.add_argument("--resume", action="store_true")
     train.add_argument("--limit", type=int, help="train on this many sentences: a rehearsal")
     train.add_argument("--minutes", type=float, default=1e9, help="stop after this long")
     train.set_defaults(run=_train)
+
+    collect = steps.add_parser("collect", help="gather the sentences a teacher shall label")
+    collect.add_argument("--data", type=Path, required=True, help="folder with rewrites/ and more")
+    collect.add_argument("--output", type=Path, required=True, help="a text file")
+    collect.set_defaults(run=_collect)
+
+    label = steps.add_parser("label", help="label sentences with trained weights: silver data")
+    label.add_argument("weights", type=Path)
+    label.add_argument("sentences", type=Path, help="one sentence a line")
+    label.add_argument("--encoder", type=Path, help="default: the installed encoder package")
+    label.add_argument("--output", type=Path, required=True, help="a .jsonl.gz file")
+    label.set_defaults(run=_label)
 
     export = steps.add_parser("export", help="turn trained weights into the int8 ONNX model")
     export.add_argument("weights", type=Path)
@@ -65,6 +78,25 @@ def _train(options: argparse.Namespace) -> None:
         resume=options.resume,
         limit=options.limit,
         minutes=options.minutes,
+        silver=options.silver,
+    )
+
+
+def _collect(options: argparse.Namespace) -> None:
+    from parataxis.training.analyser.silver import collect
+
+    collect(options.data, options.output)
+
+
+def _label(options: argparse.Namespace) -> None:
+    from parataxis.training.analyser.silver import label
+    from parataxis.training.encoder import encoder_folder
+
+    label(
+        options.weights,
+        options.sentences,
+        options.encoder or encoder_folder(),
+        options.output,
     )
 
 

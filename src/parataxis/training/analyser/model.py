@@ -1,5 +1,6 @@
 """The analyser network: one encoder, and heads for tags, the tree and the roles."""
 
+import copy
 from dataclasses import dataclass
 
 import torch
@@ -20,10 +21,8 @@ class HeadSizes:
 
     arcs: int = 384
     labels: int = 128
-    roles: int = 384
     role_layers: int = 2
-    role_heads: int = 6
-    role_syntax: bool = True
+    role_depth: int = 2
     dropout: float = 0.33
 
 
@@ -58,40 +57,6 @@ class Biaffine(nn.Module):
         return (left @ heads.transpose(1, 2)).view(batch, words, self.outputs, -1)
 
 
-class RoleLayer(nn.Module):
-    """A pre-norm transformer layer over the words of one predicate's sentence."""
-
-    def __init__(self, sizes: HeadSizes, dropout: float = 0.1) -> None:
-        super().__init__()
-        width = sizes.roles
-        self.heads = sizes.role_heads
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.query, self.key = nn.Linear(width, width), nn.Linear(width, width)
-        self.value, self.output = nn.Linear(width, width), nn.Linear(width, width)
-        self.inner, self.outer = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
-        self.dropout = nn.Dropout(dropout)
-        # The first head starts out looking at a word's head, the second at its dependents.
-        self.towards = nn.Parameter(torch.zeros(2, self.heads))
-        self.towards.data[[0, 1], [0, 1]] = 5.0
-
-    def forward(self, hidden: Tensor, bias: Tensor, tree: Tensor | None) -> Tensor:
-        rows, words, width = hidden.shape
-        if tree is not None:
-            up, down = self.towards[:, None, :, None, None]
-            bias = bias + up * tree[:, None] + down * tree.transpose(1, 2)[:, None]
-        normed = self.norm1(hidden)
-
-        def split(projected: Tensor) -> Tensor:
-            return projected.view(rows, words, self.heads, width // self.heads).transpose(1, 2)
-
-        query, key, value = (split(p(normed)) for p in (self.query, self.key, self.value))
-        scores = query @ key.transpose(2, 3) / (width // self.heads) ** 0.5 + bias
-        mixed = (self.dropout(scores.softmax(-1)) @ value).transpose(1, 2)
-        hidden = hidden + self.dropout(self.output(mixed.reshape(rows, words, width)))
-        inner = self.outer(nn.functional.gelu(self.inner(self.norm2(hidden))))
-        return hidden + self.dropout(inner)  # type: ignore[no-any-return]
-
-
 class AnalyserNetwork(nn.Module):
     """Encoder and heads. ``words`` vectors come from the first piece of each word."""
 
@@ -112,22 +77,24 @@ class AnalyserNetwork(nn.Module):
         self.arcs = Biaffine(sizes.arcs, 1)
         self.label_dependents, self.label_heads = projection(sizes.labels), projection(sizes.labels)
         self.labels = Biaffine(sizes.labels, len(labels.deprels))
-        self.role_words = nn.Linear(width, sizes.roles)
-        self.role_predicate = nn.Linear(width, sizes.roles)
-        self.role_distance = nn.Embedding(2 * REACH + 1, sizes.roles)
-        self.role_layers = nn.ModuleList(RoleLayer(sizes) for _ in range(sizes.role_layers))
-        self.role_norm = nn.LayerNorm(sizes.roles)
-        self.roles = nn.Linear(sizes.roles, 1 + 2 * len(labels.roles))
-        self.role_syntax = sizes.role_syntax
-        if self.role_syntax:
-            self.role_relations = nn.Linear(len(labels.deprels), sizes.roles, bias=False)
-            self.role_paths = nn.Linear(5, sizes.roles, bias=False)
+        # The roles continue the encoder: copies of its last layers read the sentence once more for
+        # each predicate, starting from an earlier state with the predicate marked.
+        self.role_start = encoder.size.layers - sizes.role_depth
+        self.role_predicate = nn.Linear(width, width)
+        self.role_distance = nn.Embedding(2 * REACH + 1, width)
+        nn.init.zeros_(self.role_distance.weight)
+        self.role_layers = copy.deepcopy(encoder.layers[-sizes.role_layers :])
+        self.roles = nn.Linear(width, 1 + 2 * len(labels.roles))
 
-    def encode(self, pieces: Tensor, shapes: Tensor, mask: Tensor, first: Tensor) -> Tensor:
-        """One vector for the root and one for each word: (batch, words + 1, width)."""
-        hidden = self.encoder(pieces, shapes, mask)
-        index = first.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
-        return self.dropout(torch.gather(hidden, 1, index))  # type: ignore[no-any-return]
+    def encode(
+        self, pieces: Tensor, shapes: Tensor, mask: Tensor, first: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """One vector for the root and one for each word: (batch, words + 1, width), from the last
+        layer and from the layer at which the roles start."""
+        states = self.encoder(pieces, shapes, mask)
+        index = first.unsqueeze(-1).expand(-1, -1, states[-1].shape[-1])
+        last = self.dropout(torch.gather(states[-1], 1, index))
+        return last, torch.gather(states[self.role_start], 1, index)
 
     def score(self, vectors: Tensor, present: Tensor) -> Scores:
         """Tags, arcs and their labels; ``present`` (batch, words) marks real words, not padding."""
@@ -144,49 +111,17 @@ class AnalyserNetwork(nn.Module):
             self.labels(self.label_dependents(words), self.label_heads(vectors)),
         )
 
-    def role_scores(
-        self, vectors: Tensor, present: Tensor, scores: Scores, rows: Tensor, at: Tensor
-    ) -> Tensor:
-        """(predicates, words, tags) for the predicates at word ``at`` of sentence ``rows``.
-
-        The roles see the tree as the network itself scores it: its attention is drawn along the
-        arcs (Strubell et al. 2018), and each word knows its relation and its path to the predicate.
-        """
+    def role_scores(self, vectors: Tensor, present: Tensor, rows: Tensor, at: Tensor) -> Tensor:
+        """(predicates, words, tags) for the predicates at word ``at`` of sentence ``rows``."""
         words = vectors[:, 1:]
         place = torch.arange(words.shape[1], device=words.device)
         distance = (place[None] - at[:, None]).clamp(-REACH, REACH) + REACH
-        inputs = self.role_words(words)
-        tree = None
-        if self.role_syntax:
-            arcs = scores.arcs.detach().softmax(-1)
-            relations = (scores.labels.detach() @ arcs[..., None])[..., 0].softmax(-1)
-            inputs = inputs + self.role_relations(relations)
-            tree = arcs[:, :, 1:]
-        hidden = inputs[rows] + self.role_distance(distance)
+        hidden = words[rows] + self.role_distance(distance)
         hidden = hidden + self.role_predicate(words[rows, at])[:, None]
-        if tree is not None:
-            hidden = hidden + self.role_paths(_paths(tree, rows, at))
-            tree = tree[rows]
-        bias = (1.0 - present[rows][:, None, None, :].to(hidden.dtype)) * -10000.0
+        bias = self.encoder.attention_bias(present[rows])
         for layer in self.role_layers:
-            hidden = layer(hidden, bias, tree)
-        return self.roles(self.role_norm(hidden))  # type: ignore[no-any-return]
-
-
-def _paths(tree: Tensor, rows: Tensor, at: Tensor) -> Tensor:
-    """How likely each word is the predicate's child, head, grandchild, grandparent, sibling."""
-    twice = tree @ tree
-    siblings = tree @ tree.transpose(1, 2)
-    return torch.stack(
-        [
-            tree[rows, :, at],
-            tree[rows, at, :],
-            twice[rows, :, at],
-            twice[rows, at, :],
-            siblings[rows, at, :],
-        ],
-        -1,
-    )
+            hidden = layer(hidden, bias)
+        return self.roles(self.dropout(hidden))  # type: ignore[no-any-return]
 
 
 class AnalyserGraph(nn.Module):
@@ -208,11 +143,11 @@ class AnalyserGraph(nn.Module):
     ) -> tuple[Tensor, ...]:
         network = self.network
         present = first[:, 1:] > 0  # only padding points at the opening mark
-        vectors = network.encode(pieces, shapes, (pieces > 0).long(), first)
+        vectors, earlier = network.encode(pieces, shapes, (pieces > 0).long(), first)
         scores = network.score(vectors, present)
         found = (scores.predicates + forced > 0) & present
         rows, at = torch.nonzero(found).unbind(1)
-        roles = network.role_scores(vectors, present, scores, rows, at)
+        roles = network.role_scores(earlier, present, rows, at)
         return (
             scores.upos.argmax(-1),
             scores.xpos.argmax(-1),

@@ -29,10 +29,11 @@ from parataxis.training.analyser.examples import (
     make_examples,
 )
 from parataxis.training.analyser.model import AnalyserGraph, AnalyserNetwork, HeadSizes
+from parataxis.training.analyser.silver import read_silver
 from parataxis.training.analyser.treebank import GoldSentence, gold_sentences
 from parataxis.training.encoder import Encoder, EncoderSize, load_encoder
 
-__all__ = ["Config", "load_network", "read_config", "train"]
+__all__ = ["Config", "TorchModel", "load_network", "read_config", "train"]
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +47,7 @@ class Config:
 
     seed: int
     epochs: int
+    gold_copies: int
     batch_sentences: int
     warmup_steps: int
     encoder_rate: float
@@ -117,8 +119,9 @@ def train(
     resume: bool = False,
     limit: int | None = None,
     minutes: float = 1e9,
+    silver: Path | None = None,
 ) -> None:
-    """Train and write the result into ``output``.
+    """Train on the treebanks, and on ``silver`` sentences that a teacher has labelled.
 
     ``limit`` keeps only that many training sentences (a rehearsal). Training stops after the
     epoch in which ``minutes`` are over; ``resume`` goes on from the last finished epoch.
@@ -130,7 +133,9 @@ def train(
     dev = list(gold_sentences(data, "ewt", "dev"))[: limit and limit // 4]
     labels = build_labels(gold)
     word_pieces = WordPieces(encoder / "tokenizer.json")
-    examples = make_examples(gold, labels, word_pieces)
+    more = list(read_silver(silver))[:limit] if silver else []
+    examples = make_examples(gold * config.gold_copies + more, labels, word_pieces)
+    log.info("%d gold and %d silver sentences", len(gold), len(more))
     network = AnalyserNetwork(
         load_encoder(encoder, config.encoder_dropout), labels, config.heads
     ).to(device)
@@ -170,7 +175,7 @@ class _Trainer:
         self.examples, self.device, self.output = examples, device, output
         self.epoch = self.step = 0
         self.average = Average(network, config.average_decay)
-        inside = list(network.encoder.parameters())
+        inside = [*network.encoder.parameters(), *network.role_layers.parameters()]
         known = {id(p) for p in inside}
         outside = [p for p in network.parameters() if id(p) not in known]
         self.rates = [config.encoder_rate, config.head_rate]
@@ -278,7 +283,7 @@ class _Trainer:
 
 
 def _losses(network: AnalyserNetwork, batch: Batch) -> dict[str, Tensor]:
-    vectors = network.encode(batch.pieces, batch.shapes, batch.mask, batch.first)
+    vectors, earlier = network.encode(batch.pieces, batch.shapes, batch.mask, batch.first)
     scores = network.score(vectors, batch.present)
 
     def entropy(values: Tensor, targets: Tensor) -> Tensor:
@@ -294,7 +299,7 @@ def _losses(network: AnalyserNetwork, batch: Batch) -> dict[str, Tensor]:
     )
     roles = vectors.sum() * 0
     if len(batch.rows):
-        tags = network.role_scores(vectors, batch.present, scores, batch.rows, batch.at)
+        tags = network.role_scores(earlier, batch.present, batch.rows, batch.at)
         roles = entropy(tags, batch.tags)
     return {
         "arcs": entropy(scores.arcs, batch.heads),
