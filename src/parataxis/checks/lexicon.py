@@ -4,6 +4,7 @@ The insertable words are those that the reference rewrites of the training set i
 again (counted over 15,013 rewrites); docs/checks.md prints them.
 """
 
+from collections.abc import Iterable
 from functools import cache
 
 from parataxis.rewrite.forms import lemmas
@@ -36,7 +37,7 @@ __all__ = [
     "SHE",
     "SUBORDINATORS",
     "WITH_CONDITIONS",
-    "are_twins",
+    "Twins",
 ]
 
 
@@ -245,8 +246,8 @@ NUMBERS: dict[str, str] = {
 """Number words and the digits they are compared by."""
 
 # Nouns whose verb or adjective has another stem, where no rule on endings can tell.
-_IRREGULAR_TWINS = [
-    frozenset(line.split())
+_IRREGULAR_TWINS = {
+    word: frozenset(line.split())
     for line in (
         "die death dead",
         "bear birth born",
@@ -272,7 +273,8 @@ _IRREGULAR_TWINS = [
         "netherlands dutch",
         "england english",
     )
-]
+    for word in line.split()
+}
 _ENDINGS = _words(
     "e s d y ed er or es al ly ic an en ing ion ian ish ist ism ity ive ise ize ial age ant ent "
     "ate able ably ible ibly ance ence ancy ency ment ness ship hood less ful ous ious ation "
@@ -284,29 +286,35 @@ _STEM = 4
 _SHORT_STEM = 3
 
 
-@cache
-def are_twins(first: str, second: str) -> bool:
-    """Whether two words are derived from one another, as far as their endings tell.
+class Twins:
+    """Finds words derived from one another, as far as their endings tell.
 
-    >>> are_twins("terminate", "termination"), are_twins("die", "death"), are_twins("car", "care")
-    (True, True, False)
+    >>> twins = Twins(["termination", "death", "care"])
+    >>> [word for word in ("terminate", "die", "car") if word in twins]
+    ['terminate', 'die']
     """
-    for one in lemmas(first):
-        for other in lemmas(second):
-            if _share_stem(one, other) or any({one, other} <= twins for twins in _IRREGULAR_TWINS):
-                return True
-    return False
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._lemmas = {lemma for word in words for lemma in lemmas(word)}
+        self._by_start: dict[str, list[str]] = {}
+        for lemma in self._lemmas:
+            self._by_start.setdefault(lemma[:_SHORT_STEM], []).append(lemma)
+
+    def __contains__(self, word: str) -> bool:
+        return any(
+            not self._lemmas.isdisjoint(_IRREGULAR_TWINS.get(lemma, ()))
+            or any(_share_stem(lemma, other) for other in self._by_start.get(lemma[:3], ()))
+            for lemma in lemmas(word)
+        )
 
 
+@cache
 def _share_stem(one: str, other: str) -> bool:
-    common = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        common += 1
+    pairs = enumerate(zip(one, other, strict=False))
+    common = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
     if common < _SHORT_STEM:
         return False
-    rests = one[common:], other[common:]
+    rests = sorted((one[common:], other[common:]))
     if common < _STEM:  # "pay" and "payment": the short word must be whole, the rest an ending
-        return "" in rests and len(max(rests)) > _SHORT_STEM and max(rests) in _ENDINGS
+        return not rests[0] and len(rests[1]) > _SHORT_STEM and rests[1] in _ENDINGS
     return rests[0] in _ENDINGS and rests[1] in _ENDINGS

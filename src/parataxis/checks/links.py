@@ -74,28 +74,27 @@ def _missing(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) 
     surplus = len(needed) - kept
     if surplus <= 0:
         return []
-    partners = _followers(sort, written)
-    lonely = [unit for unit in needed if not partners & _forms_after(unit, source_units)]
-    rest = [unit for unit in reversed(needed) if unit not in lonely]
-    return (lonely + rest)[:surplus]
+    partners = {form for forms in _following(sort, written).values() for form in forms}
+    following = _following(sort, source_units)
+    # Those without a partner come first, then the last of the others.
+    order = sorted(needed, key=lambda unit: (bool(partners & following[unit.start]), -unit.start))
+    return order[:surplus]
 
 
 def _count_twins(sort: Sort, units: Sequence[Unit]) -> int:
     return sum(unit.sort is not sort and unit.key in _TWINS[sort] for unit in units)
 
 
-def _followers(sort: Sort, units: Sequence[Unit]) -> set[str]:
-    """The lemmas of the facts that follow a unit of the sort."""
-    return {form for unit in units if unit.sort is sort for form in _forms_after(unit, units)}
-
-
-def _forms_after(unit: Unit, units: Sequence[Unit]) -> frozenset[str]:
-    following = next((u for u in units[_place(unit, units) + 1 :] if u.is_fact), None)
-    return lemmas(following.key) if following else frozenset()
-
-
-def _place(unit: Unit, units: Sequence[Unit]) -> int:
-    return next(index for index, other in enumerate(units) if other is unit)
+def _following(sort: Sort, units: Sequence[Unit]) -> dict[int, frozenset[str]]:
+    """For each unit of a sort, by its place, the lemmas of the first fact after it."""
+    found: dict[int, frozenset[str]] = {}
+    following: frozenset[str] = frozenset()
+    for unit in reversed(units):
+        if unit.sort is sort:
+            found[unit.start] = following
+        elif unit.is_fact:
+            following = lemmas(unit.key)
+    return found
 
 
 def _flipped(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
