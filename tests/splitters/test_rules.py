@@ -50,7 +50,7 @@ PAPER = [
     (
         "Leila married the movie director Ruy Guerra, father of her only daughter.",
         "Leila married the movie director Ruy Guerra.",
-        "Ruy Guerra was father of her only daughter.",
+        "The movie director Ruy Guerra was father of her only daughter.",
     ),
     (
         "Nimfa was forced to take part of a devilish plan to fool the Saavedra family.",

@@ -12,11 +12,12 @@ All processes
     argument (ARG0 to ARG5) of a verb. Copied verbs keep their form.
 Wh
     The split is a cut at the R-ARG, also where the relative clause stands in the middle. The
-    Subject Argument replaces the relative word ("whose" with "'s"); the other words of the R-ARG
-    and a preposition before it stay with it.
+    Subject Argument replaces the relative word ("whose" with "'s"); the other words of the phrase
+    ("to which", "most of whom") stay with it.
 Conjunction
     "Followed by an argument" means that an argument begins there. The subject is the last argument
-    before the verb in its own frame, for an auxiliary in that of its main verb.
+    before the verb in its own frame, for an auxiliary in that of its main verb; failing that, the
+    last argument before the verb that it is joined to.
 Insertion
     Participle modifiers are ``acl`` and ``advcl`` with VBG or VBN; relative clause modifiers
     ``acl:relcl`` whose subject is the relative pronoun; prepositional ones ``nmod`` with a

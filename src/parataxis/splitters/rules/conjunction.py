@@ -35,14 +35,15 @@ def _starts_argument(analysis: Analysis, index: int) -> bool:
 
 
 def _subject(analysis: Analysis, index: int) -> Argument | None:
-    """The Subject Argument of the verb at ``index``, or of the verb whose auxiliary it is."""
+    """The Subject Argument of the verb at ``index``, or of the verb whose auxiliary it is, or of
+    the verb that it is joined to."""
     word = analysis[index]
     if word.upos not in ("VERB", "AUX"):
         return None
-    verbs = [index, word.head] if word.relation in ("aux", "cop") else [index]
+    main = analysis[word.head] if word.relation in ("aux", "cop") else word
+    verbs = [index, main.index]
+    if main.relation == "conj":
+        verbs += [main.head, *(v.index for v in analysis.children(main.head, "cop"))]
     frames = {frame.predicate: frame for frame in verb_frames(analysis)}
-    for verb in verbs:
-        subject = argument_before(frames[verb], index) if verb in frames else None
-        if subject is not None:
-            return subject
-    return None
+    subjects = (argument_before(frames[v], min(v, index)) for v in verbs if v in frames)
+    return next(filter(None, subjects), None)

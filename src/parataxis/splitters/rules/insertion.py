@@ -140,6 +140,7 @@ def _phrase(analysis: Analysis, noun: Word) -> list[Part]:
     clauses = {
         index
         for child in analysis.children(noun.index, *_CLAUSES_OF_A_NOUN)
+        if child.relation != "appos" or _follows_mark(analysis, child)
         for index in analysis.subtree(child.index)
     }
     words = [
@@ -153,6 +154,11 @@ def _phrase(analysis: Analysis, noun: Word) -> list[Part]:
     while words[-1] != noun and (words[-1].relation == "case" or words[-1].text in _SEPARATORS):
         words.pop()  # the "'s" of a possessor, the dash before a clause
     return copies(word.index for word in words)
+
+
+def _follows_mark(analysis: Analysis, node: Word) -> bool:
+    first, _ = analysis.span(node.index)
+    return any(analysis[index].text in _MARKS for index in (first - 1, first) if index >= 0)
 
 
 def _predicate(analysis: Analysis, node: Word, words: range, subject: Word) -> list[Part]:

@@ -8,7 +8,7 @@ from parataxis.syntax.analysis import Analysis, Argument
 
 __all__ = ["split_wh"]
 
-_RELATIVE = frozenset(["WDT", "WP", "WP$"])
+_RELATIVE = frozenset(["who", "whom", "whose", "which", "that"])
 
 
 def split_wh(
@@ -21,7 +21,7 @@ def split_wh(
         cut = sentence.index(Copy(words.start))
         before, after = range(words.start, relative), range(relative + 1, words.stop)
         phrase = copies(trimmed(analysis, subject.first, subject.last))
-        if analysis[relative].xpos == "WP$":
+        if analysis[relative].text.lower() == "whose":
             phrase.append(Insert("'s"))
         second = [*copies(before), *phrase, *copies(after), *sentence[cut + len(words) :]]
         yield list(sentence[:cut]), second
@@ -33,19 +33,20 @@ def _relational_arguments(analysis: Analysis) -> list[tuple[int, range, Argument
     for frame in verb_frames(analysis):
         for relational in filter(is_relational, frame.arguments):
             words = range(relational.first, relational.last + 1)
-            relative = next((w for w in words if analysis[w].xpos in _RELATIVE), None)
+            relative = next((w for w in words if analysis[w].text.lower() in _RELATIVE), None)
             if relative is None:
                 continue
-            words = _with_preposition(analysis, relative, words)
+            words = _whole(analysis, relative, words)
             subject = argument_before(frame, words.start)
             if subject is not None:
                 found.append((relative, words, subject))
     return sorted(found, key=lambda entry: entry[1].start)
 
 
-def _with_preposition(analysis: Analysis, relative: int, words: range) -> range:
-    """The R-ARG "to which" is sometimes labelled without its "to"."""
-    for preposition in analysis.children(relative, "case"):
-        if preposition.index == words.start - 1:
-            return range(preposition.index, words.stop)
-    return words
+def _whole(analysis: Analysis, relative: int, words: range) -> range:
+    """The R-ARG from the first word of its phrase: of "to which" and "most of which", sometimes
+    only "which" is labelled."""
+    word = analysis[relative]
+    top = word.head if word.deprel == "nmod" and word.head < relative else relative
+    first, _ = analysis.span(top)
+    return range(min(first, words.start), words.stop)
