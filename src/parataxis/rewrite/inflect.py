@@ -24,8 +24,8 @@ def is_plural(analysis: Analysis, index: int) -> bool:
     word = analysis[index]
     if word.text.lower() in _PLURAL_PRONOUNS or word.xpos in ("NNS", "NNPS"):
         return True
-    if word.upos == "NUM" and word.text.lower() not in ("one", "1"):
-        return True
+    if word.upos == "NUM" and word.text.isalpha() and word.text.lower() != "one":
+        return True  # "nine of them", but not the "31" of "October 31"
     return any(
         joined.text.lower() in ("and", "&")
         for conjunct in analysis.children(index, "conj")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from parataxis.rewrite.compose import Copy, Insert, Part, copies
 from parataxis.rewrite.inflect import be
-from parataxis.splitters.rules.roles import trimmed
+from parataxis.splitters.rules.roles import RELATIVE_WORDS, trimmed
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 
 __all__ = ["split_insertion"]
@@ -83,7 +83,7 @@ def _begins_with_its_subject(analysis: Analysis, clause: Word) -> bool:
     """Whether a relative clause begins with a relative pronoun that is its subject."""
     first = analysis[trimmed(analysis, *analysis.span(clause.index))[0]]
     is_subject = first.head == clause.index and first.relation == "nsubj"
-    return is_subject and first.xpos in ("WDT", "WP")
+    return is_subject and first.text.lower() in RELATIVE_WORDS
 
 
 def _place(sentence: Sequence[Part], words: range) -> int | None:
@@ -125,7 +125,7 @@ def _subject(analysis: Analysis, head: int) -> Word | None:
     while head != ROOT:
         word = analysis[head]
         subjects = analysis.children(head, "nsubj")
-        if subjects and subjects[0].xpos in ("WDT", "WP") and word.deprel == "acl:relcl":
+        if word.deprel == "acl:relcl" and _begins_with_its_subject(analysis, word):
             return analysis[word.head]
         if subjects:
             return subjects[0]

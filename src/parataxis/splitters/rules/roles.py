@@ -5,7 +5,16 @@ from collections.abc import Iterator
 
 from parataxis.syntax.analysis import Analysis, Argument, Frame
 
-__all__ = ["argument_before", "is_argument", "is_relational", "trimmed", "verb_frames"]
+__all__ = [
+    "RELATIVE_WORDS",
+    "argument_before",
+    "is_argument",
+    "is_relational",
+    "trimmed",
+    "verb_frames",
+]
+
+RELATIVE_WORDS = frozenset(["who", "whom", "whose", "which", "that"])
 
 _NUMBERED = re.compile(r"ARG\d")
 _BRACKETS = frozenset(["()", "[]"])

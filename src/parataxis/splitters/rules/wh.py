@@ -3,12 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from parataxis.rewrite.compose import Copy, Insert, Part, copies
-from parataxis.splitters.rules.roles import argument_before, is_relational, trimmed, verb_frames
+from parataxis.splitters.rules.roles import (
+    RELATIVE_WORDS,
+    argument_before,
+    is_relational,
+    trimmed,
+    verb_frames,
+)
 from parataxis.syntax.analysis import Analysis, Argument
 
 __all__ = ["split_wh"]
-
-_RELATIVE = frozenset(["who", "whom", "whose", "which", "that"])
 
 
 def split_wh(
@@ -33,7 +37,7 @@ def _relational_arguments(analysis: Analysis) -> list[tuple[int, range, Argument
     for frame in verb_frames(analysis):
         for relational in filter(is_relational, frame.arguments):
             words = range(relational.first, relational.last + 1)
-            relative = next((w for w in words if analysis[w].text.lower() in _RELATIVE), None)
+            relative = next((w for w in words if analysis[w].text.lower() in RELATIVE_WORDS), None)
             if relative is None:
                 continue
             words = _whole(analysis, relative, words)
