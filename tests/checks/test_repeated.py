@@ -25,6 +25,12 @@ def _repeated(source: str, *simple: str) -> list[int | None]:
             ["Tim saw the red door.", "Tom later saw the red door."],
             [],
         ),
+        # The first sentence introduces what the second is about.
+        (
+            "It is a clan of herders that has moved west.",
+            ["It is a clan of herders.", "The clan of herders has moved west."],
+            [],
+        ),
         # Names that are introduced and then described.
         (
             "The shafts are Anna shaft, which carries men, and Otto shaft, which carries ore.",
@@ -45,4 +51,4 @@ def test_repeated_sentences_are_found(source: str, simple: list[str], expected: 
 def test_repeated_sentence_is_named_whole() -> None:
     finding = check("It rained.", ["It rained.", "It rained."])[0]
     assert (finding.words, finding.start, finding.end) == ("It rained.", 0, 10)
-    assert finding.message == "The sentence 'It rained.' says again what the other sentences say."
+    assert finding.message == "The sentence 'It rained.' says again what was said before."

@@ -14,30 +14,28 @@ _FEWEST_FACTS = 2
 def repeated_sentences(
     source_units: Sequence[Unit], simple: Sequence[str], output: Sequence[Sequence[Unit]]
 ) -> list[Finding]:
-    """Simple sentences that could be struck out without losing a fact.
+    """Simple sentences that say nothing which the sentences before them do not say.
 
-    Such a sentence repeats another one word for word, or each of its facts stands in the other
-    sentences at least as often as in the source.
+    Such a sentence repeats one of them word for word, or each of its facts stands in them at
+    least as often as in the source. What only a later sentence says again was not idle: "It is a
+    clan. The clan is old." introduces the clan.
     """
     needed = Counter(unit.key for unit in source_units)
-    kept = list(range(len(simple)))
-    findings = []
-    # From the end, so that of two equal sentences the later one is the repetition.
-    for index in reversed(range(len(simple))):
-        others = [output[other] for other in kept if other != index]
-        if _is_copy(output[index], others) or _is_redundant(output[index], others, needed):
-            kept.remove(index)
-            findings.append(_finding(index, simple[index]))
-    return findings[::-1]
+    return [
+        _finding(index, simple[index])
+        for index in range(1, len(simple))
+        if _is_copy(output[index], output[:index])
+        or _is_redundant(output[index], output[:index], needed)
+    ]
 
 
-def _is_copy(sentence: Sequence[Unit], others: Sequence[Sequence[Unit]]) -> bool:
+def _is_copy(sentence: Sequence[Unit], before: Sequence[Sequence[Unit]]) -> bool:
     keys = [unit.key for unit in sentence]
-    return bool(keys) and any([unit.key for unit in other] == keys for other in others)
+    return bool(keys) and any([unit.key for unit in other] == keys for other in before)
 
 
 def _is_redundant(
-    sentence: Sequence[Unit], others: Sequence[Sequence[Unit]], needed: Counter[str]
+    sentence: Sequence[Unit], before: Sequence[Sequence[Unit]], needed: Counter[str]
 ) -> bool:
     stated = [unit for unit in sentence if unit.sort is not Sort.FUNCTION]
     # A sentence of names only ("These are the Anna shaft and the Konrad shaft") introduces them.
@@ -45,8 +43,8 @@ def _is_redundant(
         return False
     if all(unit.sort is Sort.NAME for unit in stated):
         return False
-    elsewhere = Counter(unit.key for other in others for unit in other)
-    return all(elsewhere[unit.key] >= max(1, needed[unit.key]) for unit in stated)
+    said = Counter(unit.key for other in before for unit in other)
+    return all(said[unit.key] >= max(1, needed[unit.key]) for unit in stated)
 
 
 def _finding(index: int, sentence: str) -> Finding:
@@ -56,5 +54,5 @@ def _finding(index: int, sentence: str) -> Finding:
         sentence=index,
         start=0,
         end=len(sentence),
-        message=f"The sentence '{sentence}' says again what the other sentences say.",
+        message=f"The sentence '{sentence}' says again what was said before.",
     )
