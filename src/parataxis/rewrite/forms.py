@@ -1,4 +1,4 @@
-"""When two words are forms of one word: "serving" and "serves", "they" and "their", "n't" and "not".
+"""When two words are forms of one: "serving" and "serves", "they" and "their", "n't" and "not".
 
 The dictionary behind it (lemminflect) is slow to import, so it is opened only when two spellings
 differ, and every answer is remembered.
