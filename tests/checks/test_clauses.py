@@ -26,8 +26,8 @@ def _kinds(checker: Checker, source: str, *simple: str) -> list[tuple[int | None
             [(1, "no-verb")],
         ),
         (
-            "His next work, a novel, follows a day in the life of a surgeon.",
-            ["His next work, a novel.", "It follows a day.", "In the life of a surgeon."],
+            "Her second play, a farce, shows an evening at the court of a duke.",
+            ["Her second play, a farce.", "It shows an evening.", "At the court of a duke."],
             [(0, "no-verb"), (2, "no-verb")],
         ),
         (

@@ -15,8 +15,11 @@ def _repeated(source: str, *simple: str) -> list[int | None]:
         ("He ran, and she ran.", ["He ran.", "He ran ."], [1]),
         # A part of a sentence, said again with other function words.
         (
-            "The spot is a hole in the cloud deck of Neptune.",
-            ["The spot is a hole in the cloud deck of Neptune.", "It is a hole in the cloud deck."],
+            "The pond is a pit in the clay floor of the quarry.",
+            [
+                "The pond is a pit in the clay floor of the quarry.",
+                "It is a pit in the clay floor.",
+            ],
             [1],
         ),
         # Said twice in the source, so twice in the rewrite.

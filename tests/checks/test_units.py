@@ -55,7 +55,7 @@ def test_units_know_what_words_state(sentence: str, expected: dict[str, str]) ->
         ("$1,000.50 for 19th", ["1000.50", "for", "19th"]),
         ("seventy nineteenth", ["70", "19th"]),
         ("able-bodied U.S. 2010-11", ["able", "bodied", "us", "2010", "11"]),
-        ("Islam ' s `` end ''", ["islam", "s", "end"]),
+        ("Rome ' s `` end ''", ["rome", "s", "end"]),
         ("O’Neill", ["o'neill"]),
         ("(i) pay and (b) go, 2) stay", ["pay", "and", "go", "stay"]),
         ("“…” — ;", []),

@@ -69,8 +69,8 @@ def test_words_lost_and_new_are_named(source: str, simple: list[str], messages: 
         ("Seventy men and 5 boys ran.", ["70 men ran.", "Five boys also ran."]),
         ("U.S. troops left, which pleased him.", ["US troops left.", "This pleased him."]),
         (
-            "Islam's holiest city is Mecca, a port.",
-            ["Islam 's holiest city is Mecca .", "Mecca is a port ."],
+            "Norway's oldest town is Tarsk, a port.",
+            ["Norway 's oldest town is Tarsk .", "Tarsk is a port ."],
         ),
         ("He sang; she, who wept, left.", ["He sang.", "However, she left.", "She wept."]),
         (

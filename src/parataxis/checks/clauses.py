@@ -88,7 +88,7 @@ def _is_finite(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
         return not analysis.children(word.index, "mark")
     if origins is None:
         return False
-    # A form that a rewrite has changed is the finite one: "screening" became "screens".
+    # A form that a rewrite has changed is the finite one: "racing" became "races".
     if origins.inflected(word) and word.xpos != "VBG" and is_verb_form(key(word.text)):
         return True
     copied = origins.copied(word)
@@ -158,7 +158,7 @@ def _has_second_clause(analysis: Analysis) -> bool:
 
 
 def _may_be_verb(analysis: Analysis, root: Word) -> bool:
-    """Whether a noun at the root behaves like a verb: "The bulletin screens nightly"."""
+    """Whether a noun at the root behaves like a verb: "The sloop races daily"."""
     if not analysis.children(root.index, "advmod", "obl", "obj", "ccomp"):
         return False
     return root.upos == "NOUN" and is_verb_form(key(root.text))
