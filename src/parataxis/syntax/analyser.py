@@ -1,6 +1,8 @@
 """The analyser: tags, dependency tree and semantic roles for English sentences, on the CPU."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from itertools import islice
@@ -13,17 +15,15 @@ from parataxis.errors import TooLongError
 from parataxis.syntax.analysis import Analysis, Frame, Word
 from parataxis.syntax.decoding import best_tags, best_tree, bio_spans
 from parataxis.syntax.labels import Labels, read_labels
-from parataxis.syntax.onnx import Arrays, Model, OnnxModel
-from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, WordPieces, stack
+from parataxis.syntax.onnx import Arrays, Model, OnnxModel, threads
+from parataxis.syntax.roles import reconcile
+from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, WordPieces
 from parataxis.text.tokens import Token, tokenize
 
 __all__ = ["Analyser", "Tokenized", "load_analyser"]
 
 WINDOW = 256
-"""Sentences that are sorted by length together, so that batches carry little padding."""
-
-BATCH_PIECES = 1024
-"""Word pieces in one batch, padding included: large enough for speed, small enough for a cache."""
+"""Sentences that are read ahead and analysed before the first of them is given out."""
 
 FORCED = 1e4
 """Added to (or taken from) the predicate score of a word to decide it from outside."""
@@ -58,13 +58,13 @@ class Analyser:
 
     def __call__(self, sentence: str) -> Analysis:
         """Analyse one sentence; :class:`TooLongError` where it exceeds the model's reach."""
-        result = next(self.pipe([sentence]))
+        result = self._analyse(Tokenized(sentence, tokenize(sentence)))
         if isinstance(result, TooLongError):
             raise result
         return result
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
-        """Analyse many sentences, in order, in batches.
+        """Analyse many sentences, in order, several at once.
 
         A sentence that is too long yields the error in its place instead of raising it, so that
         one bad sentence does not end a long run.
@@ -74,53 +74,33 @@ class Analyser:
     def pipe_tokenized(self, sentences: Iterable[Tokenized]) -> Iterator[Analysis | TooLongError]:
         """Like :meth:`pipe`, for sentences whose tokens are given."""
         stream = iter(sentences)
-        while window := list(islice(stream, WINDOW)):
-            yield from self._window(window)
+        with ThreadPoolExecutor(threads()) as pool:
+            while window := list(islice(stream, WINDOW)):
+                yield from pool.map(self._analyse, window)
 
-    def _window(self, window: Sequence[Tokenized]) -> list[Analysis | TooLongError]:
-        pieces = self._word_pieces([[token.text for token in s.tokens] for s in window])
-        results: list[Analysis | TooLongError] = [Analysis(s.text, ()) for s in window]
-        readable = []
-        for place, (sentence, encoded) in enumerate(zip(window, pieces, strict=True)):
-            if len(encoded.ids) > MAX_PIECES:
-                results[place] = _too_long(sentence, encoded)
-            elif sentence.tokens:
-                readable.append(place)
-        readable.sort(key=lambda place: len(pieces[place].ids))
-        for batch in _batches(readable, pieces):
-            chosen = [window[place] for place in batch]
-            analyses = self._batch(chosen, [pieces[place] for place in batch])
-            for place, analysis in zip(batch, analyses, strict=True):
-                results[place] = analysis
-        return results
-
-    def _batch(self, sentences: Sequence[Tokenized], pieces: Sequence[Pieces]) -> list[Analysis]:
-        first = stack([p.first for p in pieces])
-        forced = np.zeros((len(sentences), first.shape[1] - 1), dtype=np.float32)
-        for row, sentence in enumerate(sentences):
-            if sentence.predicates is not None:
-                forced[row] = -FORCED
-                forced[row, list(sentence.predicates)] = FORCED
+    def _analyse(self, sentence: Tokenized) -> Analysis | TooLongError:
+        # One sentence a run: int8 models take the range of their numbers from the whole input, so
+        # in a batch the analysis of a sentence would depend on its neighbours.
+        if not sentence.tokens:
+            return Analysis(sentence.text, ())
+        (pieces,) = self._word_pieces([[token.text for token in sentence.tokens]])
+        if len(pieces.ids) > MAX_PIECES:
+            return _too_long(sentence, pieces)
         scores = self._model(
             {
-                "pieces": stack([p.ids for p in pieces]),
-                "shapes": stack([p.shapes for p in pieces]),
-                "first": first,
-                "forced": forced,
+                "pieces": np.array([pieces.ids]),
+                "shapes": np.array([pieces.shapes]),
+                "first": np.array([pieces.first]),
+                "forced": _forced(sentence),
             }
         )
-        lengths = np.array([len(s.tokens) for s in sentences])
-        frames = self._frames(scores, lengths)
-        return [
-            Analysis(s.text, self._words(s.tokens, scores, row), frames[row])
-            for row, s in enumerate(sentences)
-        ]
+        bare = Analysis(sentence.text, self._words(sentence.tokens, scores))
+        return replace(bare, frames=self._frames(bare, scores))
 
-    def _words(self, tokens: Sequence[Token], scores: Arrays, row: int) -> list[Word]:
-        length = len(tokens)
-        heads = best_tree(scores["arcs"][row, :length, : length + 1])
-        deprels = scores["deprels"][row, np.arange(length), np.array(heads) + 1].tolist()
-        tags = (scores[name][row, :length].tolist() for name in ("upos", "xpos", "feats"))
+    def _words(self, tokens: Sequence[Token], scores: Arrays) -> list[Word]:
+        heads = best_tree(scores["arcs"][0])
+        deprels = scores["deprels"][0, np.arange(len(tokens)), np.array(heads) + 1].tolist()
+        tags = (scores[name][0].tolist() for name in ("upos", "xpos", "feats"))
         labels = self._labels
         return [
             Word(
@@ -139,25 +119,25 @@ class Analyser:
             )
         ]
 
-    def _frames(self, scores: Arrays, lengths: NDArray[np.int64]) -> list[list[Frame]]:
-        frames: list[list[Frame]] = [[] for _ in lengths]
-        rows = scores["predicate_rows"]
-        tags = best_tags(scores["roles"], lengths[rows])
-        for row, at, sequence in zip(rows, scores["predicates"], tags, strict=True):
-            frames[row].append(Frame(int(at), bio_spans(sequence, self._labels.roles)))
-        return frames
+    def _frames(self, analysis: Analysis, scores: Arrays) -> list[Frame]:
+        arguments = {
+            predicate: reconcile(analysis, bio_spans(tags, self._labels.roles))
+            for predicate, tags in zip(
+                scores["role_words"].tolist(), best_tags(scores["roles"]), strict=True
+            )
+        }
+        return [
+            Frame(predicate, arguments.get(predicate, ()))
+            for predicate in np.flatnonzero(scores["predicates"][0]).tolist()
+        ]
 
 
-def _batches(order: Sequence[int], pieces: Sequence[Pieces]) -> Iterator[list[int]]:
-    """Cut a list that is sorted by length into batches of at most :data:`BATCH_PIECES`."""
-    batch: list[int] = []
-    for place in order:
-        if batch and (len(batch) + 1) * len(pieces[place].ids) > BATCH_PIECES:
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch
+def _forced(sentence: Tokenized) -> NDArray[np.float32]:
+    forced = np.zeros((1, len(sentence.tokens)), dtype=np.float32)
+    if sentence.predicates is not None:
+        forced[:] = -FORCED
+        forced[0, list(sentence.predicates)] = FORCED
+    return forced
 
 
 def _parse_feats(bundle: str) -> dict[str, str]:

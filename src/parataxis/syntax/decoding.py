@@ -8,6 +8,7 @@ from parataxis.syntax.analysis import ROOT, Argument
 __all__ = ["best_tags", "best_tree", "bio_spans"]
 
 Scores = NDArray[np.float32]
+Heads = NDArray[np.int64]
 
 
 def best_tree(scores: Scores) -> list[int]:
@@ -24,7 +25,7 @@ def best_tree(scores: Scores) -> list[int]:
     weights = np.full((length + 1, length + 1), -np.inf)  # node 0 stands above the sentence
     weights[1:] = scores
     np.fill_diagonal(weights, -np.inf)
-    heads = weights.argmax(1)
+    heads: Heads = weights.argmax(1)
     heads[0] = ROOT
     if (heads == 0).sum() != 1 or _cycle(heads) is not None:
         # A penalty larger than any gain makes the spanning tree use exactly one root.
@@ -33,9 +34,9 @@ def best_tree(scores: Scores) -> list[int]:
     return [int(head) - 1 for head in heads[1:]]
 
 
-def _spanning(weights: NDArray[np.float64], root: int) -> NDArray[np.int64]:
+def _spanning(weights: NDArray[np.float64], root: int) -> Heads:
     """The maximum spanning tree below ``root`` (Chu and Liu 1965, Edmonds 1967)."""
-    heads = weights.argmax(1)
+    heads: Heads = weights.argmax(1)
     heads[root] = ROOT
     cycle = _cycle(heads)
     if cycle is None:
@@ -68,7 +69,7 @@ def _spanning(weights: NDArray[np.float64], root: int) -> NDArray[np.int64]:
     return heads
 
 
-def _cycle(heads: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def _cycle(heads: Heads) -> Heads | None:
     """The nodes of one cycle, or None where every node reaches the root."""
     state = np.zeros(len(heads), dtype=np.int8)  # 1: on the current path, 2: known to be fine
     following = heads.tolist()
@@ -85,40 +86,38 @@ def _cycle(heads: NDArray[np.int64]) -> NDArray[np.int64] | None:
     return None
 
 
-def best_tags(scores: Scores, lengths: NDArray[np.int64]) -> list[list[int]]:
-    """The best BIO tags of many sequences at once, in which I-X only follows B-X or I-X.
+def best_tags(scores: Scores) -> list[list[int]]:
+    """The best BIO tags of each sequence, in which I-X only follows B-X or I-X.
 
-    ``scores`` is (sequences, words, tags) with the tags O, B-0, I-0, B-1, I-1 and so on. Because
-    only the I tags are restricted, each step needs a maximum per label rather than per tag pair.
+    ``scores`` is (sequences, words, tags) with the tags O, B-0, I-0, B-1, I-1 and so on. Where the
+    best tag of every word makes an allowed sequence, as it mostly does, nothing better exists.
     """
-    count, width, tags = scores.shape
-    if not count:
-        return []
-    labels = (tags - 1) // 2
-    begin, inside = 1 + 2 * np.arange(labels), 2 + 2 * np.arange(labels)
-    best = scores[:, 0].astype(np.float64)
-    best[:, inside] = -np.inf
-    back = np.zeros((count, width, tags), dtype=np.int32)
-    totals = np.empty((count, width, tags))
-    totals[:, 0] = best
-    for place in range(1, width):
-        top = best.argmax(1)
-        back[:, place] = top[:, None]
-        arriving = np.repeat(best[np.arange(count), top][:, None], tags, axis=1)
-        stays = best[:, inside] >= best[:, begin]
-        back[:, place, inside] = np.where(stays, inside, begin)
-        arriving[:, inside] = np.maximum(best[:, inside], best[:, begin])
-        best = arriving + scores[:, place]
-        totals[:, place] = best
-    found = []
-    for row, length in enumerate(lengths):
-        tag = int(totals[row, length - 1].argmax())
-        sequence = [tag]
-        for place in range(int(length) - 1, 0, -1):
-            tag = int(back[row, place, tag])
-            sequence.append(tag)
-        found.append(sequence[::-1])
-    return found
+    greedy = scores.argmax(2)
+    inside = (greedy > 0) & (greedy % 2 == 0)
+    before = np.concatenate([np.zeros_like(greedy[:, :1]), greedy[:, :-1]], axis=1)
+    broken = (inside & (before != greedy) & (before != greedy - 1)).any(1)
+    return [
+        _allowed_tags(sequence) if wrong else tags
+        for sequence, tags, wrong in zip(scores, greedy.tolist(), broken.tolist(), strict=True)
+    ]
+
+
+def _allowed_tags(scores: Scores) -> list[int]:
+    """Viterbi. Because only the I tags are restricted, each step needs a maximum per label."""
+    length, tags = scores.shape
+    begin, inside = np.arange(1, tags, 2), np.arange(2, tags, 2)
+    best = scores[0].astype(np.float64)
+    best[inside] = -np.inf
+    back = np.empty((length, tags), dtype=np.int64)
+    for place in range(1, length):
+        top = best.argmax()
+        back[place] = top
+        back[place, inside] = np.where(best[inside] >= best[begin], inside, begin)
+        best = best[back[place]] + scores[place]
+    found = [int(best.argmax())]
+    for place in range(length - 1, 0, -1):
+        found.append(int(back[place, found[-1]]))
+    return found[::-1]
 
 
 def bio_spans(tags: list[int], roles: tuple[str, ...]) -> tuple[Argument, ...]:

@@ -8,12 +8,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["THREADS_VARIABLE", "Arrays", "Model", "OnnxModel"]
+__all__ = ["THREADS_VARIABLE", "Arrays", "Model", "OnnxModel", "threads"]
 
 Arrays = Mapping[str, NDArray[Any]]
 
 THREADS_VARIABLE = "PARATAXIS_THREADS"
-"""Environment variable: how many threads one process uses for a model (default: all cores)."""
+"""Environment variable: how many sentences a process analyses at once (default: all cores)."""
+
+
+def threads() -> int:
+    """How many threads a process uses."""
+    return int(os.environ.get(THREADS_VARIABLE, "0")) or os.cpu_count() or 1
 
 
 class Model(Protocol):
@@ -24,13 +29,17 @@ class Model(Protocol):
 
 
 class OnnxModel:
-    """An ONNX file, loaded on construction."""
+    """An ONNX file, loaded on construction.
+
+    One run uses one thread; callers run several sentences at once instead, which is faster than
+    sharing the small matrices of a sentence between cores.
+    """
 
     def __init__(self, path: Path) -> None:
         import onnxruntime  # half a second that commands without a model need not pay
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = int(os.environ.get(THREADS_VARIABLE, "0"))
+        options.intra_op_num_threads = 1
         options.log_severity_level = 3
         self._session = onnxruntime.InferenceSession(
             str(path), options, providers=["CPUExecutionProvider"]

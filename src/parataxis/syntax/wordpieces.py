@@ -54,6 +54,8 @@ class WordPieces:
         self._tokenizer = Tokenizer.from_file(str(path))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
+        added = self._tokenizer.get_added_tokens_decoder().values()
+        self._marks = frozenset(token.content for token in added)
 
     def __call__(self, sentences: Sequence[Sequence[str]]) -> list[Pieces]:
         """Encode sentences, each a sequence of words."""
@@ -66,10 +68,12 @@ class WordPieces:
         ]
 
     def _visible(self, words: Sequence[str]) -> list[str]:
-        """A word that the tokenizer's normaliser would erase stands as its unknown mark."""
+        """A word that the tokenizer would erase, or take for one of its own marks, is unknown."""
         return [word if self._survives(word) else "[UNK]" for word in words]
 
     def _survives(self, word: str) -> bool:
+        if word in self._marks:
+            return False
         if word.isascii() and word.isprintable():
             return True
         return bool(self._tokenizer.normalizer.normalize_str(word).strip())

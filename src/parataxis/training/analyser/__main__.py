@@ -1,4 +1,4 @@
-"""``python -m parataxis.training.analyser collect | train | label | export | evaluate``."""
+"""``python -m parataxis.training.analyser STEP``: every step from the data to the shipped files."""
 
 import argparse
 import logging
@@ -35,7 +35,6 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--silver", type=Path, help="sentences labelled by a teacher")
     train.add_argument("--resume", action="store_true")
     train.add_argument("--limit", type=int, help="train on this many sentences: a rehearsal")
-    train.add_argument("--minutes", type=float, default=1e9, help="stop after this long")
     train.set_defaults(run=_train)
 
     collect = steps.add_parser("collect", help="gather the sentences a teacher shall label")
@@ -77,7 +76,6 @@ def _train(options: argparse.Namespace) -> None:
         config,
         resume=options.resume,
         limit=options.limit,
-        minutes=options.minutes,
         silver=options.silver,
     )
 

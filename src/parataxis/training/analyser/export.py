@@ -2,8 +2,8 @@
 
 import json
 import logging
-import shutil
 import tempfile
+import warnings
 from pathlib import Path
 
 import torch
@@ -54,27 +54,28 @@ def export_float(weights: Path, path: Path) -> None:
         torch.tensor([[0.0, 1e4, 0.0], [0.0, 1e4, 0.0]]),
     )
     batch, length, words = "batch", "length", "words"
-    torch.onnx.export(
-        AnalyserGraph(network).eval(),
-        inputs,
-        str(path),
-        input_names=list(AnalyserGraph.INPUTS),
-        output_names=list(AnalyserGraph.OUTPUTS),
-        dynamic_axes={
-            "pieces": {0: batch, 1: length},
-            "shapes": {0: batch, 1: length},
-            "first": {0: batch, 1: "nodes"},
-            "forced": {0: batch, 1: words},
-        },
-        opset_version=17,
-        dynamo=False,
-    )
+    with warnings.catch_warnings():
+        # The exporter that torch calls legacy gives a smaller and faster graph; torch is pinned.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            AnalyserGraph(network).eval(),
+            inputs,
+            str(path),
+            input_names=list(AnalyserGraph.INPUTS),
+            output_names=list(AnalyserGraph.OUTPUTS),
+            dynamic_axes={
+                "pieces": {0: batch, 1: length},
+                "shapes": {0: batch, 1: length},
+                "first": {0: batch, 1: "nodes"},
+                "forced": {0: batch, 1: words},
+            },
+            opset_version=17,
+            dynamo=False,
+        )
 
 
 def _write_tokenizer(source: Path, target: Path) -> None:
     """Copy the tokenizer without its padding and truncation, which are decided at run time."""
-    if not source.exists():
-        shutil.copy(source, target)
     settings = json.loads(source.read_text(encoding="utf-8"))
     settings["padding"] = settings["truncation"] = None
     target.write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")

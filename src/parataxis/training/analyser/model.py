@@ -64,6 +64,10 @@ class AnalyserNetwork(nn.Module):
         super().__init__()
         width = encoder.size.width
         self.encoder = encoder
+        self.sizes = sizes
+        self.auxiliaries = [
+            number for number, name in enumerate(labels.deprels) if name.startswith("aux")
+        ]
 
         def projection(size: int) -> nn.Sequential:
             return nn.Sequential(nn.Linear(width, size), nn.GELU(), nn.Dropout(sizes.dropout))
@@ -128,11 +132,13 @@ class AnalyserGraph(nn.Module):
     """The network as it is exported: integers in, decisions and scores out.
 
     The predicates are found inside the graph, so that one run does everything; ``forced`` is
-    added to their scores and lets the caller decide them instead.
+    added to their scores and lets the caller decide them instead. Auxiliaries are predicates in
+    PropBank but have no arguments, so the role layers, the most expensive part, pass them over.
     """
 
     INPUTS = ("pieces", "shapes", "first", "forced")
-    OUTPUTS = ("upos", "xpos", "feats", "arcs", "deprels", "predicate_rows", "predicates", "roles")
+    TAGS = ("upos", "xpos", "feats")
+    OUTPUTS = (*TAGS, "arcs", "deprels", "predicates", "role_rows", "role_words", "roles")
 
     def __init__(self, network: AnalyserNetwork) -> None:
         super().__init__()
@@ -145,16 +151,21 @@ class AnalyserGraph(nn.Module):
         present = first[:, 1:] > 0  # only padding points at the opening mark
         vectors, earlier = network.encode(pieces, shapes, (pieces > 0).long(), first)
         scores = network.score(vectors, present)
-        found = (scores.predicates + forced > 0) & present
-        rows, at = torch.nonzero(found).unbind(1)
-        roles = network.role_scores(earlier, present, rows, at)
+        deprels = scores.labels.argmax(2)
+        likely = deprels.gather(2, scores.arcs.argmax(-1, keepdim=True))[..., 0]
+        auxiliary = torch.zeros_like(present)
+        for relation in network.auxiliaries:
+            auxiliary = auxiliary | (likely == relation)
+        predicates = (scores.predicates + forced > 0) & present
+        rows, at = torch.nonzero(predicates & ~auxiliary).unbind(1)
         return (
             scores.upos.argmax(-1),
             scores.xpos.argmax(-1),
             scores.feats.argmax(-1),
             scores.arcs,
-            scores.labels.argmax(2),
+            deprels,
+            predicates,
             rows,
             at,
-            roles,
+            network.role_scores(earlier, present, rows, at),
         )

@@ -2,12 +2,13 @@
 
 import sys
 import tempfile
+from importlib.resources import files
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from parataxis.syntax.analyser import Analyser, load_analyser
+from parataxis.syntax.analyser import Analyser
 from parataxis.syntax.labels import read_labels
 from parataxis.syntax.onnx import OnnxModel
 from parataxis.syntax.wordpieces import WordPieces
@@ -17,40 +18,39 @@ from parataxis.training.analyser.treebank import gold_sentences
 __all__ = ["report"]
 
 
-def report(data: Path, part: str, model: Path | None, weights: Path | None) -> None:
-    """Print the accuracy of the shipped model, or of the one in ``model``, on EWT and GUM."""
-    analyser = load_analyser() if model is None else _load(model / "analyser.onnx", model)
-    table = Table("", *Accuracy.NAMES, title=f"F1 in percent, {part} sets")
-    for bank in ("ewt", "gum"):
-        gold = list(gold_sentences(data, bank, part))
-
-        def row(name: str, scored: Analyser, tokens: str, predicates: str) -> None:
-            accuracy = evaluate(scored, gold, tokens=tokens, predicates=predicates)  # noqa: B023
-            roles = any(s.has_roles for s in gold)  # noqa: B023
-            shown = [f"{accuracy[n]:.2f}" if roles or n not in ROLES else "" for n in table_names]
-            table.add_row(f"{bank}, {name}", *shown)  # noqa: B023
-
-        if weights is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                from parataxis.training.analyser.export import export_float
-
-                export_float(weights, Path(folder) / "exact.onnx")
-                exact = _load(Path(folder) / "exact.onnx", model)
-                row("gold tokens, before int8", exact, "gold", "gold")
-        row("gold tokens and predicates", analyser, "gold", "gold")
-        row("gold tokens, own predicates", analyser, "gold", "own")
-        row("raw text, own tokens", analyser, "own", "own")
-    Console(file=sys.stdout, width=120).print(table)
-
-
 ROLES = ("predicates", "roles", "r-arg")
-table_names = Accuracy.NAMES
+"""What only EWT has gold annotation for."""
 
 
-def _load(path: Path, folder: Path | None) -> Analyser:
-    shipped = folder or Path(__file__).parents[2] / "syntax" / "model"
-    return Analyser(
-        OnnxModel(path),
-        read_labels(shipped / "analyser.json"),
-        WordPieces(shipped / "tokenizer.json"),
-    )
+def report(data: Path, part: str, model: Path | None, weights: Path | None) -> None:
+    """Print the accuracy of the shipped model, or of the one in ``model``, on EWT and GUM.
+
+    ``weights`` adds a row for the same network before int8.
+    """
+    folder = model or Path(str(files("parataxis.syntax"))) / "model"
+    with tempfile.TemporaryDirectory() as scratch:
+        systems = [("int8", _load(folder / "analyser.onnx", folder))]
+        if weights is not None:
+            from parataxis.training.analyser.export import export_float
+
+            export_float(weights, Path(scratch) / "exact.onnx")
+            systems.insert(0, ("float", _load(Path(scratch) / "exact.onnx", folder)))
+        table = Table("", *Accuracy.NAMES, title=f"F1 in percent, {part} sets")
+        for bank in ("ewt", "gum"):
+            gold = list(gold_sentences(data, bank, part))
+            for name, analyser in systems:
+                for tokens, predicates in SETTINGS:
+                    accuracy = evaluate(analyser, gold, tokens=tokens, predicates=predicates)
+                    shown = Accuracy.NAMES if bank == "ewt" else Accuracy.NAMES[: -len(ROLES)]
+                    label = f"{bank} {name}, {tokens} tokens, {predicates} predicates"
+                    table.add_row(label, *(f"{accuracy[figure]:.2f}" for figure in shown))
+    Console(file=sys.stdout, width=130).print(table)
+
+
+SETTINGS = (("gold", "gold"), ("gold", "own"), ("own", "own"))
+"""Whose tokens and whose predicates; own tokens are those of the raw text."""
+
+
+def _load(path: Path, folder: Path) -> Analyser:
+    labels = read_labels(folder / "analyser.json")
+    return Analyser(OnnxModel(path), labels, WordPieces(folder / "tokenizer.json"))

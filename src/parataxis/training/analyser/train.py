@@ -9,6 +9,7 @@ import logging
 import random
 import time
 import tomllib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from parataxis.training.analyser.silver import read_silver
 from parataxis.training.analyser.treebank import GoldSentence, gold_sentences
 from parataxis.training.encoder import Encoder, EncoderSize, load_encoder
 
-__all__ = ["Config", "TorchModel", "load_network", "read_config", "train"]
+__all__ = ["Config", "TorchModel", "load_network", "read_config", "save_network", "train"]
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ class Config:
 
     seed: int
     epochs: int
+    stop_after: int
     gold_copies: int
     batch_sentences: int
     warmup_steps: int
@@ -91,22 +93,20 @@ class TorchModel:
 
 
 class Average:
-    """An exponential moving average of all weights, with a warm start."""
+    """An exponential moving average of weights, with a warm start."""
 
-    def __init__(self, network: nn.Module, decay: float) -> None:
+    def __init__(self, weights: Mapping[str, Tensor], decay: float) -> None:
         self.decay = decay
         self.steps = 0
-        self.state = {k: v.detach().clone() for k, v in network.state_dict().items()}
+        self.state = {name: weight.detach().clone() for name, weight in weights.items()}
 
     @torch.no_grad()
-    def update(self, network: nn.Module) -> None:
+    def update(self, weights: Mapping[str, Tensor]) -> None:
         """Move the average towards the present weights."""
         self.steps += 1
         share = 1 - min(self.decay, (1 + self.steps) / (10 + self.steps))
-        present = network.state_dict()
-        names = list(self.state)
         torch._foreach_lerp_(
-            [self.state[n] for n in names], [present[n].detach() for n in names], share
+            list(self.state.values()), [weights[name].detach() for name in self.state], share
         )
 
 
@@ -118,13 +118,12 @@ def train(
     *,
     resume: bool = False,
     limit: int | None = None,
-    minutes: float = 1e9,
     silver: Path | None = None,
 ) -> None:
     """Train on the treebanks, and on ``silver`` sentences that a teacher has labelled.
 
-    ``limit`` keeps only that many training sentences (a rehearsal). Training stops after the
-    epoch in which ``minutes`` are over; ``resume`` goes on from the last finished epoch.
+    ``limit`` keeps only that many training sentences (a rehearsal); ``resume`` goes on from the
+    last epoch that was saved.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     random.seed(config.seed)
@@ -143,16 +142,14 @@ def train(
     if resume:
         trainer.load()
     started = time.monotonic()
-    for epoch in range(trainer.epoch, config.epochs):
+    for epoch in range(trainer.epoch, config.stop_after):
         loss = trainer.run_epoch()
         elapsed = time.monotonic() - started
         log.info("epoch %d: loss %.4f, %.0f s", epoch + 1, loss, elapsed)
-        last = epoch + 1 == config.epochs or elapsed > minutes * 60
+        last = epoch + 1 == config.stop_after
         if last or (epoch + 1) % config.evaluate_every == 0:
             trainer.save()
             _report(trainer, dev, word_pieces)
-        if last:
-            break
 
 
 def _report(trainer: "_Trainer", dev: list[GoldSentence], word_pieces: WordPieces) -> None:
@@ -174,7 +171,7 @@ class _Trainer:
         self.network, self.labels, self.config = network, labels, config
         self.examples, self.device, self.output = examples, device, output
         self.epoch = self.step = 0
-        self.average = Average(network, config.average_decay)
+        self.average = Average(network.state_dict(), config.average_decay)
         inside = [*network.encoder.parameters(), *network.role_layers.parameters()]
         known = {id(p) for p in inside}
         outside = [p for p in network.parameters() if id(p) not in known]
@@ -201,10 +198,10 @@ class _Trainer:
                     torch.zeros((), device=self.device),
                 )
             self.optimizer.zero_grad()
-            loss.backward()
+            torch.autograd.backward(loss)
             nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
             self.optimizer.step()
-            self.average.update(self.network)
+            self.average.update(self.network.state_dict())
             losses.append(loss.detach())
             rows.append((self.step, torch.stack([p.detach() for p in parts.values()])))
         self.epoch += 1
@@ -262,15 +259,7 @@ class _Trainer:
             },
             self.output / "last.pt",
         )
-        torch.save(
-            {
-                "weights": {k: v.half().cpu() for k, v in self.average.state.items()},
-                "labels": asdict(self.labels),
-                "heads": asdict(self.config.heads),
-                "encoder": asdict(self.network.encoder.size),
-            },
-            self.output / "analyser.pt",
-        )
+        save_network(self.averaged(), self.labels, self.output / "analyser.pt")
 
     def load(self) -> None:
         state = torch.load(self.output / "last.pt", map_location=self.device, weights_only=True)
@@ -312,12 +301,24 @@ def _losses(network: AnalyserNetwork, batch: Batch) -> dict[str, Tensor]:
     }
 
 
+def save_network(network: AnalyserNetwork, labels: Labels, path: Path) -> None:
+    """Write everything that :func:`load_network` needs, with the weights in half precision."""
+    torch.save(
+        {
+            "weights": {k: v.half().cpu() for k, v in network.state_dict().items()},
+            "labels": asdict(labels),
+            "heads": asdict(network.sizes),
+            "encoder": asdict(network.encoder.size),
+        },
+        path,
+    )
+
+
 def load_network(path: Path) -> tuple[AnalyserNetwork, Labels]:
-    """Load what :func:`train` wrote as ``analyser.pt``."""
+    """Load what :func:`save_network` wrote."""
     stored: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     labels = Labels(**{name: tuple(values) for name, values in stored["labels"].items()})
     encoder = Encoder(EncoderSize(**stored["encoder"]))
     network = AnalyserNetwork(encoder, labels, HeadSizes(**stored["heads"]))
     network.load_state_dict({k: v.float() for k, v in stored["weights"].items()})
     return network.eval(), labels
-

@@ -15,9 +15,8 @@ from parataxis.syntax.analysis import ROOT, Analysis, Argument, Frame, Word
 __all__ = ["KEPT_FEATURES", "GoldSentence", "gold_sentences"]
 
 KEPT_FEATURES = frozenset(
-    ["Case", "Degree", "Gender", "Mood", "Number", "Person", "Poss", "PronType", "Tense"]
-    + ["VerbForm", "Voice"]
-)
+    ("Case", "Degree", "Gender", "Mood", "Number", "Person", "Poss", "PronType")
+) | {"Tense", "VerbForm", "Voice"}
 """The UD features that the analyser predicts: what generation and the checks look at."""
 
 
