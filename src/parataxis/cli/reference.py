@@ -28,7 +28,7 @@ Every command answers `--help` (or `-h`), and `parataxis --version` tells the ve
 """
 
 _VARIABLES = {
-    THREADS_VARIABLE: "How many threads a process uses for a model; without it, all cores.",
+    THREADS_VARIABLE: "How many sentences a process analyses at once; without it, one per core.",
     "NO_COLOR": "Where it is set to anything, nothing is coloured.",
     "FORCE_COLOR": "Where it is set to anything, diffs and explanations are coloured anywhere.",
     DEBUG_VARIABLE: "Where it is set to anything, a bug shows its traceback.",

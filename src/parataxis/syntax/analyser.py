@@ -1,12 +1,13 @@
 """The analyser: tags, dependency tree and semantic roles for English sentences, on the CPU."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,14 @@ from parataxis.text.tokens import Token, tokenize
 
 __all__ = ["Analyser", "Tokenized", "load_analyser"]
 
+T = TypeVar("T")
+R = TypeVar("R")
+
 WINDOW = 256
 """Sentences that are read ahead and analysed before the first of them is given out."""
+
+REMEMBERED = 512
+"""Analyses that are kept, because splitters, patterns and checks ask for the same sentences."""
 
 FORCED = 1e4
 """Added to (or taken from) the predicate score of a word to decide it from outside."""
@@ -55,10 +62,13 @@ class Analyser:
         self._labels = labels
         self._word_pieces = word_pieces
         self._feats = [_parse_feats(bundle) for bundle in labels.feats]
+        self._analyse_text = lru_cache(REMEMBERED)(
+            lambda text: self._analyse(Tokenized(text, tokenize(text)))
+        )
 
     def __call__(self, sentence: str) -> Analysis:
         """Analyse one sentence; :class:`TooLongError` where it exceeds the model's reach."""
-        result = self._analyse(Tokenized(sentence, tokenize(sentence)))
+        result = self._analyse_text(sentence)
         if isinstance(result, TooLongError):
             raise result
         return result
@@ -69,14 +79,11 @@ class Analyser:
         A sentence that is too long yields the error in its place instead of raising it, so that
         one bad sentence does not end a long run.
         """
-        return self.pipe_tokenized(Tokenized(text, tokenize(text)) for text in sentences)
+        return _in_order(self._analyse_text, sentences)
 
     def pipe_tokenized(self, sentences: Iterable[Tokenized]) -> Iterator[Analysis | TooLongError]:
         """Like :meth:`pipe`, for sentences whose tokens are given."""
-        stream = iter(sentences)
-        with ThreadPoolExecutor(threads()) as pool:
-            while window := list(islice(stream, WINDOW)):
-                yield from pool.map(self._analyse, window)
+        return _in_order(self._analyse, sentences)
 
     def _analyse(self, sentence: Tokenized) -> Analysis | TooLongError:
         # One sentence a run: int8 models take the range of their numbers from the whole input, so
@@ -130,6 +137,14 @@ class Analyser:
             Frame(predicate, arguments.get(predicate, ()))
             for predicate in np.flatnonzero(scores["predicates"][0]).tolist()
         ]
+
+
+def _in_order(analyse: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """The results for many items, several at once, in the order of the items."""
+    stream = iter(items)
+    with ThreadPoolExecutor(threads()) as pool:
+        while window := list(islice(stream, WINDOW)):
+            yield from pool.map(analyse, window)
 
 
 def _forced(sentence: Tokenized) -> NDArray[np.float32]:
