@@ -40,17 +40,7 @@ def _relational_arguments(analysis: Analysis) -> list[tuple[int, range, Argument
             relative = next((w for w in words if analysis[w].text.lower() in RELATIVE_WORDS), None)
             if relative is None:
                 continue
-            words = _whole(analysis, relative, words)
             subject = argument_before(frame, words.start)
             if subject is not None:
                 found.append((relative, words, subject))
     return sorted(found, key=lambda entry: entry[1].start)
-
-
-def _whole(analysis: Analysis, relative: int, words: range) -> range:
-    """The R-ARG from the first word of its phrase: of "to which" and "most of which", sometimes
-    only "which" is labelled."""
-    word = analysis[relative]
-    top = word.head if word.deprel == "nmod" and word.head < relative else relative
-    first, _ = analysis.span(top)
-    return range(min(first, words.start), words.stop)
