@@ -22,16 +22,16 @@ from parataxis.syntax.patterns.agreement import (
 
 LABELLED = Path(__file__).parent / "fixtures" / "patterns.jsonl"
 
-# (precision, recall) on the whole labelled set, a little below what is reached (docs/patterns.md):
-# a sentence may get another tree in another batch.
+# (precision, recall) on the whole labelled set, about three points below what is reached
+# (docs/patterns.md), since the quantised model rounds differently on other processors.
 FLOORS = {
     Pattern.RC: (0.92, 0.93),
-    Pattern.CONJ: (0.96, 0.95),
-    Pattern.PART: (0.92, 0.90),
-    Pattern.PREP: (0.92, 0.92),
-    Pattern.ADV: (0.94, 0.92),
-    Pattern.APPOS: (0.92, 0.90),
-    Pattern.INF: (0.89, 0.90),
+    Pattern.CONJ: (0.97, 0.96),
+    Pattern.PART: (0.96, 0.93),
+    Pattern.PREP: (0.96, 0.94),
+    Pattern.ADV: (0.96, 0.97),
+    Pattern.APPOS: (0.92, 0.92),
+    Pattern.INF: (0.92, 0.93),
 }
 
 
