@@ -4,7 +4,10 @@ from collections.abc import Iterator
 
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 
-__all__ = ["be", "is_past", "is_plural"]
+__all__ = ["FORMS_OF_BE", "be", "is_past", "is_plural"]
+
+FORMS_OF_BE = frozenset(["am", "are", "is", "was", "were"])
+"""What :func:`be` gives."""
 
 _PLURAL_PRONOUNS = frozenset(["we", "you", "they", "these", "those", "both", "us", "them"])
 

@@ -8,10 +8,11 @@ Decisions
 ---------
 All processes
     The source is analysed once. Sentences made so far are searched from left to right, and the
-    first place that fits is taken if a word is left on both sides. An argument is a numbered
+    first place that fits is taken if both sides have a verb. An argument is a numbered
     argument (ARG0 to ARG5) of a verb. Copied verbs keep their form.
 Wh
-    The split is a cut at the R-ARG, also where the relative clause stands in the middle. The
+    The split is a cut at the R-ARG. A relative clause between a noun and its verb leaves no verb
+    before the cut, so the third process extracts it. The
     Subject Argument replaces the relative word ("whose" with "'s"); the other words of the phrase
     ("to which", "most of whom") stay with it.
 Conjunction

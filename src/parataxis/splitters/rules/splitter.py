@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import tee
 
 from parataxis.errors import TooLongError
-from parataxis.rewrite.compose import Part, compose, copies
+from parataxis.rewrite.compose import Insert, Part, compose, copies
+from parataxis.rewrite.inflect import FORMS_OF_BE
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.rules.conjunction import split_conjunction
 from parataxis.splitters.rules.insertion import split_insertion
@@ -66,13 +67,18 @@ def split_by_rules(analysis: Analysis) -> Rewrite:
 
 
 def _once(process: _Process, analysis: Analysis, sentences: list[list[Part]]) -> list[list[Part]]:
-    """Let a process make the first of its splits that leaves a word on both sides."""
+    """Let a process make the first of its splits whose halves both have a verb."""
     for place, sentence in enumerate(sentences):
         for halves in process(analysis, sentence):
-            if all(_has_word(analysis, half) for half in halves):
+            if all(_has_verb(analysis, half) for half in halves):
                 return [*sentences[:place], *halves, *sentences[place + 1 :]]
     return sentences
 
 
-def _has_word(analysis: Analysis, sentence: Sequence[Part]) -> bool:
-    return any(map(str.isalnum, compose(analysis, sentence)[0]))
+def _has_verb(analysis: Analysis, sentence: Sequence[Part]) -> bool:
+    return any(
+        part.text in FORMS_OF_BE
+        if isinstance(part, Insert)
+        else analysis[part.word].upos in ("VERB", "AUX")
+        for part in sentence
+    )
