@@ -1,13 +1,10 @@
 """Words as the models see them."""
 
-from importlib.resources import files
-from pathlib import Path
-
 import pytest
 
-from parataxis.syntax.wordpieces import SHAPES, WordPieces, shape, stack
+from parataxis.syntax.wordpieces import SHAPES, load_word_pieces, shape, stack
 
-WORD_PIECES = WordPieces(Path(str(files("parataxis.syntax"))) / "model" / "tokenizer.json")
+WORD_PIECES = load_word_pieces()
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")
 
-from importlib.resources import files  # noqa: E402
-
 from parataxis.syntax.analyser import Analyser  # noqa: E402
 from parataxis.syntax.labels import read_labels  # noqa: E402
 from parataxis.syntax.onnx import OnnxModel  # noqa: E402
-from parataxis.syntax.wordpieces import WordPieces  # noqa: E402
 from parataxis.training import encoder as encoders  # noqa: E402
 from parataxis.training.analyser import train as training  # noqa: E402
 from parataxis.training.analyser.__main__ import CONFIG, main  # noqa: E402
@@ -81,18 +78,14 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The shipped tokenizer beside an encoder of random weights."""
-    folder = tmp_path / "encoder"
-    folder.mkdir()
-    shipped = Path(str(files("parataxis.syntax"))) / "model" / "tokenizer.json"
-    (folder / "tokenizer.json").write_bytes(shipped.read_bytes())
+    """A folder from which an encoder of random weights is loaded."""
 
     def load(_: Path, dropout: float) -> encoders.Encoder:
         torch.manual_seed(0)
         return encoders.Encoder(TINY, dropout)
 
     monkeypatch.setattr(training, "load_encoder", load)
-    return folder
+    return tmp_path / "encoder"
 
 
 @pytest.fixture
@@ -113,11 +106,10 @@ def test_analyser_learns_exports_and_evaluates(
     data: Path, encoder: Path, config: training.Config, tmp_path: Path
 ) -> None:
     train(data, encoder, tmp_path / "run", config)
-    export(tmp_path / "run" / "analyser.pt", encoder, tmp_path / "model")
+    export(tmp_path / "run" / "analyser.pt", tmp_path / "model")
     analyser = Analyser(
         OnnxModel(tmp_path / "model" / "analyser.onnx"),
         read_labels(tmp_path / "model" / "analyser.json"),
-        WordPieces(tmp_path / "model" / "tokenizer.json"),
     )
     gold = list(gold_sentences(data, "ewt", "test"))
     accuracy = evaluate(analyser, gold, tokens="gold", predicates="own")
@@ -151,7 +143,7 @@ def test_analyser_learns_from_silver_sentences(
     lines = tmp_path / "lines.txt"
     lines.write_text("The judge who heard it retired.\nShe was seen.\n", encoding="utf-8")
     weights = tmp_path / "teacher" / "analyser.pt"
-    label(weights, lines, encoder, tmp_path / "silver.jsonl.gz")
+    label(weights, lines, tmp_path / "silver.jsonl.gz")
     silver = list(read_silver(tmp_path / "silver.jsonl.gz"))
     assert [s.analysis.text for s in silver] == lines.read_text(encoding="utf-8").splitlines()
     train(

@@ -18,7 +18,7 @@ from parataxis.syntax.decoding import best_tags, best_tree, bio_spans
 from parataxis.syntax.labels import Labels, read_labels
 from parataxis.syntax.onnx import Arrays, Model, OnnxModel, threads
 from parataxis.syntax.roles import reconcile
-from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, WordPieces
+from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import Token, tokenize
 
 __all__ = ["Analyser", "Tokenized", "load_analyser"]
@@ -57,10 +57,10 @@ class Analyser:
     ('slept', ['dog'])
     """
 
-    def __init__(self, model: Model, labels: Labels, word_pieces: WordPieces) -> None:
+    def __init__(self, model: Model, labels: Labels) -> None:
         self._model = model
         self._labels = labels
-        self._word_pieces = word_pieces
+        self._word_pieces = load_word_pieces()
         self._feats = [_parse_feats(bundle) for bundle in labels.feats]
         self._analyse_text = lru_cache(REMEMBERED)(
             lambda text: self._analyse(Tokenized(text, tokenize(text)))
@@ -171,8 +171,4 @@ def _too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:
 def load_analyser() -> Analyser:
     """The analyser that ships with Parataxis, loaded once per process."""
     folder = Path(str(files("parataxis.syntax"))) / "model"
-    return Analyser(
-        OnnxModel(folder / "analyser.onnx"),
-        read_labels(folder / "analyser.json"),
-        WordPieces(folder / "tokenizer.json"),
-    )
+    return Analyser(OnnxModel(folder / "analyser.onnx"), read_labels(folder / "analyser.json"))

@@ -5,13 +5,15 @@ Used in training and at run time alike, so that both see the same numbers.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-__all__ = ["MAX_PIECES", "SHAPES", "Pieces", "WordPieces", "shape", "stack"]
+__all__ = ["MAX_PIECES", "SHAPES", "Pieces", "WordPieces", "load_word_pieces", "shape", "stack"]
 
 MAX_PIECES = 512
 """The encoder has this many positions, its two marks at the ends included."""
@@ -48,7 +50,7 @@ class Pieces:
 
 
 class WordPieces:
-    """The encoder's tokenizer, applied to words that are already separate."""
+    """The tokenizer of the encoders, applied to words that are already separate."""
 
     def __init__(self, path: Path) -> None:
         self._tokenizer = Tokenizer.from_file(str(path))
@@ -92,6 +94,12 @@ class WordPieces:
                 previous = owner
             piece_shapes.append(shapes[owner])
         return Pieces(ids, piece_shapes, first)
+
+
+@cache
+def load_word_pieces() -> WordPieces:
+    """The tokenizer that ships with the models, which all of them share."""
+    return WordPieces(Path(str(files("parataxis.syntax"))) / "model" / "tokenizer.json")
 
 
 def stack(rows: Sequence[Sequence[int]], fill: int = 0) -> NDArray[np.int64]:

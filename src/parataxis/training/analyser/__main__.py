@@ -45,13 +45,11 @@ def _parser() -> argparse.ArgumentParser:
     label = steps.add_parser("label", help="label sentences with trained weights: silver data")
     label.add_argument("weights", type=Path)
     label.add_argument("sentences", type=Path, help="one sentence a line")
-    label.add_argument("--encoder", type=Path, help="default: the installed encoder package")
     label.add_argument("--output", type=Path, required=True, help="a .jsonl.gz file")
     label.set_defaults(run=_label)
 
     export = steps.add_parser("export", help="turn trained weights into the int8 ONNX model")
     export.add_argument("weights", type=Path)
-    export.add_argument("--encoder", type=Path, help="default: the installed encoder package")
     export.add_argument("--output", type=Path, required=True)
     export.set_defaults(run=_export)
 
@@ -88,21 +86,14 @@ def _collect(options: argparse.Namespace) -> None:
 
 def _label(options: argparse.Namespace) -> None:
     from parataxis.training.analyser.silver import label
-    from parataxis.training.encoder import encoder_folder
 
-    label(
-        options.weights,
-        options.sentences,
-        options.encoder or encoder_folder(),
-        options.output,
-    )
+    label(options.weights, options.sentences, options.output)
 
 
 def _export(options: argparse.Namespace) -> None:
     from parataxis.training.analyser.export import export
-    from parataxis.training.encoder import encoder_folder
 
-    export(options.weights, options.encoder or encoder_folder(), options.output)
+    export(options.weights, options.output)
 
 
 def _evaluate(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from parataxis.syntax.labels import Labels
-from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, WordPieces, stack
+from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces, stack
 from parataxis.training.analyser.treebank import GoldSentence
 
 __all__ = ["IGNORED", "Batch", "Example", "build_labels", "feature_bundle", "make_examples"]
@@ -58,15 +58,13 @@ class Example:
         return len(self.heads)
 
 
-def make_examples(
-    sentences: Sequence[GoldSentence], labels: Labels, word_pieces: WordPieces
-) -> list[Example]:
+def make_examples(sentences: Sequence[GoldSentence], labels: Labels) -> list[Example]:
     """Encode sentences; those too long for the encoder are left out."""
     index = {
         name: {label: number for number, label in enumerate(getattr(labels, name))}
         for name in ("upos", "xpos", "feats", "deprels", "roles")
     }
-    encoded = word_pieces([[w.text for w in s.analysis] for s in sentences])
+    encoded = load_word_pieces()([[w.text for w in s.analysis] for s in sentences])
     return [
         Example(
             pieces,

@@ -1,6 +1,5 @@
-"""From trained weights to the shipped files: one int8 ONNX model, its labels, its tokenizer."""
+"""From trained weights to the shipped files: one int8 ONNX model and its labels."""
 
-import json
 import logging
 import tempfile
 import warnings
@@ -19,8 +18,8 @@ __all__ = ["export", "export_float"]
 log = logging.getLogger(__name__)
 
 
-def export(weights: Path, encoder: Path, output: Path) -> None:
-    """Write ``analyser.onnx`` (int8), ``analyser.json`` and ``tokenizer.json`` into ``output``."""
+def export(weights: Path, output: Path) -> None:
+    """Write ``analyser.onnx`` (int8) and ``analyser.json`` into ``output``."""
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         exact, prepared = Path(folder) / "exact.onnx", Path(folder) / "prepared.onnx"
@@ -37,7 +36,6 @@ def export(weights: Path, encoder: Path, output: Path) -> None:
         )
     _, labels = load_network(weights)
     write_labels(labels, output / "analyser.json")
-    _write_tokenizer(encoder / "tokenizer.json", output / "tokenizer.json")
     size = (output / "analyser.onnx").stat().st_size
     log.info("wrote %s (%.1f MB)", output / "analyser.onnx", size / 1e6)
 
@@ -72,10 +70,3 @@ def export_float(weights: Path, path: Path) -> None:
             opset_version=17,
             dynamo=False,
         )
-
-
-def _write_tokenizer(source: Path, target: Path) -> None:
-    """Copy the tokenizer without its padding and truncation, which are decided at run time."""
-    settings = json.loads(source.read_text(encoding="utf-8"))
-    settings["padding"] = settings["truncation"] = None
-    target.write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")

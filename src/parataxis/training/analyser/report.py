@@ -11,7 +11,6 @@ from rich.table import Table
 from parataxis.syntax.analyser import Analyser
 from parataxis.syntax.labels import read_labels
 from parataxis.syntax.onnx import OnnxModel
-from parataxis.syntax.wordpieces import WordPieces
 from parataxis.training.analyser.evaluate import Accuracy, evaluate
 from parataxis.training.analyser.treebank import gold_sentences
 
@@ -53,5 +52,4 @@ SETTINGS = (("gold", "gold"), ("gold", "own"), ("own", "own"))
 
 
 def _load(path: Path, folder: Path) -> Analyser:
-    labels = read_labels(folder / "analyser.json")
-    return Analyser(OnnxModel(path), labels, WordPieces(folder / "tokenizer.json"))
+    return Analyser(OnnxModel(path), read_labels(folder / "analyser.json"))

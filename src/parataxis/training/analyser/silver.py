@@ -43,18 +43,16 @@ def _sentences(data: Path) -> Iterator[str]:
             yield from (line for number, line in enumerate(lines) if number % every == 0)
 
 
-def label(weights: Path, sentences: Path, encoder: Path, output: Path) -> None:
+def label(weights: Path, sentences: Path, output: Path) -> None:
     """Analyse the lines of ``sentences`` with trained weights and write them as silver data."""
     import torch
 
     from parataxis.syntax.analyser import Analyser
-    from parataxis.syntax.wordpieces import WordPieces
     from parataxis.training.analyser.train import TorchModel, load_network
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network, labels = load_network(weights)
-    word_pieces = WordPieces(encoder / "tokenizer.json")
-    analyser = Analyser(TorchModel(network.to(device), device), labels, word_pieces)
+    analyser = Analyser(TorchModel(network.to(device), device), labels)
     lines = sentences.read_text(encoding="utf-8").splitlines()
     with gzip.open(output, "wt", encoding="utf-8") as stream:
         for analysis in analyser.pipe(lines):

@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from parataxis.syntax.analyser import Analyser
 from parataxis.syntax.labels import Labels
 from parataxis.syntax.onnx import Arrays
-from parataxis.syntax.wordpieces import WordPieces
 from parataxis.training.analyser.evaluate import evaluate
 from parataxis.training.analyser.examples import (
     IGNORED,
@@ -131,9 +130,8 @@ def train(
     gold = [s for bank in ("ewt", "gum") for s in gold_sentences(data, bank, "train")][:limit]
     dev = list(gold_sentences(data, "ewt", "dev"))[: limit and limit // 4]
     labels = build_labels(gold)
-    word_pieces = WordPieces(encoder / "tokenizer.json")
     more = list(read_silver(silver))[:limit] if silver else []
-    examples = make_examples(gold * config.gold_copies + more, labels, word_pieces)
+    examples = make_examples(gold * config.gold_copies + more, labels)
     log.info("%d gold and %d silver sentences", len(gold), len(more))
     network = AnalyserNetwork(
         load_encoder(encoder, config.encoder_dropout), labels, config.heads
@@ -149,12 +147,12 @@ def train(
         last = epoch + 1 == config.stop_after
         if last or (epoch + 1) % config.evaluate_every == 0:
             trainer.save()
-            _report(trainer, dev, word_pieces)
+            _report(trainer, dev)
 
 
-def _report(trainer: "_Trainer", dev: list[GoldSentence], word_pieces: WordPieces) -> None:
+def _report(trainer: "_Trainer", dev: list[GoldSentence]) -> None:
     network = trainer.averaged().eval()
-    analyser = Analyser(TorchModel(network, trainer.device), trainer.labels, word_pieces)
+    analyser = Analyser(TorchModel(network, trainer.device), trainer.labels)
     log.info("dev: %s", evaluate(analyser, dev, tokens="gold", predicates="gold"))
 
 
