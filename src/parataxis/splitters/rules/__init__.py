@@ -1,8 +1,9 @@
 """The rule-based splitter of Zhang et al. (2020), §3.1 and appendix A: a baseline.
 
 Three processes run once each, in this order: wh (:mod:`.wh`), conjunction (:mod:`.conjunction`)
-and insertion (:mod:`.insertion`). Nothing here goes beyond the paper; where it is silent we
-decided as follows. docs/rules.md has the reasons and an example for each, which the tests run.
+and insertion (:mod:`.insertion`). Nothing here goes beyond the paper but the last rule for
+conjunctions, which its own example needs; where it is silent we decided as follows. docs/rules.md
+has the reasons and an example for each, which the tests run.
 
 Decisions
 ---------
@@ -12,9 +13,8 @@ All processes
     argument (ARG0 to ARG5) of a verb. Copied verbs keep their form.
 Wh
     The split is a cut at the R-ARG. A relative clause between a noun and its verb leaves no verb
-    before the cut, so the third process extracts it. The
-    Subject Argument replaces the relative word ("whose" with "'s"); the other words of the phrase
-    ("to which", "most of whom") stay with it.
+    before the cut, so the third process extracts it. The Subject Argument replaces the relative
+    word ("whose" with "'s"); the other words of the R-ARG ("to which", "most of whom") stay.
 Conjunction
     "Followed by an argument" means that an argument begins there. The subject is the last argument
     before the verb in its own frame, for an auxiliary in that of its main verb; failing that, the

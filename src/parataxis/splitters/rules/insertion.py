@@ -143,12 +143,13 @@ def _phrase(analysis: Analysis, noun: Word) -> list[Part]:
         if child.relation != "appos" or _follows_mark(analysis, child)
         for index in analysis.subtree(child.index)
     }
-    words = [
-        analysis[index]
+    commas = {
+        index
         for index in analysis.subtree(noun.index)
-        if index not in clauses
-        and not (analysis[index].text == "," and {index - 1, index + 1} & clauses)
-    ]
+        if analysis[index].text == "," and {index - 1, index + 1} & clauses
+    }
+    dropped = (clauses | commas) - {noun.index}  # a wrong tree may take a comma for the subject
+    words = [analysis[index] for index in analysis.subtree(noun.index) if index not in dropped]
     while words[0] != noun and words[0].relation in _BEFORE_THE_PHRASE:
         words.pop(0)
     while words[-1] != noun and (words[-1].relation == "case" or words[-1].text in _SEPARATORS):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import tee
 
 from parataxis.errors import TooLongError
-from parataxis.rewrite.compose import Insert, Part, compose, copies
+from parataxis.rewrite.compose import Part, compose, copies
 from parataxis.rewrite.inflect import FORMS_OF_BE
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.rules.conjunction import split_conjunction
@@ -76,9 +76,10 @@ def _once(process: _Process, analysis: Analysis, sentences: list[list[Part]]) ->
 
 
 def _has_verb(analysis: Analysis, sentence: Sequence[Part]) -> bool:
+    """Whether a verb is left once the sentence is composed, which drops "and" at its ends."""
+    verbs = {(word.start, word.end) for word in analysis if word.upos in ("VERB", "AUX")}
+    _, tokens = compose(analysis, sentence)
     return any(
-        part.text in FORMS_OF_BE
-        if isinstance(part, Insert)
-        else analysis[part.word].upos in ("VERB", "AUX")
-        for part in sentence
+        token.text in FORMS_OF_BE if token.source is None else token.source in verbs
+        for token in tokens
     )
