@@ -5,6 +5,7 @@
 DATA is the folder that holds ``ud/`` and ``contracts/``. Every system reads the same documents in
 the same run. A sentence end counts as found when it stands after the same visible character, so
 systems that trim or change whitespace are not punished; the end of a document is not counted.
+``--sets growth`` shows how our time grows with the length of hostile text.
 """
 
 import argparse
@@ -21,6 +22,24 @@ from pathlib import Path
 from parataxis.text.segments import sentence_spans
 from parataxis.text.tokens import tokenize
 from parataxis.training.analyser.treebank import gold_sentences
+
+HOSTILE = [
+    "a",
+    "a-",
+    "1,",
+    "a.b@",
+    "http://",
+    "n't",
+    "[",
+    "😀",
+    ".",
+    "a. ",
+    "`a",
+    "](",
+    "[1]",
+    "> ",
+]
+"""Units that, repeated, tempt a pattern to try every split or a rule to look back each time."""
 
 CASES = Path(__file__).parents[1] / "tests" / "text" / "segmentation_cases.txt"
 
@@ -211,6 +230,25 @@ def token_scores(data: Path, part: str) -> None:
         print(f"| {treebank} {part} | {figures} | {speed:.1f} |")
 
 
+def growth() -> None:
+    """How many times longer ten times as much hostile text takes: about ten if time is linear."""
+    print("\n### growth: time for 200,000 characters, relative to 20,000\n")
+    print("| unit | sentences | tokens |\n|---|---|---|")
+    for unit in HOSTILE:
+        ratios = [f"{_ratio(function, unit):.0f}" for function in (sentence_spans, tokenize)]
+        print(f"| `` {unit} `` | {' | '.join(ratios)} |")
+
+
+def _ratio(function: Callable[[str], object], unit: str) -> float:
+    seconds = []
+    for length in (20_000, 200_000):
+        text = unit * (length // len(unit))
+        start = time.perf_counter()
+        function(text)
+        seconds.append(time.perf_counter() - start)
+    return seconds[1] / seconds[0]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
@@ -244,6 +282,8 @@ def main() -> None:
             print(f"| {system_name} | {figures} | {score.seconds / base:.2f} |")
     if "tokens".startswith(options.sets):
         token_scores(options.data, options.part)
+    if "growth".startswith(options.sets):
+        growth()
 
 
 if __name__ == "__main__":
