@@ -2,8 +2,9 @@
 
     python benchmarks/checks.py --data DATA
 
-DATA holds ``rewrites/dev.jsonl`` (references: every finding is a false alarm) and ``hsplit/``
-(source.txt, and outputs/*.txt with <SEP> between the simple sentences).
+DATA holds ``rewrites/dev.jsonl`` (references: every finding is a false alarm; their sources are
+also given to the built-in splitters) and ``hsplit/`` (source.txt, and outputs/*.txt with <SEP>
+between the simple sentences).
 """
 
 import argparse
@@ -19,9 +20,12 @@ from rich.table import Table
 from parataxis.checks import Checker
 from parataxis.checks.damage import DAMAGES, damaged
 from parataxis.rewrite.record import Finding, Kind
+from parataxis.splitters.registry import load_splitter
 from parataxis.syntax.analyser import load_analyser
 
 Pair = tuple[str, list[str]]
+
+SPLITTERS = ("source", "rules")
 
 
 def main() -> None:
@@ -46,6 +50,7 @@ def main() -> None:
     _show(console, [pair for _, pair in references], found, options.show)
     good = [pair for (_, pair), findings in zip(references, found, strict=True) if not findings]
     console.print(_damage_table(words, checker, good))
+    console.print(_splitter_table(checker, [source for _, (source, _) in references]))
     console.print(_system_table(checker, options.data / "hsplit"))
 
 
@@ -70,6 +75,20 @@ def _reference_table(domains: Sequence[str], found: Sequence[list[Finding]], par
     for domain in sorted(set(domains)):
         _add(table, domain, [f for d, f in zip(domains, found, strict=True) if d == domain])
     _add(table, "all", found)
+    return table
+
+
+def _splitter_table(checker: Checker, sources: Sequence[str]) -> Table:
+    """The findings on all rewrites of a splitter, and on those that it split."""
+    table = _table("Built-in splitters on these sources: % of rewrites with a finding", "splitter")
+    for name in SPLITTERS:
+        rewrites = list(load_splitter(name).pipe(sources))
+        pairs = ((rewrite.source, rewrite.simple) for rewrite in rewrites)
+        found = list(checker.pipe(pairs, [rewrite.provenance for rewrite in rewrites]))
+        _add(table, name, found)
+        split = [f for r, f in zip(rewrites, found, strict=True) if r.is_split]
+        if split:
+            _add(table, f"{name}, where it splits", split)
     return table
 
 
