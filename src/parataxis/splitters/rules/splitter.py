@@ -40,7 +40,7 @@ class RulesSplitter:
         return next(self.pipe([sentence]))
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
-        """Rewrite many sentences, in order; they are analysed in batches."""
+        """Rewrite many sentences, in order; several are analysed at once."""
         analyser = self._analyser or load_analyser()
         originals, to_analyse = tee(sentences)
         for sentence, analysis in zip(originals, analyser.pipe(to_analyse), strict=True):
