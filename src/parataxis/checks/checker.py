@@ -56,7 +56,7 @@ class Checker:
         rewrites: Iterable[tuple[str, Sequence[str]]],
         provenances: Iterable[Provenance | None] | None = None,
     ) -> Iterator[list[Finding]]:
-        """The findings on each of many rewrites, in order; their analyses are made in batches."""
+        """The findings on each of many rewrites, in order."""
         stream = iter(rewrites)
         origins = iter(provenances) if provenances is not None else None
         while window := list(islice(stream, _WINDOW)):

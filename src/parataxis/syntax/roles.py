@@ -56,7 +56,10 @@ def _with_relative(
 
 def _is_relative(analysis: Analysis, argument: Argument) -> bool:
     words = analysis.words[argument.first : argument.last + 1]
-    return len(words) <= LONGEST and any(word.xpos in RELATIVE_TAGS for word in words)
+    # The model often tags "whose" like "his".
+    return len(words) <= LONGEST and any(
+        word.xpos in RELATIVE_TAGS or word.text.lower() == "whose" for word in words
+    )
 
 
 def _whole_phrase(
