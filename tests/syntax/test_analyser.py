@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.errors import TooLongError
+from parataxis.errors import InputError, TooLongError
 from parataxis.syntax.analyser import Tokenized, load_analyser
 from parataxis.syntax.analysis import ROOT, Analysis
 from parataxis.text.tokens import tokenize
@@ -92,6 +92,15 @@ def test_analyser_answers_odd_input(text: str) -> None:
 def test_analyser_refuses_what_is_too_long_in_one_sentence(words: int) -> None:
     with pytest.raises(TooLongError, match=f"has {words + 1} words .* reads at most 512"):
         ANALYSER("word " * words + ".")
+
+
+@pytest.mark.parametrize("threads", ["abc", "-3", "0", "1.5"])
+def test_analyser_names_a_wrong_number_of_threads(
+    threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARATAXIS_THREADS", threads)
+    with pytest.raises(InputError, match="must be a number of threads"):
+        list(ANALYSER.pipe(["It rained."]))
 
 
 def test_analyser_pipe_keeps_the_order_and_goes_on_after_a_long_sentence() -> None:

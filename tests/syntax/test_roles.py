@@ -1,6 +1,10 @@
 """Roles of relative words agree with their antecedents."""
 
+import itertools
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from parataxis.syntax.analysis import ROOT, Analysis, Argument, Word
 from parataxis.syntax.roles import reconcile
@@ -76,3 +80,21 @@ def test_roles_reconcile(
     name: str, predicted: tuple[Argument, ...], expected: tuple[Argument, ...]
 ) -> None:
     assert reconcile(analysis(name), predicted) == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(sorted(CLAUSES)),
+    st.lists(st.sampled_from(["", "ARG0", "ARG1", "ARGM-TMP", "R-ARG0", "R-ARGM-TMP"]), min_size=6),
+    st.lists(st.booleans(), min_size=6),
+)
+def test_roles_reconciled_never_overlap(name: str, labels: list[str], joins: list[bool]) -> None:
+    parsed = analysis(name)
+    predicted: list[Argument] = []
+    for word, label, join in zip(parsed, labels, joins, strict=False):
+        if join and predicted and predicted[-1].last == word.index - 1:
+            predicted[-1] = Argument(predicted[-1].first, word.index, predicted[-1].label)
+        elif label:
+            predicted.append(Argument(word.index, word.index, label))
+    found = reconcile(parsed, predicted)
+    assert all(one.last < two.first for one, two in itertools.pairwise(found))

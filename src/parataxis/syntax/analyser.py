@@ -70,7 +70,7 @@ class Analyser:
         """Analyse one sentence; :class:`TooLongError` where it exceeds the model's reach."""
         result = self._analyse_text(sentence)
         if isinstance(result, TooLongError):
-            raise result
+            raise TooLongError(*result.args)  # the remembered one must not collect tracebacks
         return result
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:

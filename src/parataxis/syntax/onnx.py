@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from parataxis.errors import InputError
+
 __all__ = ["THREADS_VARIABLE", "Arrays", "Model", "OnnxModel", "threads"]
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -18,7 +20,12 @@ THREADS_VARIABLE = "PARATAXIS_THREADS"
 
 def threads() -> int:
     """How many threads a process uses."""
-    return int(os.environ.get(THREADS_VARIABLE, "0")) or os.cpu_count() or 1
+    asked = os.environ.get(THREADS_VARIABLE, "")
+    if not asked:
+        return os.cpu_count() or 1
+    if not asked.isdecimal() or int(asked) == 0:
+        raise InputError(f"{THREADS_VARIABLE} must be a number of threads, not {asked!r}.")
+    return int(asked)
 
 
 class Model(Protocol):

@@ -40,18 +40,18 @@ def _with_relative(
     analysis: Analysis, found: list[Argument], argument: Argument, all_: Sequence[Argument]
 ) -> list[Argument]:
     """The arguments found so far with a relative word added, or passed over."""
-    before, argument = _whole_phrase(analysis, found, argument)
-    antecedent = _antecedent(analysis, before, argument)
+    before, phrase = _whole_phrase(analysis, found, argument)
+    antecedent = _antecedent(analysis, before, phrase)
     if not argument.label.startswith("R-"):
         if antecedent is None or antecedent.label != argument.label:
             return [*found, argument]
-        return [*before, replace(argument, label=f"R-{argument.label}")]
+        return [*before, replace(phrase, label=f"R-{argument.label}")]
     if antecedent is None:
-        antecedent = _from_tree(analysis, before, argument)
+        antecedent = _from_tree(analysis, before, phrase)
         if antecedent is None or any(a.label == antecedent.label for a in all_):
             return found
         before = [*before, antecedent]
-    return [*before, replace(argument, label=f"R-{antecedent.label}")]
+    return [*before, replace(phrase, label=f"R-{antecedent.label}")]
 
 
 def _is_relative(analysis: Analysis, argument: Argument) -> bool:
