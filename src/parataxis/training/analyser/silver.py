@@ -5,6 +5,7 @@ One JSON object a line, gzipped. The student reads them as it reads treebank sen
 
 import gzip
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from parataxis.syntax.analysis import Analysis, Argument, Frame, Word
 from parataxis.training.analyser.treebank import GoldSentence
 
 __all__ = ["collect", "label", "read_silver"]
+
+log = logging.getLogger(__name__)
 
 LONGEST = 600
 """Longer sentences (in characters) cost the student much time for few words."""
@@ -27,6 +30,7 @@ def collect(data: Path, output: Path) -> None:
         if len(sentence) <= LONGEST
     }
     output.write_text("".join(f"{sentence}\n" for sentence in found), encoding="utf-8")
+    log.info("%d sentences", len(found))
 
 
 def _sentences(data: Path) -> Iterator[str]:
