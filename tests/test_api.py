@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import parataxis
 from parataxis import InputError, Kind, Rewrite, Splitter, TooLongError, UnknownSplitterError
+from parataxis.errors import ParataxisError
 
 MILL = "The mill burned down, and the owner left the town."
 
@@ -112,6 +113,50 @@ def test_api_leaves_a_sentence_whole_that_is_too_long() -> None:
         "fake",
     )
     assert other.is_split
+
+
+class UnreliableSplitter(FakeSplitter):
+    """Does something to the rewrites of a batch."""
+
+    def __init__(self, change: Callable[[list[Rewrite]], Iterable[Rewrite]]) -> None:
+        super().__init__()
+        self.change = change
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
+        return iter(self.change(list(super().pipe(sentences))))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rewrites: rewrites[1:],
+        lambda rewrites: rewrites[:-1],
+        lambda rewrites: [*rewrites, rewrites[0]],
+        lambda rewrites: reversed(rewrites),
+        lambda rewrites: [each.model_copy(update={"source": "X."}) for each in rewrites],
+    ],
+    ids=["drops the first", "drops the last", "adds one", "reorders", "changes the source"],
+)
+def test_api_refuses_a_splitter_that_loses_or_moves_rewrites(
+    change: Callable[[list[Rewrite]], Iterable[Rewrite]],
+) -> None:
+    with pytest.raises(ParataxisError) as caught:
+        parataxis.split("One came. Two came. Three came.", splitter=UnreliableSplitter(change))
+    assert str(caught.value) == (
+        'The splitter "fake" did not return one rewrite for each sentence, in order and with the '
+        "sentence as its source; correct or update it."
+    )
+
+
+@pytest.mark.parametrize("text", ["\ud800", "It rained.\n\nAnn sang\udfff."])
+def test_api_refuses_a_lone_surrogate(text: str) -> None:
+    with pytest.raises(InputError, match="is a lone surrogate"):
+        parataxis.split(text)
+    with pytest.raises(InputError) as caught:
+        list(Splitter("source").pipe(["It rained.", "\ud800"]))
+    assert str(caught.value) == (
+        "Character 1 of the text is a lone surrogate (half a character); leave it out."
+    )
 
 
 def test_api_checks_only_when_asked() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from parataxis.errors import InputError, TooLongError
+from parataxis.errors import InputError, ParataxisError, TooLongError
 from parataxis.rewrite.record import Finding, Rewrite
 from parataxis.splitters.protocol import SentenceSplitter
 from parataxis.splitters.registry import load_splitter
@@ -108,6 +108,7 @@ class Splitter:
             for sentence in batch:
                 if not sentence.strip():
                     raise InputError("A sentence is empty; leave empty sentences out.")
+                _require_text(sentence)
             rewrites: Iterable[Rewrite] = self._batch(batch)
             if self.check:
                 rewrites = with_findings(rewrites)
@@ -122,21 +123,34 @@ class Splitter:
         """
         if not text.strip():
             raise InputError("The text is empty; give at least one sentence.")
+        _require_text(text)
         document = read_document(text)
         sentences = [span.text for span in document.sentences]
         return DocumentRewrite(document, tuple(self.pipe(sentences)))
 
     def _batch(self, sentences: Sequence[str]) -> list[Rewrite]:
         try:
-            return list(self._splitter.pipe(sentences))
+            rewrites = list(self._splitter.pipe(sentences))
         except TooLongError:
             return [self._one(sentence) for sentence in sentences]
+        return self._in_order(sentences, rewrites)
 
     def _one(self, sentence: str) -> Rewrite:
         try:
-            return self._splitter(sentence)
+            rewrite = self._splitter(sentence)
         except TooLongError as error:
             return left_whole(sentence, splitter=self.name, note=str(error))
+        return self._in_order([sentence], [rewrite])[0]
+
+    def _in_order(self, sentences: Sequence[str], rewrites: list[Rewrite]) -> list[Rewrite]:
+        """The rewrites, if they are those of the sentences: anyone can write a splitter, and one
+        that loses or moves a sentence would corrupt the text."""
+        if [rewrite.source for rewrite in rewrites] != list(sentences):
+            raise ParataxisError(
+                f'The splitter "{self.name}" did not return one rewrite for each sentence, in '
+                "order and with the sentence as its source; correct or update it."
+            )
+        return rewrites
 
     def _strict(self, rewrite: Rewrite) -> Rewrite:
         """The rewrite where the checks find nothing in it, else the source with the reason."""
@@ -165,6 +179,17 @@ def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
         all_findings = checker.pipe(pairs, [rewrite.provenance for rewrite in batch])
         for rewrite, findings in zip(batch, all_findings, strict=True):
             yield rewrite.model_copy(update={"findings": tuple(findings)})
+
+
+def _require_text(text: str) -> None:
+    """Refuse a lone surrogate, half a character that JSON and Python can hold but no file can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Character {error.start + 1} of the text is a lone surrogate (half a character); "
+            "leave it out."
+        ) from error
 
 
 def _reason(findings: Sequence[Finding]) -> str:
