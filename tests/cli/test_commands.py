@@ -105,6 +105,15 @@ def test_check_passes_rewrites_on_with_findings(run: Run, rewrites: Path) -> Non
     assert {finding["kind"] for finding in bad["findings"]} == {"lost"}
 
 
+def test_check_passes_on_what_it_does_not_know(run: Run) -> None:
+    sentence = "The mill, which was built in 1850, burned down."
+    explained = json.loads(output(run, "split", sentence, "--explain", "-f", "jsonl"))
+    line = json.dumps({**explained, "domain": "mills"})
+    assert explained["patterns"]
+    checked = json.loads(output(run, "check", "-", "-f", "jsonl", stdin=line))
+    assert checked == {**explained, "domain": "mills"}
+
+
 def test_check_fails_only_when_asked(run: Run, rewrites: Path) -> None:
     assert run("check", rewrites).code == 0
     assert run("check", rewrites, "--fail").code == 1

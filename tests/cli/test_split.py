@@ -232,6 +232,7 @@ BAD_INPUT = {
     "empty input": (["-"], "stdin is empty."),
     "second file": (["letter.md", "empty.txt"], "empty.txt is empty."),
     "not JSON": (["bad.jsonl"], "bad.jsonl, line 2: this is not a line of JSON."),
+    "surrogate": (["half.jsonl"], "half.jsonl, line 1: the record has a lone surrogate"),
     "splitter": (["letter.md", "-s", "rulse"], 'There is no splitter "rulse"; installed: '),
     "format": (["letter.md", "-f", "xml"], "Invalid value for '--format'"),
     "option": (["letter.md", "--fast"], "No such option: --fast"),
@@ -252,6 +253,7 @@ def test_split_answers_bad_input_in_one_sentence(
     Path("binary.bin").write_bytes(b"\x89PNG\0\0")
     write("empty.txt", "")
     write("bad.jsonl", '{"source": "Ann came; Bob left."}\n{\n')
+    write("half.jsonl", r'{"source": "Ann came\ud800; Bob left."}')
     done = run("split", *output, *arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"parataxis: {message}")

@@ -11,6 +11,7 @@ from parataxis.rewrite.jsonl import SourceLine, read_rewrites, read_sources, to_
 from parataxis.rewrite.record import Finding, Kind, Origin, OutputToken, Rewrite
 
 RAIN = Rewrite(source="It rained.", simple=("It rained.",), splitter="source")
+BROKEN = "the record has a lone surrogate (half a character) or is nested too deeply"
 
 sentences = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda text: text.strip() != ""
@@ -60,6 +61,31 @@ def test_jsonl_accepts_the_fields_of_corpora() -> None:
     assert (rewrite.splitter, rewrite.id) == ("unknown", "gold.jsonl:2")
 
 
+def test_jsonl_carries_fields_that_it_does_not_know() -> None:
+    extra = {"domain": "news", "patterns": [{"pattern": "rc", "start": 0}], "is_split": {"n": None}}
+    line = json.dumps({"complex": "A b.", "simple": ["A b."], "id": "1", **extra})
+    (rewrite,) = read_rewrites([line], "gold.jsonl")
+    assert not rewrite.is_split
+    written = to_json(rewrite.model_copy(update={"findings": ()}))
+    assert json.loads(written) == {
+        "source": "A b.",
+        "simple": ["A b."],
+        "splitter": "unknown",
+        "findings": [],
+        "id": "1",
+        **extra,
+    }
+    assert list(read_rewrites([to_json(rewrite)], "b.jsonl")) == [rewrite]
+
+
+def test_jsonl_sources_refuse_a_lone_surrogate() -> None:
+    with pytest.raises(InputError) as caught:
+        list(read_sources([r'{"source": "Ann \ud83d sang."}'], "a.jsonl"))
+    assert str(caught.value) == f"a.jsonl, line 1: {BROKEN}."
+    (emoji,) = read_sources([r'{"source": "Ann \ud83d\ude42 sang."}'], "a.jsonl")
+    assert emoji.source == "Ann 🙂 sang."
+
+
 def test_jsonl_sources_need_no_simple_sentences() -> None:
     lines = ['{"source": "It rained."}', '{"id": 7, "complex": "It snowed.", "simple": "odd"}']
     assert list(read_sources(lines, "a.jsonl")) == [
@@ -81,6 +107,10 @@ def test_jsonl_sources_need_no_simple_sentences() -> None:
         ('{"source": "It rained."}', '"simple": Field required'),
         ('{"source": "A.", "simple": "A."}', '"simple" must be a list of sentences'),
         ('{"source": "A.", "simple": ["A.", " "]}', "a simple sentence is empty"),
+        (r'{"source": "\ud800", "simple": ["A."]}', BROKEN),
+        (r'{"source": "A.", "simple": ["A\udfff."]}', BROKEN),
+        (r'{"source": "A.", "simple": ["A."], "id": "\ud800"}', BROKEN),
+        ('{"source": "A.", "simple": ["A."], "tree": ' + "[" * 300 + "]" * 300 + "}", BROKEN),
         ('{"source": "A.", "simple": [1]}', '"simple.0": Input should be a valid string'),
     ],
 )

@@ -1,13 +1,15 @@
 """Reading and writing rewrites as JSON lines: the form that travels between commands.
 
 A line is one JSON object. Corpora often call the source "complex" and do not name a splitter;
-both are accepted, so that references can be read as rewrites too.
+both are accepted, so that references can be read as rewrites too. Fields that a rewrite does not
+know travel with it.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+import pydantic_core
 from pydantic import ValidationError
 
 from parataxis.errors import InputError
@@ -46,7 +48,7 @@ def read_rewrites(lines: Iterable[str], name: str) -> Iterator[Rewrite]:
     for number, record in _records(lines, name):
         fields = {
             "splitter": UNKNOWN_SPLITTER,
-            **record,
+            **_without_alias(record),
             "source": _source(record, name, number),
             "id": _id(record, name, number),
         }
@@ -74,7 +76,25 @@ def _records(lines: Iterable[str], name: str) -> Iterator[tuple[int, Mapping[str
             raise _error(name, number, "this is not a line of JSON") from error
         if not isinstance(record, dict):
             raise _error(name, number, "a record must be a JSON object")
+        if not _can_be_written(record):
+            complaint = "the record has a lone surrogate (half a character) or is nested too deeply"
+            raise _error(name, number, complaint)
         yield number, record
+
+
+def _can_be_written(record: object) -> bool:
+    """Whether a record can be written again. JSON can spell a lone surrogate, but no UTF-8 file
+    can hold one, and pydantic has a limit on nesting."""
+    try:
+        pydantic_core.to_json(record)
+    except pydantic_core.PydanticSerializationError:
+        return False
+    return True
+
+
+def _without_alias(record: Mapping[str, object]) -> dict[str, object]:
+    """The fields of a record, without "complex" where that is its source by another name."""
+    return {key: value for key, value in record.items() if key != "complex" or "source" in record}
 
 
 def _source(record: Mapping[str, object], name: str, number: int) -> str:

@@ -70,9 +70,13 @@ class Finding(_Record):
 class Rewrite(_Record):
     """A source sentence and the simple sentences that say the same.
 
+    Fields that are not named here are kept and written again: others may need them.
+
     >>> Rewrite(source="It rained.", simple=["It rained."], splitter="source").is_split
     False
     """
+
+    model_config = ConfigDict(extra="allow")
 
     source: str
     simple: tuple[str, ...] = Field(min_length=1)
