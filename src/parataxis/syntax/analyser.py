@@ -160,8 +160,9 @@ def _parse_feats(bundle: str) -> dict[str, str]:
 
 
 def _too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:
+    words = sum(any(map(str.isalnum, token.text)) for token in sentence.tokens)
     return TooLongError(
-        f"The sentence that begins with {sentence.text[:40].strip()!r} has {len(sentence.tokens)} "
+        f"The sentence that begins with {sentence.text[:40].strip()!r} has {words} "
         f"words ({len(pieces.ids)} word pieces), but the analyser reads at most {MAX_PIECES} word "
         "pieces; split it at a semicolon or a full stop first."
     )

@@ -9,7 +9,8 @@ Decisions
 ---------
 All processes
     The source is analysed once. Sentences made so far are searched from left to right, and the
-    first place that fits is taken if both sides have a verb. An argument is a numbered
+    first place that fits is taken if both sides have a verb and no word but "and" and relative
+    words is lost, nor a quotation mark. An argument is a numbered
     argument (ARG0 to ARG5) of a verb. Copied verbs keep their form.
 Wh
     The split is a cut at the R-ARG. A relative clause between a noun and its verb leaves no verb

@@ -13,6 +13,7 @@ _TYPES = frozenset(["acl", "advcl", "nmod", "amod", "appos"])
 _SHORTEST = 2
 _BRACKETS = {"(": ")", "[": "]"}
 _SEPARATORS = frozenset([",", "–", "—", "--", "-"])
+_STOPS = frozenset([".", "!", "?", ";", ":"])
 _MARKS = _SEPARATORS | {*_BRACKETS, *_BRACKETS.values()}
 _NOMINAL = frozenset(["NOUN", "PROPN", "PRON", "NUM", "DET", "SYM", "X"])
 _CLAUSES_OF_A_NOUN = ("acl", "appos", "parataxis")
@@ -116,7 +117,7 @@ def _mark(analysis: Analysis, parts: Sequence[Part]) -> str | None:
 
 
 def _is_stop(analysis: Analysis, part: Part) -> bool:
-    return isinstance(part, Copy) and analysis[part.word].text in (".", "!", "?", ";", ":")
+    return isinstance(part, Copy) and analysis[part.word].text in _STOPS
 
 
 def _subject(analysis: Analysis, head: int) -> Word | None:
@@ -150,10 +151,14 @@ def _phrase(analysis: Analysis, noun: Word) -> list[Part]:
     }
     dropped = (clauses | commas) - {noun.index}  # a wrong tree may take a comma for the subject
     words = [analysis[index] for index in analysis.subtree(noun.index) if index not in dropped]
-    while words[0] != noun and words[0].relation in _BEFORE_THE_PHRASE:
+    while words[0] != noun and (
+        words[0].relation in _BEFORE_THE_PHRASE or words[0].text in _SEPARATORS
+    ):
         words.pop(0)
-    while words[-1] != noun and (words[-1].relation == "case" or words[-1].text in _SEPARATORS):
-        words.pop()  # the "'s" of a possessor, the dash before a clause
+    while words[-1] != noun and (
+        words[-1].relation == "case" or words[-1].text in _SEPARATORS | _STOPS
+    ):
+        words.pop()  # the "'s" of a possessor, the dash before a clause, the stop of the source
     return copies(word.index for word in words)
 
 

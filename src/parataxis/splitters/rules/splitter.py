@@ -4,21 +4,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import tee
 
 from parataxis.errors import TooLongError
-from parataxis.rewrite.compose import Part, compose, copies
+from parataxis.rewrite.compose import Insert, Part, compose, copies
 from parataxis.rewrite.inflect import FORMS_OF_BE
-from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.record import OutputToken, Rewrite
 from parataxis.splitters.rules.conjunction import split_conjunction
 from parataxis.splitters.rules.insertion import split_insertion
+from parataxis.splitters.rules.roles import RELATIVE_WORDS
 from parataxis.splitters.rules.wh import split_wh
 from parataxis.splitters.source import left_whole
 from parataxis.syntax.analyser import Analyser, load_analyser
-from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.analysis import Analysis, Word
 
 __all__ = ["RulesSplitter", "split_by_rules"]
 
 _Process = Callable[[Analysis, Sequence[Part]], Iterator[tuple[list[Part], list[Part]]]]
 
 _NAME = "rules"
+_DROPPED = RELATIVE_WORDS | {"and", ",", ";", ":", ".", "-", "--", "–", "—"}
+_BRACKETS = frozenset("()[]")
 _PROCESSES: tuple[_Process, ...] = (split_wh, split_conjunction, split_insertion)
 
 
@@ -67,19 +70,30 @@ def split_by_rules(analysis: Analysis) -> Rewrite:
 
 
 def _once(process: _Process, analysis: Analysis, sentences: list[list[Part]]) -> list[list[Part]]:
-    """Let a process make the first of its splits whose halves both have a verb."""
+    """Let a process make the first of its splits that gives two sentences and loses nothing."""
     for place, sentence in enumerate(sentences):
         for halves in process(analysis, sentence):
-            if all(_has_verb(analysis, half) for half in halves):
+            tokens = [compose(analysis, half)[1] for half in halves]
+            dropped = _DROPPED | _BRACKETS if process is split_insertion else _DROPPED
+            if all(_has_verb(analysis, half) for half in tokens) and all(
+                word.text.lower() in dropped for word in _lost(analysis, sentence, tokens)
+            ):
                 return [*sentences[:place], *halves, *sentences[place + 1 :]]
     return sentences
 
 
-def _has_verb(analysis: Analysis, sentence: Sequence[Part]) -> bool:
-    """Whether a verb is left once the sentence is composed, which drops "and" at its ends."""
+def _has_verb(analysis: Analysis, tokens: Sequence[OutputToken]) -> bool:
     verbs = {(word.start, word.end) for word in analysis if word.upos in ("VERB", "AUX")}
-    _, tokens = compose(analysis, sentence)
     return any(
         token.text in FORMS_OF_BE if token.source is None else token.source in verbs
         for token in tokens
     )
+
+
+def _lost(
+    analysis: Analysis, sentence: Sequence[Part], halves: Sequence[Sequence[OutputToken]]
+) -> Iterator[Word]:
+    """The words of a sentence that stand in neither half."""
+    kept = {token.source for half in halves for token in half}
+    words = (analysis[part.word] for part in sentence if not isinstance(part, Insert))
+    return (word for word in words if (word.start, word.end) not in kept)
