@@ -139,9 +139,12 @@ def _paragraph_runs(lines: list[_Line]) -> Iterator[Run]:
 
 
 def _is_code(lines: list[_Line]) -> bool:
-    """Indented lines are code in Markdown, but plain text is indented too: look at the signs."""
+    """Indented lines are code in Markdown, but plain text is indented too: look at the signs. A
+    paragraph of prose does not begin with a small letter."""
     if any(line.indent < _CODE_INDENT or line.marked for line in lines):
         return False
+    if _starts_small(lines[0]):
+        return True
     return 2 * sum(bool(_CODE.search(line.text)) for line in lines) > len(lines)
 
 
