@@ -1,12 +1,13 @@
 from collections.abc import Iterable, Iterator
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from parataxis.checks import Checker, check
 from parataxis.errors import TooLongError
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Rewrite
+from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import Analysis
 
 
@@ -78,3 +79,20 @@ def test_checker_findings_name_the_words_where_they_stand(source: str, simple: l
 @given(_TEXT)
 def test_checker_finds_nothing_lost_or_new_in_a_copy(source: str) -> None:
     assert {f.kind.value for f in check(source, [source, "."])} <= {"ambiguous-pronoun"}
+
+
+_FUNCTION_WORDS = (
+    "it he they who which whose that because if although whilst of in the and or to was not may "
+    "built house Otto said , . ; ( ) ? : -5 %"
+)
+_FUNCTION_TEXT = st.lists(st.sampled_from(_FUNCTION_WORDS.split()), max_size=7).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(_FUNCTION_TEXT, st.lists(_FUNCTION_TEXT, max_size=3))
+@example("", ["", ""])
+@example("He left because of it.", ["Of which if"])  # a subordinator as the last word
+@example("the of, which was in", ["of the", "it was in"])
+def test_checker_takes_any_analysis_of_odd_texts(source: str, simple: list[str]) -> None:
+    for finding in check(source, simple, analyser=load_analyser()):
+        assert finding.message

@@ -97,3 +97,54 @@ def test_clauses_of_the_source_itself_are_no_fault(checker: Checker) -> None:
         (1, "no-verb")
     ]
     assert _kinds(checker, "List of rivers of Peru, by length", "List of rivers.") == []
+
+
+_MODAL = "If the rent is late, the Landlord may charge interest and terminate the lease."
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "expected"),
+    [
+        (
+            _MODAL,
+            [
+                "If the rent is late, the Landlord may charge interest.",
+                "The Landlord terminate the lease.",
+            ],
+            [(1, "no-verb")],
+        ),
+        (
+            _MODAL,
+            [
+                "If the rent is late, the Landlord may charge interest.",
+                "If the rent is late, it terminate the lease.",
+            ],
+            [(1, "no-verb")],
+        ),
+        (
+            _MODAL,
+            [
+                "If the rent is late, the Landlord may charge interest.",
+                "If the rent is late, the Landlord may terminate the lease.",
+            ],
+            [],
+        ),
+        (
+            "The guards must lock the gate and leave the keys.",
+            ["The guards must lock the gate.", "The guards leave the keys."],
+            [],
+        ),
+        ("Ann wanted to sing and put it off.", ["Ann wanted to sing.", "Ann put it off."], []),
+        ("You must lock it and leave.", ["You must lock it.", "Leave."], []),
+    ],
+)
+def test_clauses_verb_that_lost_its_auxiliary(
+    checker: Checker, source: str, simple: list[str], expected: list[tuple[int, str]]
+) -> None:
+    assert _kinds(checker, source, *simple) == expected
+
+
+def test_clauses_subordinator_may_be_the_last_word(checker: Checker) -> None:
+    for word in ("because", "although", "unless", "if"):
+        for text in (f"( {word}", f"and {word}", f"{word} of", f". . {word}"):
+            checker("The museum closed.", [text])

@@ -20,6 +20,7 @@ WORD_KINDS = (Kind.LOST, Kind.NEW, Kind.REPEATED)
 FLOORS = {
     "drop a number": 0.97,
     "change a number": 0.97,
+    "drop a sign": 0.97,
     "drop a name": 0.95,
     "drop a content word": 0.95,
     "drop a negation": 0.9,

@@ -66,6 +66,26 @@ def test_units_are_compared_by_their_keys(sentence: str, keys: list[str]) -> Non
     assert [unit.key for unit in units(sentence)] == keys
 
 
+def test_units_of_numbers_hold_their_signs() -> None:
+    sentence = "At -5 or −6 it cost $7, -$8 or 9 €, 10-15 % in 1990 -95, not 2010-11 or - 3"
+    numbers = [unit for unit in units(sentence) if unit.sort is Sort.NUMBER]
+    assert [(unit.text, unit.signs) for unit in numbers] == [
+        ("-5", "-"),
+        ("−6", "-"),
+        ("$7", "$"),
+        ("-$8", "-$"),
+        ("9 €", "€"),
+        ("10", ""),
+        ("15 %", "%"),
+        ("1990", ""),
+        ("95", ""),
+        ("2010", ""),
+        ("11", ""),
+        ("3", ""),
+    ]
+    assert all(sentence[unit.start : unit.end] == unit.text for unit in numbers)
+
+
 def test_units_name_is_not_the_first_word() -> None:
     assert units("London calls")[0].sort is Sort.WORD
     assert units("In London")[1].sort is Sort.NAME

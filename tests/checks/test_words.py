@@ -29,12 +29,37 @@ def _messages(source: str, *simple: str) -> list[str]:
         (
             "The fee is $5 for adults and $3 for children.",
             ["The fee is $5 for adults.", "It is $4 for children."],
-            ["The number '3' is missing.", "The number '4' is not in the source."],
+            ["The number '$3' is missing.", "The number '$4' is not in the source."],
         ),
         (
             "The fee is $5 on Monday and $5 on Friday.",
             ["The fee is $5 on Monday and Friday."],
-            ["The number '5' is missing."],
+            ["The number '$5' is missing."],
+        ),
+        (
+            "The rent rises by 5%, and the fee is $40.",
+            ["The rent rises by 5.", "The fee is 40."],
+            ["The number '5%' is missing.", "The number '$40' is missing."],
+        ),
+        (
+            "It was -12 degrees outside, and 12 people froze.",
+            ["It was 12 degrees outside.", "12 people froze."],
+            ["The number '-12' is missing."],
+        ),
+        (
+            "Ann pays 3 % in May, and Bob pays 3 % in June.",
+            ["Ann pays 3 % in May.", "Bob pays 3 in June."],
+            ["The number '3 %' is missing."],
+        ),
+        (
+            "The rent rises by 5, and Ann leaves.",
+            ["The rent rises by 5%.", "Ann leaves."],
+            ["The number '5%' is not in the source."],
+        ),
+        (
+            "Ann has boys, who sing.",
+            ["Ann has 2 boys.", "They sing."],
+            ["The number '2' is not in the source."],
         ),
         (
             'He called it "a quiet disaster" and left.',
@@ -67,6 +92,14 @@ def test_words_lost_and_new_are_named(source: str, simple: list[str], messages: 
         ("It rained in 1998,and it froze.", ["It rained in 1998.", "It also froze."]),
         ("He came in feburary, and slept.", ["He came in February.", "He slept."]),
         ("Seventy men and 5 boys ran.", ["70 men ran.", "Five boys also ran."]),
+        ("It grew by 5%, but slowly.", ["It grew by 5 percent.", "However, it grew slowly."]),
+        ("It grew by 5 per cent and fell.", ["It grew by 5%.", "It fell."]),
+        ("It cost $5 million and sank.", ["It cost 5 million dollars.", "It sank."]),
+        ("It rose 10 or 15 percent, then fell.", ["It rose 10% or 15%.", "Then it fell."]),
+        ("In 1990 -1995 it froze and thawed.", ["It froze in 1990-1995.", "It thawed."]),
+        ("One boy sang, and Ann left.", ["1 boy sang.", "Ann left."]),
+        ("1 boy sang, and Ann left.", ["One boy sang.", "Ann left."]),
+        ("Ann and Bob, who sing, left.", ["Ann and Bob left.", "The two sing."]),
         ("U.S. troops left, which pleased him.", ["US troops left.", "This pleased him."]),
         (
             "Norway's oldest town is Tarsk, a port.",

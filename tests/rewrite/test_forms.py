@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from parataxis.rewrite.forms import is_known, is_verb_form, key, lemmas
@@ -43,3 +45,8 @@ def test_forms_know_dictionary_words_but_no_misspellings() -> None:
 def test_forms_tell_verbs() -> None:
     assert is_verb_form("seats")
     assert not is_verb_form("tribes")
+
+
+@pytest.mark.parametrize("remembering", [lemmas, is_known, is_verb_form])
+def test_forms_forget_in_the_end(remembering: Any) -> None:
+    assert remembering.cache_info().maxsize is not None

@@ -7,16 +7,18 @@ the source is asked too: what was a participle there and was copied is still one
 from collections.abc import Iterator, Sequence
 
 from parataxis.checks import lexicon
+from parataxis.checks.findings import whole
 from parataxis.checks.origins import Origins
 from parataxis.rewrite.forms import is_verb_form, key
 from parataxis.rewrite.record import Finding, Kind
 from parataxis.syntax.analysis import Analysis, Word
 
-__all__ = ["clause_findings", "is_fragment", "lacks_verb"]
+__all__ = ["bare_verb", "clause_findings", "is_fragment", "lacks_verb"]
 
 _FINITE_TAGS = frozenset(("VBZ", "VBD", "VBP", "MD"))
 _NOMINAL = frozenset(("NOUN", "PROPN", "PRON", "NUM"))
 _RELATIVES = frozenset(("which", "who", "whom", "whose"))
+_SINGULAR_PRONOUNS = frozenset(("he", "she", "it", "this"))
 _CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "parataxis"))
 
 
@@ -32,10 +34,14 @@ def clause_findings(
     for index, (analysis, origin) in enumerate(zip(simple, origins, strict=True)):
         if has_verb and lacks_verb(analysis, origin):
             message = f"The sentence '{analysis.text}' has no main verb."
-            findings.append(_finding(Kind.NO_VERB, index, analysis, message))
+            findings.append(whole(Kind.NO_VERB, index, analysis.text, message))
+        elif has_verb and (bare := bare_verb(analysis, origin)):
+            message = f"In the sentence '{analysis.text}' the verb '{bare.text}' has lost its \
+auxiliary."
+            findings.append(whole(Kind.NO_VERB, index, analysis.text, message))
         elif is_whole and is_fragment(analysis):
             message = f"'{analysis.text}' is only a part of a sentence: its main clause is missing."
-            findings.append(_finding(Kind.FRAGMENT, index, analysis, message))
+            findings.append(whole(Kind.FRAGMENT, index, analysis.text, message))
     return findings
 
 
@@ -50,6 +56,22 @@ def lacks_verb(analysis: Analysis, origins: Origins | None = None) -> bool:
     if _subjects(analysis, analysis.root):
         return _was_participle(analysis, analysis.root, origins)
     return not _may_be_verb(analysis, analysis.root)
+
+
+def bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
+    """The main verb, where it is an infinitive of the source ("may charge and **terminate**")
+    that has lost its "may" or "to" on the way to a singular subject: "The Landlord terminate it".
+    """
+    if not len(analysis):
+        return None
+    verb = analysis.root
+    copied = origins.copied(verb)
+    if copied is None or copied.xpos != "VB" or verb.upos != "VERB":
+        return None
+    if key(verb.text) in lexicon.UNCHANGING_VERBS or analysis.children(verb.index, "aux", "mark"):
+        return None
+    subjects = _subjects(analysis, verb)
+    return verb if len(subjects) == 1 and _is_third_singular(analysis, subjects[0]) else None
 
 
 def is_fragment(analysis: Analysis) -> bool:
@@ -72,7 +94,7 @@ def is_fragment(analysis: Analysis) -> bool:
     # "Whilst at the same time he taught": the parser may take the subordinator for a preposition.
     return (
         word in lexicon.NEVER_PREPOSITIONS
-        and key(analysis[opener.index + 1].text) != "of"
+        and key(_text_after(analysis, opener)) != "of"
         and not any(w.text == "," for w in analysis)
     )
 
@@ -134,10 +156,20 @@ def _subjects(analysis: Analysis, word: Word) -> list[Word]:
     return analysis.children(word.index, "nsubj", "csubj", "expl")
 
 
+def _is_third_singular(analysis: Analysis, subject: Word) -> bool:
+    if subject.upos == "PRON":
+        return key(subject.text) in _SINGULAR_PRONOUNS
+    return subject.xpos in ("NN", "NNP") and not analysis.children(subject.index, "conj")
+
+
 def _is_one_clause(analysis: Analysis) -> bool:
     """Whether there is no second verb: "Which documents are needed shall be decided" has one."""
     finite = [_clause_head(analysis, word) for word in analysis if word.xpos in _FINITE_TAGS]
     return len({head.index for head in finite if head.relation not in _CLAUSES | {"conj"}}) <= 1
+
+
+def _text_after(analysis: Analysis, word: Word) -> str:
+    return analysis[word.index + 1].text if word.index + 1 < len(analysis) else ""
 
 
 def _upwards(analysis: Analysis, word: Word) -> Iterator[Word]:
@@ -162,8 +194,3 @@ def _may_be_verb(analysis: Analysis, root: Word) -> bool:
     if not analysis.children(root.index, "advmod", "obl", "obj", "ccomp"):
         return False
     return root.upos == "NOUN" and is_verb_form(key(root.text))
-
-
-def _finding(kind: Kind, index: int, analysis: Analysis, message: str) -> Finding:
-    text = analysis.text
-    return Finding(kind=kind, words=text, sentence=index, start=0, end=len(text), message=message)

@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
+from parataxis.checks import lexicon
 from parataxis.checks.units import Sort, Unit, units
 from parataxis.rewrite.record import Kind
 
 __all__ = ["DAMAGES", "damaged"]
 
 _ADDITIONS = ("famous", "Spanish", "wooden", "secretly", "Peterson", "1847", "dangerous")
+_SIGNS = "".join(lexicon.SIGNS) + "− "
 _COPULA = re.compile(r"(?:It|He|She|They|This|These) (?:is|are|was|were) (?=\w+(?:ed|wn|lt) )")
 _AUXILIARY = re.compile(r" (?:is|are|was|were|has|had|can|may|will|shall)(?= \w)")
 _LINK = re.compile(r"(?:However|Therefore|As a result|Because of this|Nevertheless), ")
@@ -68,12 +70,26 @@ def _change_number(source: str, simple: Sequence[str], random: Random) -> list[s
         (i, unit)
         for i, text in enumerate(simple)
         for unit in units(text)
-        if unit.sort is Sort.NUMBER and unit.text.isdecimal()
+        if unit.sort is Sort.NUMBER and _bare(unit).isdecimal()
     ]
     if not found:
         return None
     index, unit = random.choice(found)
-    return _replace(simple, index, unit, str(int(unit.text) + 17))
+    number = _bare(unit)
+    return _replace(simple, index, unit, unit.text.replace(number, str(int(number) + 17)))
+
+
+def _drop_sign(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+    """Leave out what a number is given in: "5%" becomes "5"."""
+    found = [(i, unit) for i, text in enumerate(simple) for unit in units(text) if unit.signs]
+    if not found:
+        return None
+    index, unit = random.choice(found)
+    return _replace(simple, index, unit, _bare(unit))
+
+
+def _bare(unit: Unit) -> str:
+    return unit.text.strip(_SIGNS)
 
 
 def _add_word(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
@@ -159,6 +175,7 @@ def _replace(simple: Sequence[str], index: int, unit: Unit, text: str) -> list[s
 DAMAGES: dict[str, tuple[Kind, Damage]] = {
     "drop a number": (Kind.LOST, _drop(Sort.NUMBER, once=True)),
     "change a number": (Kind.NEW, _change_number),
+    "drop a sign": (Kind.LOST, _drop_sign),
     "drop a name": (Kind.LOST, _drop(Sort.NAME, once=True)),
     "drop a content word": (Kind.LOST, _drop(Sort.WORD, once=True)),
     "drop a negation": (Kind.LOST, _drop(Sort.NEGATION, once=False)),

@@ -6,7 +6,7 @@ from parataxis.checks import lexicon
 from parataxis.checks.units import Sort, Unit
 from parataxis.rewrite.record import Finding, Kind
 
-__all__ = ["lost", "new", "runs"]
+__all__ = ["lost", "new", "runs", "whole"]
 
 _WIDEST_GAP = 2
 _QUOTES = '"“”„«»'
@@ -32,6 +32,13 @@ def new(index: int, sentence: str, run: Sequence[Unit]) -> Finding:
     words = sentence[run[0].start : run[-1].end]
     return _finding(
         Kind.NEW, index, words, run, f"The {_noun(run)} '{words}' is not in the source."
+    )
+
+
+def whole(kind: Kind, index: int, sentence: str, message: str) -> Finding:
+    """A finding about a simple sentence as a whole."""
+    return Finding(
+        kind=kind, words=sentence, sentence=index, start=0, end=len(sentence), message=message
     )
 
 

@@ -4,8 +4,8 @@ The insertable words are those that the reference rewrites of the training set i
 again (counted over 15,013 rewrites); docs/checks.md prints them.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from parataxis.rewrite.forms import lemmas
 
@@ -35,9 +35,12 @@ __all__ = [
     "PERSONS",
     "PERSON_ENDINGS",
     "SHE",
+    "SIGNS",
     "SUBORDINATORS",
+    "UNCHANGING_VERBS",
     "WITH_CONDITIONS",
     "Twins",
+    "has_opposite",
 ]
 
 
@@ -96,6 +99,19 @@ NEGATIONS = _words("not n't no never nor neither none nobody nothing nowhere wit
 
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 
+
+def has_opposite(word: str, keys: Collection[str]) -> bool:
+    """Whether a word and one of the keys differ by a negative prefix.
+
+    >>> has_opposite("unable", ["able"]), has_opposite("able", ["unable"])
+    (True, True)
+    """
+    return any(
+        prefix + word in keys or (word.startswith(prefix) and word.removeprefix(prefix) in keys)
+        for prefix in NEGATIVE_PREFIXES
+    )
+
+
 NEGATIVE_GROUNDS = NEGATIONS | _words(
     "unless except excepting exception excepted excluding exclude save instead rather other "
     "unlike lack lacking fail failing refuse deny prohibit forbid prevent hardly barely scarcely "
@@ -145,6 +161,11 @@ FINITE_FORMS = _words(
     "must 'll 'd"
 )
 """Verb forms that are finite whatever an analyser says of them."""
+
+UNCHANGING_VERBS = _words(
+    "beat bet bid burst cast cost cut hit hurt let put quit read rid set shed shut split spread"
+)
+"""Verbs whose base form is a past tense too."""
 
 SUBORDINATORS = _words(
     "because although though while whilst since if unless when whenever where wherever after "
@@ -245,6 +266,16 @@ NUMBERS: dict[str, str] = {
 }
 """Number words and the digits they are compared by."""
 
+SIGNS: dict[str, frozenset[str]] = {
+    "%": _words("percent cent percentage"),
+    "$": _words("dollar dollars usd"),
+    "£": _words("pound pounds gbp sterling"),
+    "€": _words("euro euros eur"),
+    "¥": _words("yen yuan jpy cny"),
+    "-": _words("minus negative below"),
+}
+"""Signs that change what a number says, each with the words that can say it instead."""
+
 # Nouns whose verb or adjective has another stem, where no rule on endings can tell.
 _IRREGULAR_TWINS = {
     word: frozenset(line.split())
@@ -308,7 +339,7 @@ class Twins:
         )
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def _share_stem(one: str, other: str) -> bool:
     pairs = enumerate(zip(one, other, strict=False))
     common = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))

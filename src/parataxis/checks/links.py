@@ -45,7 +45,7 @@ def new_links(
     """Negations and modals in a rewrite whose source has nothing that could turn into one."""
     keys = {unit.key for unit in source_units}
     barred = set()
-    if keys.isdisjoint(lexicon.NEGATIVE_GROUNDS) and not _has_opposite(keys, output):
+    if keys.isdisjoint(lexicon.NEGATIVE_GROUNDS) and not _carries_negation(keys, output):
         barred.add(Sort.NEGATION)
     if keys.isdisjoint(lexicon.MODAL_GROUNDS):
         barred.add(Sort.MODAL)
@@ -57,11 +57,10 @@ def new_links(
     ]
 
 
-def _has_opposite(keys: set[str], output: Sequence[Sequence[Unit]]) -> bool:
+def _carries_negation(keys: set[str], output: Sequence[Sequence[Unit]]) -> bool:
     """Whether a source word carried the negation in it: "unaware" became "not aware"."""
-    written = {unit.key for sentence in output for unit in sentence}
-    prefixes = lexicon.NEGATIVE_PREFIXES
-    return any(word.removeprefix(prefix) in written - keys for word in keys for prefix in prefixes)
+    added = {unit.key for sentence in output for unit in sentence} - keys
+    return any(lexicon.has_opposite(word, added) for word in keys)
 
 
 def _missing(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:

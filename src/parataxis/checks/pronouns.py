@@ -47,6 +47,8 @@ def ambiguous_pronouns(
     findings = []
     for index in range(1, len(simple)):
         sentence, before = simple[index], simple[index - 1]
+        if not len(sentence) or not len(before):
+            continue
         for pronoun in sentence.children(sentence.root.index, "nsubj"):
             if key(pronoun.text) not in _PRONOUNS or _is_copied(pronoun, sentence, origins[index]):
                 continue
@@ -141,8 +143,9 @@ def _is_person(noun: Word) -> bool:
 def _phrase(analysis: Analysis, noun: Word) -> str:
     """A noun with what stands before it: "the German director"."""
     before = [analysis[index] for index in analysis.subtree(noun.index) if index <= noun.index]
-    first = next(word.index for word in before if word.relation not in ("case", "punct"))
-    return analysis.phrase(first, noun.index)
+    inside = (word.index for word in before if word.relation not in ("case", "punct"))
+    # A parser may call the noun itself a preposition or a mark.
+    return analysis.phrase(next(inside, noun.index), noun.index)
 
 
 def _finding(index: int, words: str, start: int, message: str) -> Finding:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from parataxis.checks.findings import whole
 from parataxis.checks.units import Sort, Unit
 from parataxis.rewrite.record import Finding, Kind
 
@@ -48,11 +49,5 @@ def _is_redundant(
 
 
 def _finding(index: int, sentence: str) -> Finding:
-    return Finding(
-        kind=Kind.REPEATED,
-        words=sentence,
-        sentence=index,
-        start=0,
-        end=len(sentence),
-        message=f"The sentence '{sentence}' says again what was said before.",
-    )
+    message = f"The sentence '{sentence}' says again what was said before."
+    return whole(Kind.REPEATED, index, sentence, message)

@@ -34,6 +34,8 @@ class Unit:
     end: int
     key: str
     sort: Sort
+    signs: str = ""
+    """What a number is given in or is ("%", "$", "-"); the sign is part of ``text``."""
 
     @property
     def is_fact(self) -> bool:
@@ -44,6 +46,10 @@ class Unit:
 _PIECE = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|s)?(?![^\W\d_])|[^\W_]+(?:['’.][^\W_]+)*")
 _VERBS = {"save", "provided"}  # conditions only where a phrase says so
 _OPENERS = frozenset((",", ";", ":", "(", '"', "“"))
+_SIGN_WIDTH = 4
+_MINUS = r"(?<![^\s(])(?<!\d\s)[-−]"  # a dash after a word or between two numbers is none
+_SIGN_BEFORE = re.compile(rf"(?:{_MINUS})?[$£€¥]\s?[-−]?\Z|{_MINUS}\Z")
+_SIGN_AFTER = re.compile(r"\s?[%€]")
 _MARKER = re.compile(r"[ivx]{1,4}|[a-z]|\d{1,2}", re.IGNORECASE)
 
 
@@ -61,7 +67,8 @@ def units(sentence: str) -> list[Unit]:
             continue
         opens = index == 0 or tokens[index - 1].text in _OPENERS
         for piece in _pieces(token):
-            found.append(_unit(piece, is_first=not found, opens=opens))
+            unit = _unit(piece, is_first=not found, opens=opens)
+            found.append(_with_signs(sentence, unit) if unit.sort is Sort.NUMBER else unit)
     return _mark_phrases(found)
 
 
@@ -116,6 +123,17 @@ def _unit(piece: Token, *, is_first: bool, opens: bool) -> Unit:
     if sort is Sort.NUMBER:
         spelling = lexicon.NUMBERS.get(spelling, spelling.replace(",", ""))
     return Unit(piece.text, piece.start, piece.end, spelling, sort)
+
+
+def _with_signs(sentence: str, number: Unit) -> Unit:
+    """A number together with the signs around it: "$5", "5 %", "-5" (but not "1990-95")."""
+    before = _SIGN_BEFORE.search(sentence, max(0, number.start - _SIGN_WIDTH), number.start)
+    after = _SIGN_AFTER.match(sentence, number.end)
+    start = before.start() if before else number.start
+    end = after.end() if after else number.end
+    around = sentence[start : number.start] + sentence[number.end : end]
+    signs = "".join(around.replace("−", "-").split())
+    return replace(number, text=sentence[start:end], start=start, end=end, signs=signs)
 
 
 def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:

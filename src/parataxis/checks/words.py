@@ -6,13 +6,13 @@ a word derived from it ("terminate", "termination"), or the same characters spac
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import lost, new, runs
 from parataxis.checks.spelling import Respellings, is_misspelt
 from parataxis.checks.units import Sort, Unit
-from parataxis.rewrite.forms import lemmas
+from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding
 
 __all__ = ["lost_words", "new_words"]
@@ -30,9 +30,12 @@ def lost_words(
         facts = {unit.key for unit in written if unit.is_fact}
         respelt = Respellings(facts)
         missing = [u for u in missing if not (is_misspelt(u.key) and u.key in respelt)]
+        in_signs = _words_for_signs(written)
+        missing = [unit for unit in missing if unit.key not in in_signs]
         if _negations(written) > _negations(source_units):  # "unable" became "not able"
-            missing = [unit for unit in missing if not _has_opposite(unit.key, facts)]
+            missing = [unit for unit in missing if not lexicon.has_opposite(unit.key, facts)]
     missing += _fewer_numbers(source_units, written)
+    missing += [unit for unit in _lost_signs(source_units, written) if unit not in missing]
     missing.sort(key=lambda unit: unit.start)
     return [lost(source, run) for run in runs(missing, source_units)]
 
@@ -46,7 +49,8 @@ def new_words(
     """Content words, names and numbers of the simple sentences that the source does not have."""
     written = [unit for sentence in output for unit in sentence]
     unmatched = _unmatched(written, source_units)
-    if not unmatched:
+    signed = _new_signs(source_units, written)
+    if not unmatched and not signed:
         return []
     facts = {unit.key for unit in source_units if unit.is_fact}
     misspelt = Respellings(filter(is_misspelt, facts))
@@ -57,8 +61,9 @@ def new_words(
         for unit in unmatched
         if not _may_be_inserted(unit, source, source_units)
         and unit.key not in misspelt
-        and not (may_deny and _has_opposite(unit.key, facts))
+        and not (may_deny and lexicon.has_opposite(unit.key, facts))
     }
+    new_ids |= {id(unit) for unit in signed}
     findings = []
     for index, (sentence, sentence_units) in enumerate(zip(simple, output, strict=True)):
         found = [unit for unit in sentence_units if id(unit) in new_ids]
@@ -69,6 +74,8 @@ def new_words(
 def _unmatched(units: Sequence[Unit], others: Sequence[Unit]) -> list[Unit]:
     """The facts that have no equal, no other form and no twin among the others."""
     keys = {unit.key for unit in others}
+    if "one" in keys:
+        keys.add("1")
     rest = [unit for unit in units if unit.key not in keys]
     if not any(unit.is_fact for unit in rest):
         return []
@@ -96,6 +103,34 @@ def _fewer_numbers(source_units: Sequence[Unit], written: Sequence[Unit]) -> lis
     return missing
 
 
+def _lost_signs(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+    """Numbers that are all there, but with a sign ("%", "$", "-") less often than in the source."""
+    keys = {unit.key for unit in written}
+    rest = Counter((unit.key, sign) for unit in written for sign in unit.signs)
+    missing = []
+    for unit in source_units:
+        for sign in unit.signs:
+            if rest[unit.key, sign]:
+                rest[unit.key, sign] -= 1
+            elif unit.key in keys and keys.isdisjoint(lexicon.SIGNS[sign]):
+                missing.append(unit)
+                break
+    return missing
+
+
+def _new_signs(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+    """Numbers with a sign that the source gives to no number, nor in words."""
+    keys = {unit.key for unit in source_units}
+    known = {sign for sign, words in lexicon.SIGNS.items() if not keys.isdisjoint(words)}
+    known.update(sign for unit in source_units for sign in unit.signs)
+    return [unit for unit in written if unit.key in keys and not known.issuperset(unit.signs)]
+
+
+def _words_for_signs(units: Iterable[Unit]) -> set[str]:
+    """What the signs of these numbers are called: "percent" where one of them has a "%"."""
+    return {word for unit in units for sign in unit.signs for word in lexicon.SIGNS[sign]}
+
+
 def _adjacent(units: Sequence[Unit]) -> Iterable[Sequence[Unit]]:
     for length in range(2, _LONGEST_COMPOUND + 1):
         for first in range(len(units) - length + 1):
@@ -113,17 +148,9 @@ def _negations(units: Iterable[Unit]) -> int:
     return sum(unit.sort is Sort.NEGATION for unit in units)
 
 
-def _has_opposite(word: str, keys: Collection[str]) -> bool:
-    """Whether a word and one of the keys differ by a negative prefix: "unable" and "able"."""
-    return any(
-        prefix + word in keys or (word.startswith(prefix) and word.removeprefix(prefix) in keys)
-        for prefix in lexicon.NEGATIVE_PREFIXES
-    )
-
-
 def _may_be_inserted(unit: Unit, source: str, source_units: Sequence[Unit]) -> bool:
-    forms = lemmas(unit.key)
-    if forms & lexicon.INSERTABLE or unit.key in ("1", "2"):
+    forms = lemmas(key(unit.text))  # "two" may be inserted, "2" not
+    if forms & lexicon.INSERTABLE or unit.key in _words_for_signs(source_units):
         return True
     if forms & lexicon.WITH_CONDITIONS:
         return any(other.sort is Sort.CONDITION for other in source_units)

@@ -1,10 +1,10 @@
 """When two words are forms of one: "serving" and "serves", "they" and "their", "n't" and "not".
 
 The dictionary behind it (lemminflect) is slow to import, so it is opened only when two spellings
-differ, and every answer is remembered.
+differ, and the last answers are remembered.
 """
 
-from functools import cache
+from functools import lru_cache
 
 __all__ = ["is_known", "is_verb_form", "key", "lemmas"]
 
@@ -32,6 +32,7 @@ _PARADIGMS = (
 )
 _CLOSED = {form: frozenset((line.split()[0], form)) for line in _PARADIGMS for form in line.split()}
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
+_REMEMBERED = 1 << 16  # words; a stream of names and misspellings has no end
 _SHORTEST = 3  # shorter words outside the paradigms have no inflections worth looking up
 
 
@@ -44,7 +45,7 @@ def key(text: str) -> str:
     return text.translate(_QUOTES).casefold()
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def lemmas(word: str) -> frozenset[str]:
     """All dictionary forms that a word (as :func:`key` gives it) may belong to, and itself.
 
@@ -61,7 +62,7 @@ def lemmas(word: str) -> frozenset[str]:
     return frozenset(lemma for group in found.values() for lemma in group) | {word}
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def is_known(word: str) -> bool:
     """Whether the dictionary has the word: a name or a misspelling is mostly not in it."""
     if word in _CLOSED:
@@ -71,7 +72,7 @@ def is_known(word: str) -> bool:
     return bool(getAllLemmas(word))
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def is_verb_form(word: str) -> bool:
     """Whether the dictionary knows the word as a form of a verb: "seats", "runs".
 
