@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from parataxis.syntax.patterns import draw_sample
+
 Run = Callable[..., Any]
 
 STORY = """\
@@ -81,6 +83,17 @@ def test_patterns_draws_the_same_sample_for_a_seed(run: Run, story: Path) -> Non
     assert sample(1) == sample(1)
     assert len({sample(seed) for seed in range(10)}) > 1
     assert json.loads(sample(1, size=99))["sentences"] == 3
+
+
+def test_patterns_sample_is_that_of_the_library(run: Run, tmp_path: Path) -> None:
+    lines = ["It rained.", "Ann, a miller, left.", "Ann sang, and Bob left."] * 3
+    (tmp_path / "lines.txt").write_text("\n".join(lines), encoding="utf-8")
+    for seed in range(4):
+        arguments = ("-n", 2, "--seed", seed, "-f", "json")
+        record = json.loads(output(run, "patterns", tmp_path / "lines.txt", *arguments))
+        drawn = draw_sample(lines, 2, seed=seed)
+        assert record["counts"]["appos"] == drawn.count(lines[1])
+        assert record["counts"]["conj"] == drawn.count(lines[2])
 
 
 def test_check_reports_findings_and_shares(run: Run, rewrites: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from parataxis.errors import InputError
 from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import ROOT, Analysis, Word
-from parataxis.syntax.patterns import Pattern, find_patterns, pattern_table
+from parataxis.syntax.patterns import Pattern, draw_sample, find_patterns, pattern_table
 from parataxis.syntax.patterns.agreement import (
     Agreement,
     LabelledSentence,
@@ -140,8 +140,8 @@ def test_patterns_aside_is_found_inside_reported_speech_but_coordination_is_not(
             [("conj", "and that no default has occurred")],
         ),
         (
-            "The office opened in 1842 as Alberton (it was renamed Port Albert in 1856).",
-            [("conj", "it was renamed Port Albert in 1856")],
+            "The ferry was launched as Swan (she became Heron two winters later).",
+            [("conj", "she became Heron two winters later")],
         ),
         (
             "The river rose during the night; by morning the road was under water.",
@@ -308,17 +308,22 @@ def test_patterns_table_counts_sentences_not_occurrences() -> None:
     assert [table.counts[p] for p in Pattern] == [2, 1, 3, 1, 1, 1, 1]
     assert table.occurrences[Pattern.PART] == 4
     assert table.patterns_per_sentence == pytest.approx(10 / 9)
-    assert table.rows()[0] == ("rc", "relative clause", "2", "22")
-    assert table.rows()[-1] == ("patterns/sent", "patterns per sentence", "1.11", "")
+    assert table.per_hundred(Pattern.RC) == pytest.approx(200 / 9)
 
 
-def test_patterns_table_sample_is_reproducible_and_never_larger_than_the_text() -> None:
-    analyses = [load_analyser()(text) for text in SENTENCES]
-    assert pattern_table(analyses, sample=4, seed=1) == pattern_table(analyses, sample=4, seed=1)
-    assert pattern_table(analyses, sample=4, seed=1).sentences == 4
-    assert pattern_table(analyses, sample=100, seed=1) == pattern_table(analyses)
-    draws = {tuple(pattern_table(analyses, sample=2, seed=s).counts.values()) for s in range(9)}
-    assert len(draws) > 1
+@given(st.integers(0, 30), st.integers(1, 40), st.integers(0, 99))
+def test_patterns_sample_is_reproducible_and_never_larger_than_the_text(
+    length: int, size: int, seed: int
+) -> None:
+    sample = draw_sample(iter(range(length)), size, seed=seed)
+    assert sample == draw_sample(range(length), size, seed=seed)
+    assert len(sample) == len(set(sample)) == min(length, size)
+    assert set(sample) <= set(range(length))
+
+
+def test_patterns_sample_draws_each_sentence_equally_often() -> None:
+    drawn = Counter(n for seed in range(2000) for n in draw_sample(range(5), 2, seed=seed))
+    assert all(700 <= drawn[n] <= 900 for n in range(5))  # 800 expected, deviation 22
 
 
 def test_patterns_table_of_nothing() -> None:

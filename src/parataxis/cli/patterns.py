@@ -1,7 +1,6 @@
 """``parataxis patterns``: table 1 of Zhang et al. (2020) for any text."""
 
 import json
-import random
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import chain
@@ -15,9 +14,8 @@ from parataxis.cli.sentences import analyse_batches, read_sentences, total_size
 from parataxis.cli.tables import counted, plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.cli.units import InputFormat, check_records
-from parataxis.rewrite.jsonl import SourceLine
 from parataxis.syntax.analysis import Analysis
-from parataxis.syntax.patterns import Pattern, PatternTable, pattern_table
+from parataxis.syntax.patterns import Pattern, PatternTable, draw_sample, pattern_table
 
 __all__ = ["patterns"]
 
@@ -72,17 +70,11 @@ def patterns(
         with Progress(total_size(sources), out) as progress:
             batches = read_sentences(sources, input_format, progress)
             if sample is not None:  # sampled before the analysis, which is what takes the time
-                batches = iter([_sample(list(chain.from_iterable(batches)), sample, seed)])
+                batches = iter([draw_sample(chain.from_iterable(batches), sample, seed=seed)])
             table = pattern_table(readable())
         out.write(_WRITERS[output_format](table))
     if too_long:
         warn(f"Not counted, because too long to be analysed: {counted(too_long, 'sentence')}.")
-
-
-def _sample(sentences: list[SourceLine], size: int, seed: int) -> list[SourceLine]:
-    if size >= len(sentences):
-        return sentences
-    return random.Random(seed).sample(sentences, size)
 
 
 _HEADER = ("pattern", "name", "sentences", "in 100", "occurrences")

@@ -2,6 +2,13 @@
 
 from parataxis.syntax.patterns.find import find_patterns
 from parataxis.syntax.patterns.kinds import Occurrence, Pattern
-from parataxis.syntax.patterns.table import PatternTable, pattern_table
+from parataxis.syntax.patterns.table import PatternTable, draw_sample, pattern_table
 
-__all__ = ["Occurrence", "Pattern", "PatternTable", "find_patterns", "pattern_table"]
+__all__ = [
+    "Occurrence",
+    "Pattern",
+    "PatternTable",
+    "draw_sample",
+    "find_patterns",
+    "pattern_table",
+]

@@ -3,12 +3,15 @@
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns.find import find_patterns
 from parataxis.syntax.patterns.kinds import Pattern
 
-__all__ = ["PatternTable", "pattern_table"]
+__all__ = ["PatternTable", "draw_sample", "pattern_table"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,41 +31,17 @@ class PatternTable:
         """Different patterns per sentence: the last row of the paper's table."""
         return sum(self.counts.values()) / self.sentences if self.sentences else 0.0
 
-    @property
-    def occurrences_per_sentence(self) -> float:
-        """Places at which a sentence could be split, repetitions of a pattern included."""
-        return sum(self.occurrences.values()) / self.sentences if self.sentences else 0.0
-
     def per_hundred(self, pattern: Pattern) -> float:
         """Sentences out of a hundred that show ``pattern``."""
         return 100 * self.counts[pattern] / self.sentences if self.sentences else 0.0
 
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """The table as text: pattern, what a writer calls it, sentences, per 100 sentences; the
-        last row is patterns/sent."""
-        rows = [
-            (str(p), p.plain_name, str(self.counts[p]), f"{self.per_hundred(p):.0f}")
-            for p in Pattern
-        ]
-        return [
-            *rows,
-            ("patterns/sent", "patterns per sentence", f"{self.patterns_per_sentence:.2f}", ""),
-        ]
 
-
-def pattern_table(
-    analyses: Iterable[Analysis], *, sample: int | None = None, seed: int = 0
-) -> PatternTable:
-    """Count the patterns in ``analyses``, or in a random ``sample`` of them.
-
-    The sample is drawn in one pass, so that a long text need not be held in memory; the same
-    ``seed`` draws the same sentences. A text with fewer sentences is counted whole.
-    """
-    chosen = analyses if sample is None else _reservoir(analyses, sample, seed)
+def pattern_table(analyses: Iterable[Analysis]) -> PatternTable:
+    """Count the patterns in ``analyses``; :func:`draw_sample` chooses sentences to analyse."""
     sentences = 0
     counts = dict.fromkeys(Pattern, 0)
     occurrences = dict.fromkeys(Pattern, 0)
-    for analysis in chosen:
+    for analysis in analyses:
         sentences += 1
         found = [occurrence.pattern for occurrence in find_patterns(analysis)]
         for pattern in found:
@@ -72,12 +51,20 @@ def pattern_table(
     return PatternTable(sentences, counts, occurrences)
 
 
-def _reservoir(analyses: Iterable[Analysis], size: int, seed: int) -> list[Analysis]:
+def draw_sample(sentences: Iterable[T], size: int, *, seed: int = 0) -> list[T]:
+    """A random sample of ``size`` sentences, or all where there are fewer.
+
+    It is drawn in one pass (Vitter's algorithm R), so that a long text need not be held in
+    memory; the same ``seed`` draws the same sentences.
+
+    >>> draw_sample("abc", 5)
+    ['a', 'b', 'c']
+    """
     draw = random.Random(seed)
-    kept: list[Analysis] = []
-    for count, analysis in enumerate(analyses):
+    kept: list[T] = []
+    for count, sentence in enumerate(sentences):
         if count < size:
-            kept.append(analysis)
+            kept.append(sentence)
         elif (place := draw.randrange(count + 1)) < size:
-            kept[place] = analysis
+            kept[place] = sentence
     return kept
