@@ -39,6 +39,15 @@ def test_inputs_lines_come_as_they_arrive() -> None:
     assert not lines.is_ready  # only a blank line is there yet
 
 
+@given(
+    text=st.text(st.sampled_from("a \n\r"), max_size=40).filter(str.strip), step=st.integers(1, 40)
+)
+def test_inputs_know_whether_a_line_with_words_is_there(text: str, step: int) -> None:
+    lines = Lines(Trickle(text.encode(), step), "x")
+    for _ in lines:
+        assert lines.is_ready == any(line.strip() for line in lines._arrived)
+
+
 def test_inputs_keep_a_byte_order_mark_apart() -> None:
     lines = Lines(io.BytesIO("\ufeffOne.\ufeff\n".encode()), "x")
     assert list(lines) == ["One.\ufeff\n"]

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,13 +74,18 @@ class Lines(Iterator[str]):
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        # All binary streams of the standard library have read1; typing.BinaryIO leaves it out.
-        self._stream = cast(io.BufferedReader, stream)
+        # The buffer is passed by: it is locked while a thread waits for input in it, and Python
+        # cannot end (on Ctrl-C) as long as that of standard input is locked.
+        if isinstance(stream, io.BufferedReader):
+            self._read_some: Callable[[int], bytes | None] = stream.raw.read
+        else:  # typing.BinaryIO leaves out read1, which all such streams have
+            self._read_some = cast(io.BytesIO, stream).read1
         self._name = name
         self.byte_order_mark = ""
         utf8 = codecs.getincrementaldecoder("utf-8")()
         self._decoder = io.IncrementalNewlineDecoder(utf8, translate=False)
         self._arrived: deque[str] = deque()
+        self._arrived_with_words = 0
         self._unfinished: list[str] = []
         self._count = 0
         self._has_begun = self._has_words = False
@@ -92,15 +97,17 @@ class Lines(Iterator[str]):
                 self._check_words()
                 raise StopIteration
             self._read()
-        return self._arrived.popleft()
+        line = self._arrived.popleft()
+        self._arrived_with_words -= _has_words(line)
+        return line
 
     @property
     def is_ready(self) -> bool:
         """Whether a line with words in it has arrived already: the next is no wait."""
-        return any(line.strip() for line in self._arrived)
+        return self._arrived_with_words > 0
 
     def _read(self) -> None:
-        data = self._stream.read1(_CHUNK)
+        data = self._read_some(_CHUNK) or b""
         self._is_over = not data
         if not self._has_begun and data.startswith(_UTF16_MARKS):
             raise InputError(f"{self._name} is UTF-16 text; save it as UTF-8.")
@@ -121,7 +128,7 @@ class Lines(Iterator[str]):
             raise InputError(f"{self._name} is empty.")
 
     def _add(self, text: str) -> None:
-        self._has_words = self._has_words or bool(text.strip())
+        self._has_words = self._has_words or _has_words(text)
         self._unfinished.append(text)
         if not self._is_over and "\n" not in text and "\r" not in text:
             return
@@ -131,6 +138,7 @@ class Lines(Iterator[str]):
             self._unfinished = [lines.pop()]
         self._count += len(lines)
         self._arrived.extend(lines)
+        self._arrived_with_words += sum(map(_has_words, lines))
 
     def _not_utf8(self, error: UnicodeDecodeError) -> InputError:
         line = self._count + 1 + error.object[: error.start].count(b"\n")
@@ -139,6 +147,10 @@ class Lines(Iterator[str]):
             f"{self._name}, line {line}: byte 0x{byte:02x} is not UTF-8, so this is not text or "
             "has to be saved as UTF-8 first."
         )
+
+
+def _has_words(text: str) -> bool:
+    return bool(text) and not text.isspace()
 
 
 def resolve_inputs(arguments: Sequence[str]) -> list[Input]:

@@ -4,6 +4,7 @@ A unit of a document is a block (a paragraph, say), so that results appear as so
 been read; where each line is a sentence, it is the line.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,6 +20,10 @@ __all__ = ["InputFormat", "Unit", "batches", "check_records", "input_format", "r
 BATCH = 32
 """Sentences that are split at a time, where that many are at hand."""
 
+BATCH_UNITS = 8 * BATCH
+"""Units of a batch, with sentences or without: blank lines must not hold results back."""
+
+_LINE_BREAKS = re.compile(r"[\n\r]+")
 _HEADERS = frozenset(["source", "complex", "sentence"])
 
 
@@ -76,11 +81,13 @@ def read_units(source: Input, chosen: InputFormat) -> Iterator[list[Unit]]:
 def batches(units: Iterable[Unit], is_ready: Callable[[], bool]) -> Iterator[list[Unit]]:
     """Put units together as long as the next one is there without waiting."""
     batch: list[Unit] = []
+    sentences = 0
     for unit in units:
         batch.append(unit)
-        if not is_ready() or sum(len(each.sentences) for each in batch) >= BATCH:
+        sentences += len(unit.sentences)
+        if sentences >= BATCH or len(batch) >= BATCH_UNITS or not is_ready():
             yield batch
-            batch = []
+            batch, sentences = [], 0
     if batch:
         yield batch
 
@@ -154,7 +161,7 @@ def _unquoted(cell: str) -> str:
 
 def _json_units(lines: Lines, name: str) -> Iterator[Unit]:
     for record in read_sources(lines, name):
-        yield _sentence_unit(record, " ".join(record.source.split()) + "\n")
+        yield _sentence_unit(record, f"{_one_line(record.source)}\n")
 
 
 def _sentence_unit(sentence: SourceLine, line: str) -> Unit:
@@ -162,10 +169,16 @@ def _sentence_unit(sentence: SourceLine, line: str) -> Unit:
     before, _, after = line.partition(whole)
 
     def rebuild(rewrites: Sequence[Rewrite]) -> str:
-        simple = " ".join(rewrites[0].simple) if rewrites[0].is_split else whole
+        simple = _one_line(" ".join(rewrites[0].simple)) if rewrites[0].is_split else whole
         return f"{before}{simple}{after}"
 
     return Unit([sentence], rebuild, len(line.encode()))
+
+
+def _one_line(text: str) -> str:
+    """The text with spaces for its line breaks, so that a record stays a line."""
+    parts = (part.strip() for part in _LINE_BREAKS.split(text))
+    return " ".join(part for part in parts if part)
 
 
 def _constant(text: str) -> Callable[[Sequence[Rewrite]], str]:
