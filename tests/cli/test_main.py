@@ -83,8 +83,9 @@ def test_main_writes_utf8_whatever_the_locale() -> None:
     assert (done.returncode, done.stdout) == (0, "Zoë aß 雨.\r\n".encode())
 
 
-def test_main_answers_each_line_at_once() -> None:
-    program = start("split", "--input", "lines", "-f", "jsonl")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_main_answers_each_line_at_once(jobs: int) -> None:
+    program = start("split", "--input", "lines", "-f", "jsonl", "-j", jobs)
     assert program.stdin
     assert program.stdout
     for sentence in (MILL, "It rained."):
@@ -95,8 +96,9 @@ def test_main_answers_each_line_at_once() -> None:
     assert program.returncode == 0
 
 
-def test_main_answers_each_paragraph_at_once() -> None:
-    program = start("split", "-")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_main_answers_each_paragraph_at_once(jobs: int) -> None:
+    program = start("split", "-", "-j", jobs)
     assert program.stdin
     assert program.stdout
     program.stdin.write(f"{MILL}\n\n".encode())
@@ -132,6 +134,31 @@ def test_main_loses_nothing_when_interrupted(jobs: int) -> None:
         f"Ann ate {n} plums, and Bob left." for n in range(len(records))
     ]
     assert records
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_main_can_be_interrupted_while_it_waits_for_input(jobs: int) -> None:
+    program = start("split", "-", "-s", "source", "-j", jobs, start_new_session=True)
+    assert program.stdin
+    assert program.stdout
+    program.stdin.write(b"One.\n\n")
+    program.stdin.flush()
+    assert program.stdout.readline() == b"One.\n"  # it is all written, and no more comes
+    os.killpg(program.pid, signal.SIGINT)
+    assert program.wait(timeout=60) == 130  # while the input is still open
+    assert program.communicate() == (b"\n", b"")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_main_writes_what_came_before_a_bad_line(jobs: int) -> None:
+    program = start("split", "-i", "jsonl", "-s", "source", "-j", jobs)
+    lines = "".join(f'{{"source": "Ann ate {n} plums."}}\n' for n in range(100))
+    out, errors = program.communicate(lines.encode() + b"{\n")
+    assert program.returncode == 2
+    assert errors == b"parataxis: stdin, line 101: this is not a line of JSON.\n"
+    # Of the batch with the bad line nothing is written.
+    assert out.decode() == "".join(f"Ann ate {n} plums.\n" for n in range(96))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no broken pipes of this kind")

@@ -9,6 +9,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
+from queue import SimpleQueue
+from threading import Semaphore, Thread
 from typing import NamedTuple
 
 from parataxis.api import Splitter
@@ -75,6 +77,12 @@ def run(
         for batch in batches:
             yield from _deal(batch, task(_sentences(batch)))
         return
+    yield from _in_processes(batches, task, jobs)
+
+
+def _in_processes(
+    batches: Iterable[Sequence[Unit]], task: Task, jobs: int
+) -> Iterator[tuple[Unit, list[Explained]]]:
     pool = ProcessPoolExecutor(
         jobs,
         mp_context=get_context("spawn"),
@@ -82,20 +90,79 @@ def run(
         initargs=(replace(task), max(1, (os.cpu_count() or 1) // jobs)),
     )
     waiting: deque[tuple[Sequence[Unit], Future[list[Explained]]]] = deque()
+    events: SimpleQueue[_Event] = SimpleQueue()
+    reader = _Reader(batches, events, ahead=_AHEAD * jobs)
+    end: _End | None = None
     try:
-        for batch in batches:
-            with _no_interrupts():  # the first batch starts the processes, which inherit this
-                waiting.append((batch, pool.submit(_work, _sentences(batch))))
-            while waiting and (len(waiting) > _AHEAD * jobs or waiting[0][1].done()):
+        with _no_interrupts():
+            reader.start()
+        while waiting or end is None:
+            match events.get():
+                case _End() as end:
+                    pass
+                case Future():
+                    pass
+                case batch:
+                    with _no_interrupts():  # the first starts the processes, which inherit this
+                        waiting.append((batch, pool.submit(_work, _sentences(batch))))
+                    waiting[-1][1].add_done_callback(events.put)
+            while waiting and waiting[0][1].done():
                 done, future = waiting.popleft()
+                reader.read_on()
                 yield from _deal(done, future.result())
-        while waiting:
-            done, future = waiting.popleft()
-            yield from _deal(done, future.result())
     except BrokenProcessPool as error:
         raise ParataxisError("A process ended unexpectedly; try again with fewer jobs.") from error
     finally:
+        reader.stop()
         pool.shutdown(wait=True, cancel_futures=True)
+    if end.error is not None:
+        raise end.error
+
+
+class _End(NamedTuple):
+    """The end of the input, and the error where it ended too early."""
+
+    error: BaseException | None = None
+
+
+_Event = Sequence[Unit] | Future[list[Explained]] | _End
+
+
+class _Reader(Thread):
+    """Reads batches while results are awaited, at most ``ahead`` more than have been written.
+
+    It is a daemon, because nothing can wake it while it waits for input that does not come.
+    """
+
+    def __init__(
+        self, batches: Iterable[Sequence[Unit]], events: "SimpleQueue[_Event]", *, ahead: int
+    ) -> None:
+        super().__init__(daemon=True)
+        self._batches = batches
+        self._events = events
+        self._room = Semaphore(ahead)
+        self._is_stopped = False
+
+    def run(self) -> None:
+        try:
+            for batch in self._batches:
+                self._events.put(batch)
+                self._room.acquire()
+                if self._is_stopped:
+                    return
+        except BaseException as error:  # to be raised where the results are awaited
+            self._events.put(_End(error))
+        else:
+            self._events.put(_End())
+
+    def read_on(self) -> None:
+        """Allow for one batch more."""
+        self._room.release()
+
+    def stop(self) -> None:
+        """Read no more, once the input that is awaited now has come."""
+        self._is_stopped = True
+        self._room.release()
 
 
 def _sentences(batch: Sequence[Unit]) -> list[SourceLine]:
