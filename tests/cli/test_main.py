@@ -14,6 +14,7 @@ import pytest
 
 import parataxis
 from parataxis.cli import main as main_module
+from parataxis.splitters.source import SourceSplitter
 
 Run = Callable[..., Any]
 
@@ -64,6 +65,52 @@ def test_main_has_a_sentence_for_a_bug(run: Run, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PARATAXIS_DEBUG", "1")
     with pytest.raises(KeyError):
         run("split", "It rained.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "message"),
+    [
+        (3, 3, ""),
+        (0, 0, ""),
+        (None, 0, ""),
+        ("No licence\nfound.", 1, "parataxis: No licence found.\n"),
+    ],
+)
+def test_main_keeps_the_exit_code_that_a_splitter_asks_for(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: int | str | None,
+    code: int,
+    message: str,
+) -> None:
+    def leave(*_: object) -> None:
+        sys.exit(asked)
+
+    monkeypatch.setattr(SourceSplitter, "pipe", leave)
+    assert run("split", "It rained.", "-s", "source") == (code, "", message)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no broken pipes of this kind")
+def test_main_is_silent_when_nobody_reads_its_help() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([*COMMAND, "--help"], stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("threads", ["abc", "-3"])
+def test_main_answers_a_bad_number_of_threads(threads: str) -> None:
+    done = subprocess.run(
+        [*COMMAND, "split", MILL],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PARATAXIS_THREADS": threads},
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("parataxis: PARATAXIS_THREADS must be ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_main_runs_as_a_program() -> None:

@@ -1,5 +1,6 @@
 """Where commands write: whole steps, files that appear late, progress only for people."""
 
+import errno
 import io
 import os
 import signal
@@ -10,7 +11,14 @@ import pytest
 
 from parataxis.cli import terminal
 from parataxis.cli.inputs import Input
-from parataxis.cli.terminal import Output, Progress, open_output, wants_colour, whole_step
+from parataxis.cli.terminal import (
+    Output,
+    Progress,
+    ReaderGoneError,
+    open_output,
+    wants_colour,
+    whole_step,
+)
 from parataxis.errors import InputError
 
 
@@ -64,6 +72,38 @@ def test_terminal_takes_a_dash_for_standard_output(capsys: pytest.CaptureFixture
     with open_output(Path("-")) as out:
         out.write("One.")
     assert capsys.readouterr().out == "One."
+
+
+class Closed(io.StringIO):
+    """A pipe whose reader has gone."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def write(self, text: str) -> int:
+        raise OSError(self.number, os.strerror(self.number))
+
+
+@pytest.mark.parametrize(
+    ("number", "system", "expected"),
+    [
+        (errno.EPIPE, "posix", ReaderGoneError),
+        (errno.EPIPE, "nt", ReaderGoneError),
+        (errno.EINVAL, "posix", InputError),
+        (errno.EINVAL, "nt", ReaderGoneError),
+        (errno.ENOSPC, "nt", InputError),
+    ],
+)
+def test_terminal_knows_when_the_reader_has_gone(
+    monkeypatch: pytest.MonkeyPatch, number: int, system: str, expected: type[Exception]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Closed(number))
+    output = Output()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "name", system)
+        with pytest.raises(expected):
+            output.write("One.")
 
 
 @pytest.mark.parametrize(

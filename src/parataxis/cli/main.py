@@ -13,7 +13,7 @@ from parataxis.cli.check import check
 from parataxis.cli.patterns import patterns
 from parataxis.cli.split import split
 from parataxis.cli.splitters import splitters
-from parataxis.cli.terminal import ReaderGoneError, warn
+from parataxis.cli.terminal import ReaderGoneError, is_reader_gone, warn
 from parataxis.errors import ParataxisError
 
 __all__ = ["EXIT_CODES", "app", "main"]
@@ -67,8 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(args=given or ["--help"], prog_name="parataxis", standalone_mode=False)
     except ParataxisError as error:
         return _fail(str(error))
-    except (ReaderGoneError, SystemExit):  # Typer exits when nobody reads its help
+    except ReaderGoneError:
         return _leave_quietly()
+    except SystemExit as exit_:
+        return _exit(exit_)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
@@ -104,6 +106,16 @@ def _bug(error: Exception) -> int:
     return _fail(
         f"This is a bug ({reason}); please report it with what {DEBUG_VARIABLE}=1 shows.", BUG
     )
+
+
+def _exit(exit_: SystemExit) -> int:
+    """The exit code that a splitter, or what it runs on, asked for."""
+    cause = exit_.__context__
+    if isinstance(cause, OSError) and is_reader_gone(cause):  # Typer's, when none reads its help
+        return _leave_quietly()
+    if isinstance(exit_.code, str):
+        return _fail(" ".join(exit_.code.split()), BUG)
+    return exit_.code or 0
 
 
 def _leave_quietly() -> int:

@@ -1,5 +1,6 @@
 """Where a command writes: results to standard output or a file, progress to a terminal."""
 
+import errno
 import io
 import os
 import signal
@@ -22,6 +23,7 @@ __all__ = [
     "Output",
     "Progress",
     "ReaderGoneError",
+    "is_reader_gone",
     "open_output",
     "wants_colour",
     "warn",
@@ -34,6 +36,12 @@ _PATIENCE = 1.0
 
 class ReaderGoneError(Exception):
     """The reader of the output, such as ``head``, wants no more; that is no fault."""
+
+
+def is_reader_gone(error: OSError) -> bool:
+    """Whether a pipe failed because nobody reads it any more."""
+    # Windows often calls such a write an invalid argument.
+    return error.errno == errno.EPIPE or (os.name == "nt" and error.errno == errno.EINVAL)
 
 
 class Output:
@@ -83,7 +91,8 @@ class Output:
         return sys.stdout
 
     def _problem(self, error: OSError) -> Exception:
-        if isinstance(error, BrokenPipeError):
+        is_pipe = self._path is None or isinstance(error, BrokenPipeError)
+        if is_pipe and is_reader_gone(error):
             return ReaderGoneError()
         name = "The output" if self._path is None else self._path
         reason = (error.strerror or str(error)).lower()
