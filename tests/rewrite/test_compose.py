@@ -1,5 +1,7 @@
 """Composing a simple sentence: spacing, capitals, the final stop, and what is left dangling."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,6 +53,49 @@ def test_compose_spaces_words_that_were_not_neighbours():
         *at(source, "fee", "$", "5", "or", "10", "%", ",", "Ann", "'s", "lawyer", "said"),
     ]
     assert written(source, parts) == "Fee $5 or 10%, Ann's lawyer said."
+
+
+def without(source, cut):
+    """The parts of an analysed source but for the words in a stretch of its text."""
+    start = source.text.index(cut)
+    end = start + len(cut)
+    return [Copy(word.index) for word in source if word.end <= start or word.start >= end]
+
+
+SIGNS = [
+    # source, what is cut out of it, expected
+    ("The Model X®, which was sold, won.", ", which was sold,", "The Model X® won."),
+    ("The Ann™, which was sold, won.", ", which was sold,", "The Ann™ won."),
+    ("The limit of 5°, set in May, was low.", ", set in May,", "The limit of 5° was low."),
+    ("*Titanic*, which sank, was large.", ", which sank,", "*Titanic* was large."),
+    ("The **Titanic** (a ship) was large.", "(a ship)", "The **Titanic** was large."),
+    ("C#, which is old, was used.", ", which is old,", "C# was used."),
+    ("C++, which is old, was used.", ", which is old,", "C++ was used."),
+    ("The grade A+, which is rare, was given.", ", which is rare,", "The grade A+ was given."),
+    ("It cost 5€, which was much, in May.", ", which was much,", "It cost 5€ in May."),
+    ("The price*, which was set, rose.", ", which was set,", "The price* rose."),
+    ("The price*†, which was set, rose.", ", which was set,", "The price*† rose."),
+    ('The 6" pipe, which was new, broke.', ", which was new,", 'The 6" pipe broke.'),
+    ("The boat, which was old, *Ann*, sank.", "which was old,", "The boat, *Ann*, sank."),
+    ("She saw, or so she said, 'Emma'.", ", or so she said,", "She saw 'Emma'."),
+    ("It was −5 in May.", "was", "It −5 in May."),
+    ("It lost (in May) -$5 or more.", "(in May)", "It lost -$5 or more."),
+    ("The and/or clause, which is old, fell.", ", which is old,", "The and/or clause fell."),
+    ("The firm—a bank—closed.", "—a bank", "The firm—closed."),
+]
+
+
+@pytest.mark.parametrize(("source", "cut", "expected"), SIGNS)
+def test_compose_signs_stay_with_their_own_side(source, cut, expected):
+    analysis = tagged(source)
+    assert written(analysis, without(analysis, cut)) == expected
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u202f", "\u2007", "\u2009"])
+def test_compose_keeps_the_spaces_of_the_source(space):
+    source = tagged(f"Ann paid 10{space}000 EUR under §{space}5, and Ben left.")
+    parts = without(source, ", and Ben left")
+    assert written(source, parts) == f"Ann paid 10{space}000 EUR under §{space}5."
 
 
 @pytest.mark.parametrize(
@@ -109,6 +154,8 @@ def test_compose_defined_term_keeps_its_capital():
         ("x iPhone sales", "iPhone sales."),
         ("x lexpredict.com grew", "lexpredict.com grew."),
         ("x 3rd place", "3rd place."),
+        ("x `parse` is slow", "`parse` is slow."),
+        ("x *parse* is slow", "*Parse* is slow."),
         ("x école fermée", "École fermée."),
     ],
 )
@@ -127,6 +174,12 @@ STOPS = [
     ("Ann left (at noon) in May.", range(0, 6), "Ann left (at noon)."),
     ("Ann listed as follows:", range(0, 5), "Ann listed as follows:"),
     ("Well, Ann left...", range(0, 5), "Well, Ann left..."),
+    ("Ben said that **Ann left.**", range(3, 8), "**Ann left.**"),
+    ("Ben said that Ann left.³", range(3, 7), "Ann left.³"),
+    ("Ben said that Ann left.[3]", range(3, 9), "Ann left.[3]"),
+    ("Ben said that Ann left.‡", range(3, 7), "Ann left.‡"),
+    ("Ann left *Rome* and Ben stayed.", range(0, 5), "Ann left *Rome*."),
+    ("Ann left Rome* and Ben stayed.", range(0, 4), "Ann left Rome*."),
 ]
 
 
@@ -162,6 +215,66 @@ def test_compose_leaves_nothing_dangling(source, words, expected):
     assert written(tagged(source), copies(words)) == expected
 
 
+HALVES = [
+    # source, what is cut out of it, expected
+    ("*War and Peace* was long.", "*War and", "Peace was long."),
+    ("**The rent came, and Ann paid.**", ", and Ann paid.**", "The rent came."),
+    ("***The rent came, and Ann paid.***", ", and Ann paid.***", "The rent came."),
+    ("~~The rent came, and Ann paid.~~", "~~The rent came, and", "Ann paid."),
+    ("`Ann left` in May.", "left` ", "Ann in May."),
+    ("_War and Peace_ was long.", "_War and", "Peace was long."),
+    ("__War and Peace__ was long.", "and Peace__", "War was long."),
+    ("_The rent came, and Ann paid._", "_The rent came, and", "Ann paid."),
+    ("'The rent came, and Ann paid.'", ", and Ann paid.'", "The rent came."),
+    ("‘The rent came, and Ann paid.’", "‘The rent came, and", "Ann paid."),
+    ("She said (the 'rent) came and went.", "came and", "She said (the 'rent) went."),
+    ("The [house](www.ann.com) fell.", "(www.ann.com)", "The house fell."),
+    ("The judge [sic] fell.", "judge", "The [sic] fell."),
+    # A mark that never had another half stays.
+    ("*The fee includes tax, and Ann paid.", ", and Ann paid", "*The fee includes tax."),
+    ("The price* rose, and the fee* fell.", ", and the fee* fell", "The price* rose."),
+    ("5 * 3 is 15, and 2 * 3 is 6.", ", and 2 * 3 is 6", "5 * 3 is 15."),
+    ("_private is read, and Ann left.", ", and Ann left", "_private is read."),
+    ('A 6" pipe broke, and a 4" pipe held.', ', and a 4" pipe held', 'A 6" pipe broke.'),
+    ("The boys' dog and the girls' dog left.", "and the girls' dog", "The boys' dog left."),
+    ("'Twas the boys' dog, and Ann left.", "'Twas", "The boys' dog, and Ann left."),
+]
+
+
+@pytest.mark.parametrize(("source", "cut", "expected"), HALVES)
+def test_compose_drops_half_a_pair_but_no_lone_mark(source, cut, expected):
+    analysis = tagged(source)
+    assert written(analysis, without(analysis, cut)) == expected
+
+
+def test_compose_knows_a_possessive_inside_single_quotes():
+    plain = tagged("He read 'the boys' house' in May.")
+    words = [replace(word, upos="PART") if word.index == 5 else word for word in plain]
+    source = Analysis(plain.text, words)
+    assert source[5].text == "'"
+    assert written(source, without(source, "house'")) == "He read the boys' in May."
+
+
+@pytest.mark.parametrize(
+    ("source", "cut", "expected"),
+    [
+        ("The “Note,” which is old, is void.", "which is old,", "The “Note” is void."),
+        ("The “Note,” which is old, is void.", "which is old", "The “Note” is void."),
+        ("The *Note,* which is old, is void.", "which is old,", "The *Note* is void."),
+        ("“So,” Ann said, and Ben left.", ", and Ben left", "“So,” Ann said."),
+    ],
+)
+def test_compose_comma_inside_a_quotation_goes_with_what_it_set_off(source, cut, expected):
+    analysis = tagged(source)
+    assert written(analysis, without(analysis, cut)) == expected
+
+
+def test_compose_word_without_its_underscore_is_still_copied():
+    source = tagged("_War and Peace_ was long.")
+    _, tokens = compose(source, without(source, "_War and"))
+    assert (tokens[0].text, tokens[0].origin, tokens[0].source) == ("Peace", Origin.COPIED, (9, 15))
+
+
 def test_compose_provenance_names_the_origin_of_every_token():
     source = tagged("Serving Alderney, it closed.", Serving="VERB", Alderney="PROPN")
     text, tokens = compose(source, [Copy(3), Inflect(0, "serves"), Copy(1), Insert("too")])
@@ -184,7 +297,7 @@ texts = st.one_of(
     st.text(max_size=40),
     st.lists(
         st.sampled_from(
-            ["Ann", "left", ",", "and", "(", ")", '"', ".", "$5", "U.S.", "-", "don't"]
+            ["Ann", "left", ",", "and", "(", ")", '"', ".", "$5", "U.S.", "-", "don't", "*a*", "_b"]
         ),
         max_size=14,
     ).map(" ".join),
@@ -217,7 +330,8 @@ def test_compose_tokens_stand_where_they_say(case):
         end = token.end
         if token.origin is Origin.COPIED:
             start, stop = token.source
-            assert source.text[start:stop].casefold() == token.text.casefold()
+            copied = source.text[start:stop].casefold()
+            assert token.text.casefold() in (copied, copied.strip("_"))
     assert end == len(text)
 
 

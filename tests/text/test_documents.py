@@ -66,6 +66,14 @@ def test_documents_replacement_is_wrapped_like_its_source() -> None:
     )
 
 
+def test_documents_replacement_never_breaks_a_line_at_a_no_break_space() -> None:
+    text = "The fee, which was set under §\u00a05, is\n10\u00a0000\u00a0EUR."
+    rebuilt = read_document(text).rebuild(
+        {0: ["The fee is 10\u00a0000\u00a0EUR.", "The fee was set under §\u00a05."]}
+    )
+    assert rebuilt == ("The fee is 10\u00a0000\u00a0EUR. The fee was\nset under §\u00a05.")
+
+
 def test_documents_wrapped_line_never_starts_with_a_list_marker() -> None:
     text = (
         "The old house on the hill, which had\nbeen sold for - or so we heard - ten pounds, fell."

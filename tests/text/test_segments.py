@@ -57,6 +57,14 @@ def test_segments_text_is_on_one_line() -> None:
     assert (span.start, text[span.end :]) == (2, "\r\n")
 
 
+def test_segments_text_keeps_spaces_set_on_purpose() -> None:
+    text = "Under §\u00a05 the\u00a0\r\n fee \t is 10\u202f000\u2009€ or  5\u2007000. It\u00a0rose."
+    assert [span.text for span in sentence_spans(text)] == [
+        "Under §\u00a05 the fee is 10\u202f000\u2009€ or 5\u2007000.",
+        "It\u00a0rose.",
+    ]
+
+
 def test_segments_number_inside_a_line_is_no_sentence() -> None:
     text = "The fee is due. 2. Term. A. The term is a year. (b) It may be renewed."
     assert [span.text for span in sentence_spans(text)] == [
@@ -96,7 +104,9 @@ def test_segments_are_in_order_and_trimmed(text: str) -> None:
     for span in sentence_spans(text):
         assert end <= span.start < span.end
         assert text[span.start : span.end] == text[span.start : span.end].strip() != ""
-        assert span.text == " ".join(span.text.split())
+        assert span.text == span.text.strip() != ""
+        assert "  " not in span.text
+        assert re.search(r"[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]", span.text) is None
         end = span.end
 
 
@@ -123,6 +133,7 @@ RUNS = {
     "1. ": LAST_UNIT,
     ".": NOTHING,
     ". ": NOTHING,
+    "a\u00a0": WHOLE,
     "> ": NOTHING,
     "- ": NOTHING,
 }
@@ -131,5 +142,5 @@ RUNS = {
 @pytest.mark.parametrize(("unit", "expected"), RUNS.items())
 def test_segments_of_a_long_run(unit: str, expected: str) -> None:
     text = unit * (200_000 // len(unit))
-    sentences = {WHOLE: [text], LAST_UNIT: [unit.strip()], NOTHING: []}
+    sentences = {WHOLE: [text.strip()], LAST_UNIT: [unit.strip()], NOTHING: []}
     assert [span.text for span in sentence_spans(text)] == sentences[expected]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from parataxis.rewrite.forms import is_known
 from parataxis.rewrite.record import Origin, OutputToken
-from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import capitalise, lower_first
 
 __all__ = ["Copy", "Inflect", "Insert", "Part", "compose", "copies", "keeps_capital"]
@@ -42,14 +42,18 @@ Part = Copy | Inflect | Insert
 _STRENGTH = {",": 1, "-": 2, "--": 2, "–": 2, "—": 2, ";": 3, ":": 4}
 _STOP = re.compile(r"[.!?…]+")
 _STOP_STRENGTH = 5
-_PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»", '"': '"'}
-_OPENING = frozenset("([{“«")
+_PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»", "‘": "’"}
+_TWINS = frozenset(["'", '"', "*", "**", "***", "~~", "`", "``", "_", "__"])
+"""Quotation marks and Markdown emphasis: the same sign opens and closes."""
+_CODE = frozenset(["`", "``"])
+_OPENING = frozenset("([{“«‘")
 _CLOSING = frozenset(")]}”»")
 _QUOTES = frozenset("\"'”’»") | {"''"}
 _CONJUNCTIONS = frozenset(["and", "or", "but", "nor"])
 _CLITIC = re.compile(r"(n['’]t|['’](s|re|ve|ll|d|m))", re.IGNORECASE)
 _NO_SPACE_BEFORE = frozenset(",;:%)]}”»")
-_NO_SPACE_AFTER = frozenset("([{“«$£€¥#")
+_NO_SPACE_AFTER = frozenset("([{“«‘$£€¥#")
+_JOINING = frozenset(["-", "--", "–", "—", "/", "&", "+"])
 
 
 def compose(analysis: Analysis, parts: Iterable[Part]) -> tuple[str, tuple[OutputToken, ...]]:
@@ -58,15 +62,16 @@ def compose(analysis: Analysis, parts: Iterable[Part]) -> tuple[str, tuple[Outpu
     Words that are neighbours in the source keep the exact text between them. The sentence starts
     with a capital and ends with a stop; the word that began the source loses its capital inside
     the sentence unless it :func:`keeps_capital`. Marks left dangling (a comma or "and" at an end,
-    two commas that meet, half a pair of brackets) go. The text is empty only where the parts hold
-    nothing else.
+    two commas that meet, half a pair of brackets, quotation marks or Markdown emphasis) go. The
+    text is empty only where the parts hold nothing else.
     """
-    tidy = _tidy(analysis, list(parts))
+    partners = _partners(analysis)
+    tidy = _tidy(analysis, partners, list(parts))
     texts = _cased(analysis, tidy)
     sentence, tokens = "", []
     for position, (part, text) in enumerate(zip(tidy, texts, strict=True)):
         if position:
-            sentence += _gap(analysis, tidy[position - 1], part)
+            sentence += _gap(analysis, partners, tidy[position - 1], part)
         tokens.append(_token(analysis, part, text, len(sentence)))
         sentence += text
     return sentence, tuple(tokens)
@@ -113,11 +118,98 @@ def _are_neighbours(left: Part, right: Part) -> bool:
     return False
 
 
+# Marks that belong together -------------------------------------------------------------------
+
+_Partners = dict[int, int]
+"""For each mark of the source that opens or closes a pair, the index of its other half. A word
+with the underscore of an emphasis on it ("_War and Peace_") counts as such a mark."""
+
+
+def _partners(analysis: Analysis) -> _Partners:
+    partners: _Partners = {}
+    awaited: list[tuple[str, int]] = []
+    for word in analysis:
+        mark = _closed_by(analysis, word)
+        # A bracket closes whatever is still open inside it; another mark only what came last.
+        within = awaited if mark in _CLOSING else awaited[-1:]
+        if mark in [closing for closing, _ in within]:
+            while mark != awaited[-1][0]:
+                awaited.pop()
+            other = awaited.pop()[1]
+            partners[word.index], partners[other] = other, word.index
+        elif closing := _opened_by(analysis, word):
+            awaited.append((closing, word.index))
+    return partners
+
+
+def _opened_by(analysis: Analysis, word: Word) -> str:
+    """The mark that will close what this word opens, if it opens anything."""
+    text = word.text
+    if _is_apostrophe(analysis, word):
+        return ""
+    if text in _PAIRS:
+        return _PAIRS[text]
+    if text == '"':  # not the inches of a 6" pipe
+        return text if _touches_next(analysis, word) or not _touches_last(analysis, word) else ""
+    if text in _TWINS:  # not the note of "the price*"
+        after_word = _touches_last(analysis, word) and _has_word(analysis[word.index - 1].text)
+        return text if _touches_next(analysis, word) and not after_word else ""
+    if _has_word(text) and not text.endswith("_"):
+        return text[: len(text) - len(text.lstrip("_"))]
+    return ""
+
+
+def _closed_by(analysis: Analysis, word: Word) -> str:
+    """The mark that this word is or ends in, if it can close something."""
+    text = word.text
+    if _is_apostrophe(analysis, word):
+        return ""
+    if text in _TWINS:
+        return text if text == '"' or _touches_last(analysis, word) else ""
+    if _has_word(text):
+        return "" if text.startswith("_") else text[len(text.rstrip("_")) :]
+    return text
+
+
+def _is_apostrophe(analysis: Analysis, word: Word) -> bool:
+    """Whether a single mark is that of "the boys' house" or "'Twas night", not a quotation's."""
+    if word.text not in ("'", "’", "‘"):
+        return False
+    follower = analysis[word.index + 1].text if _touches_next(analysis, word) else ""
+    return word.upos == "PART" or follower.casefold() in ("tis", "twas", "twere", "twill")
+
+
+def _touches_last(analysis: Analysis, word: Word) -> bool:
+    return word.index > 0 and analysis[word.index - 1].end == word.start
+
+
+def _touches_next(analysis: Analysis, word: Word) -> bool:
+    """Whether what stands right behind a word is no mark that would stand there anyway."""
+    if word.index + 1 == len(analysis):
+        return False
+    follower = analysis[word.index + 1]
+    return follower.start == word.end and not _stands_behind(follower.text)
+
+
+def _stands_behind(text: str) -> bool:
+    return text in _NO_SPACE_BEFORE or _is_stop(text)
+
+
+def _opens(partners: _Partners, part: Part) -> bool:
+    return not isinstance(part, Insert) and partners.get(part.word, part.word) > part.word
+
+
+def _closes(partners: _Partners, part: Part) -> bool:
+    return not isinstance(part, Insert) and partners.get(part.word, part.word) < part.word
+
+
 # Which parts stay -----------------------------------------------------------------------------
 
 
-def _tidy(analysis: Analysis, parts: list[Part]) -> list[Part]:
-    parts = _without_meeting_marks(analysis, _without_half_pairs(analysis, parts))
+def _tidy(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Part]:
+    parts = _without_half_pairs(analysis, partners, parts)
+    parts = _without_inner_commas(analysis, partners, parts)
+    parts = _without_meeting_marks(analysis, parts)
     while parts and parts[0] != Copy(0) and _dangles_first(analysis, parts[0]):
         del parts[0]
     if len(parts) > 1 and _is_stop(_text(analysis, parts[-1])):
@@ -129,10 +221,16 @@ def _tidy(analysis: Analysis, parts: list[Part]) -> list[Part]:
     own_end = Copy(len(analysis) - 1)
     while parts and parts[-1] != own_end and _dangles_last(analysis, parts[-1]):
         del parts[-1]
-    last_two = [_text(analysis, part) for part in parts[-2:] if part != own_end]
-    if len(last_two) == 2 and last_two[0] in _STRENGTH and last_two[1] in _QUOTES:
-        del parts[-2]  # the comma in “so,” he said
-    return _stopped(analysis, parts, stop)
+    if len(parts) > 1 and own_end not in parts[-2:]:
+        before, last = parts[-2:]
+        if _text(analysis, before) in _STRENGTH and _ends_quotation(analysis, partners, last):
+            del parts[-2]  # the comma in “so,” he said
+    return _stopped(analysis, partners, parts, stop)
+
+
+def _ends_quotation(analysis: Analysis, partners: _Partners, part: Part) -> bool:
+    text = _text(analysis, part)
+    return text in _QUOTES or (text in _TWINS and _closes(partners, part))
 
 
 def _strength(text: str) -> int:
@@ -153,27 +251,38 @@ def _dangles_last(analysis: Analysis, part: Part) -> bool:
     return _strength(text) > 0 or text in _OPENING or text in _CONJUNCTIONS or not text.strip()
 
 
-def _without_half_pairs(analysis: Analysis, parts: list[Part]) -> list[Part]:
-    partners = _partners(analysis)
+def _without_half_pairs(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Part]:
     present = {part.word for part in parts if isinstance(part, Copy)}
-    return [
-        part
-        for part in parts
-        if not isinstance(part, Copy) or partners.get(part.word, part.word) in present
-    ]
+    kept: list[Part] = []
+    for part in parts:
+        if not isinstance(part, Copy) or present.issuperset(_needed(analysis, partners, part.word)):
+            kept.append(part)
+        elif _has_word(_text(analysis, part)):
+            kept.append(Inflect(part.word, _text(analysis, part).strip("_")))
+    return kept
 
 
-def _partners(analysis: Analysis) -> dict[int, int]:
-    """For each bracket and double quotation mark of the source that has one, its other half."""
-    partners: dict[int, int] = {}
-    open_marks: list[tuple[str, int]] = []
-    for word in analysis:
-        if open_marks and word.text == open_marks[-1][0]:
-            other = open_marks.pop()[1]
-            partners[word.index], partners[other] = other, word.index
-        elif word.text in _PAIRS:
-            open_marks.append((_PAIRS[word.text], word.index))
-    return partners
+def _needed(analysis: Analysis, partners: _Partners, index: int) -> list[int]:
+    """What must be there for a word to stay: its other half, and the address of a link's label."""
+    if index not in partners:
+        return []
+    end = max(index, partners[index])
+    is_label = analysis[end].text == "]" and _touches_next(analysis, analysis[end])
+    if is_label and analysis[end + 1].text == "(":
+        return [partners[index], end + 1]
+    return [partners[index]]
+
+
+def _without_inner_commas(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Part]:
+    """Drop the comma of “Note,” where what it set off is gone, and the comma behind that."""
+    texts = [_text(analysis, part) for part in parts]
+    gone: set[int] = set()
+    for k in range(1, len(parts) - 1):
+        if texts[k - 1] != "," or _are_neighbours(parts[k], parts[k + 1]):
+            continue
+        if _ends_quotation(analysis, partners, parts[k]):
+            gone |= {k - 1, k + 1} if texts[k + 1] == "," else {k - 1}
+    return [part for k, part in enumerate(parts) if k not in gone]
 
 
 def _without_meeting_marks(analysis: Analysis, parts: list[Part]) -> list[Part]:
@@ -197,21 +306,39 @@ def _without_meeting_marks(analysis: Analysis, parts: list[Part]) -> list[Part]:
     return kept
 
 
-def _stopped(analysis: Analysis, parts: list[Part], stop: Part | None) -> list[Part]:
+def _stopped(
+    analysis: Analysis, partners: _Partners, parts: list[Part], stop: Part | None
+) -> list[Part]:
     """The parts with the stop they ended in, or an inserted one, unless they need none."""
-    if not parts or _ends_itself(analysis, parts):
+    if not parts or _ends_itself(analysis, partners, parts):
         return parts
     return [*parts, Insert(".") if stop is None else stop]
 
 
-def _ends_itself(analysis: Analysis, parts: list[Part]) -> bool:
-    texts = [_text(analysis, part) for part in parts]
-    if _strength(texts[-1]):  # only the source's own last mark is still here: "as follows:"
+def _ends_itself(analysis: Analysis, partners: _Partners, parts: list[Part]) -> bool:
+    if _strength(_text(analysis, parts[-1])):  # only the source's own last mark: "as follows:"
         return True
-    bracketed = texts[0] in _OPENING
-    while texts and (texts[-1] in _QUOTES or (bracketed and texts[-1] in _CLOSING)):
-        texts.pop()
-    return bool(texts) and texts[-1].endswith((".", "!", "?", "…"))
+    if _own_ending(analysis, parts):
+        return True
+    bracketed = _text(analysis, parts[0]) in _OPENING
+    for part in reversed(parts):
+        text = _text(analysis, part)
+        if not (_ends_quotation(analysis, partners, part) or (bracketed and text in _CLOSING)):
+            return text.endswith((".", "!", "?", "…"))
+    return False
+
+
+def _own_ending(analysis: Analysis, parts: list[Part]) -> bool:
+    """Whether the parts end as the source does, in a stop with a note on it: "in Ohio.[3]"."""
+    for distance, part in enumerate(reversed(parts), start=1):
+        place = len(analysis) - distance
+        if part != Copy(place):
+            return False
+        if _is_stop(analysis[place].text):
+            return True
+        if not _touches_last(analysis, analysis[place]):
+            return False
+    return False
 
 
 # How they are written -------------------------------------------------------------------------
@@ -223,7 +350,8 @@ def _cased(analysis: Analysis, parts: Sequence[Part]) -> list[str]:
     opener = next((word.index for word in analysis if _has_word(word.text)), None)
     for position, text in enumerate(texts):
         if position == first:
-            texts[position] = capitalise(text)
+            is_code = position > 0 and texts[position - 1] in _CODE
+            texts[position] = text if is_code else capitalise(text)
         elif opener is not None and parts[position] == Copy(opener):
             texts[position] = lower_first(text, keep=keeps_capital(analysis, opener))
     return texts
@@ -233,37 +361,49 @@ def _has_word(text: str) -> bool:
     return any(letter.isalnum() for letter in text)
 
 
-def _gap(analysis: Analysis, left: Part, right: Part) -> str:
+def _gap(analysis: Analysis, partners: _Partners, left: Part, right: Part) -> str:
     match left, right:
         case ((Copy(first) | Inflect(first, _)), (Copy(second) | Inflect(second, _))):
             if second == first + 1:
                 return analysis.text[analysis[first].end : analysis[second].start]
-    return "" if _hugs_next(analysis, left) or _hugs_last(analysis, right) else " "
+    if _hugs_next(analysis, partners, left) or _hugs_last(analysis, partners, right):
+        return ""
+    return " "
 
 
-def _hugs_last(analysis: Analysis, part: Part) -> bool:
+def _hugs_last(analysis: Analysis, partners: _Partners, part: Part) -> bool:
     """Whether a part is written without a space before it."""
     text = _text(analysis, part)
-    if text in _NO_SPACE_BEFORE or _is_stop(text) or _CLITIC.fullmatch(text):
+    if _stands_behind(text) or _CLITIC.fullmatch(text):
         return True
-    if isinstance(part, Insert) or _has_word(text) or part.word == 0:
+    if isinstance(part, Insert) or _has_word(text):
         return False
-    last = analysis[part.word - 1]
-    return last.end == analysis[part.word].start and last.text not in _OPENING
+    return _leans_left(analysis, partners, part.word)
 
 
-def _hugs_next(analysis: Analysis, part: Part) -> bool:
+def _hugs_next(analysis: Analysis, partners: _Partners, part: Part) -> bool:
     """Whether a part is written without a space after it."""
     text = _text(analysis, part)
-    if text in _NO_SPACE_AFTER:
-        return True
-    if isinstance(part, Insert) or _has_word(text) or part.word + 1 == len(analysis):
+    if isinstance(part, Insert) or text in _OPENING:
+        return text in _NO_SPACE_AFTER
+    if _has_word(text) or _stands_behind(text):
         return False
-    if text in _NO_SPACE_BEFORE or _is_stop(text):
-        return False
-    if text in _QUOTES and _hugs_last(analysis, part):
-        return False  # a closing quotation mark before a comma
-    return analysis[part.word].end == analysis[part.word + 1].start
+    if _leans_left(analysis, partners, part.word):  # "the Model X® is"
+        return text in _JOINING and _touches_next(analysis, analysis[part.word])
+    return text in _NO_SPACE_AFTER or _touches_next(analysis, analysis[part.word])
+
+
+def _leans_left(analysis: Analysis, partners: _Partners, index: int) -> bool:
+    """Whether a sign is written on to a word before it in the source, maybe with signs between."""
+    for place in range(index, 0, -1):
+        last = analysis[place - 1]
+        if analysis[place].text in _OPENING or _opens(partners, Copy(place)):
+            return False
+        if last.end != analysis[place].start or last.text in _JOINING:
+            return False
+        if _has_word(last.text) or _stands_behind(last.text) or _closes(partners, Copy(last.index)):
+            return True
+    return False
 
 
 def _token(analysis: Analysis, part: Part, text: str, start: int) -> OutputToken:
@@ -271,7 +411,7 @@ def _token(analysis: Analysis, part: Part, text: str, start: int) -> OutputToken
     if isinstance(part, Insert):
         return OutputToken(text=text, start=start, end=end, origin=Origin.INSERTED)
     word = analysis[part.word]
-    same = text.casefold() == word.text.casefold()
+    same = text.casefold().strip("_") == word.text.casefold().strip("_")
     return OutputToken(
         text=text,
         start=start,

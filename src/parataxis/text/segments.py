@@ -27,8 +27,9 @@ __all__ = ["Span", "sentence_ends", "sentence_spans"]
 class Span:
     """A sentence: where it stands in its document, and its text on one line.
 
-    In ``text`` every stretch of whitespace inside the sentence is one space, and the marks of the
-    margin (">") are left out: it is what a splitter gets as its source.
+    In ``text`` a line break with the space around it, and a stretch of blanks and tabs, is one
+    space; no-break and thin spaces stay. The marks of the margin (">") are left out. It is what a
+    splitter gets as its source.
     """
 
     start: int
@@ -64,8 +65,24 @@ def _run_spans(text: str, run: Run) -> Iterator[Span]:
         if sentence:
             first = joined.index(sentence[0], start)
             last = first + len(sentence) - 1
-            yield Span(place(first), place(last) + 1, " ".join(sentence.split()))
+            yield Span(place(first), place(last) + 1, _on_one_line(sentence))
         begin = end
+
+
+_SET_SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+"""No-break, thin and other spaces that a writer sets on purpose."""
+
+_SPACES = re.compile(rf"\s{{2,}}|[^\S {_SET_SPACES}]")
+_BLANKS = re.compile(rf"[^\S{_SET_SPACES}]+")
+_LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+def _on_one_line(sentence: str) -> str:
+    return _SPACES.sub(_one_space, sentence)
+
+
+def _one_space(spaces: re.Match[str]) -> str:
+    return " " if _LINE_BREAK.search(spaces[0]) else _BLANKS.sub(" ", spaces[0])
 
 
 _EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d"
