@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,14 @@ def test_docs_name_every_splitter() -> None:
 def test_docs_name_every_exit_code() -> None:
     for code in EXIT_CODES:
         assert f"| `{code}` |" in COMMANDS
+
+
+def test_docs_name_every_extra() -> None:
+    page = (DOCS / "getting-started.md").read_text(encoding="utf-8")
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(
+        project["optional-dependencies"]
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

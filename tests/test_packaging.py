@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tarfile
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -76,6 +77,29 @@ def pip(*arguments: object) -> None:
 def test_packaging_wheel_contains(wheel: Path, name: str) -> None:
     with zipfile.ZipFile(wheel) as archive:
         assert archive.getinfo(name).file_size > 0 or name.endswith("py.typed")
+
+
+def test_packaging_source_archive_has_what_a_checkout_has(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {
+        ".ci/run",
+        "README.md",
+        "benchmarks/README.md",
+        "docs/commands.md",
+        "pyproject.toml",
+        "src/parataxis/syntax/model/analyser.onnx",
+        "tests/conftest.py",
+    } <= names
 
 
 def test_packaging_wheel_is_small_and_carries_nothing_else(wheel: Path) -> None:
