@@ -1,16 +1,20 @@
 """Precision and recall of the pattern tagger on the labelled set of the tests.
 
-Prints the table of docs/patterns.md. ``--errors`` adds every miss and false find of the dev part
-(never of the other parts, which are there to be measured, not read).
+Prints the tables of docs/patterns.md. ``--errors`` adds every miss and false find of the dev part
+(never of the other parts, which are there to be measured, not read). ``--data DATA`` adds, for the
+sources of ``DATA/rewrites/dev.jsonl``, how many show a pattern where the writer split them and
+where the writer left them whole, and how many of a hundred show each pattern.
 """
 
 import argparse
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from parataxis.errors import TooLongError
-from parataxis.syntax.analyser import load_analyser
-from parataxis.syntax.patterns import Pattern
+from parataxis.syntax.analyser import Analyser, load_analyser
+from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.patterns import Pattern, find_patterns, pattern_table
 from parataxis.syntax.patterns.agreement import Agreement, measure, read_labelled
 
 PARTS = ["dev", "test", "final"]
@@ -22,6 +26,7 @@ def main() -> None:
     parser.add_argument("--labelled", type=Path, default=LABELLED, help="the labelled set (JSONL)")
     parser.add_argument("--errors", action="store_true", help="list the errors of the dev part")
     parser.add_argument("--part", choices=PARTS, help="only this part")
+    parser.add_argument("--data", type=Path, help="folder with rewrites/dev.jsonl")
     arguments = parser.parse_args()
     analyser = load_analyser()
     for part in [arguments.part] if arguments.part else PARTS:
@@ -35,6 +40,34 @@ def main() -> None:
         print_table(part, len(sentences), result)
         if arguments.errors and part == "dev":
             print_errors(result)
+    if arguments.data:
+        print_coverage(analyser, arguments.data / "rewrites" / "dev.jsonl")
+
+
+def print_coverage(analyser: Analyser, path: Path) -> None:
+    """Where writers split: in how many of these sentences a pattern is found at all."""
+    with path.open(encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    by_domain: dict[str, dict[bool, list[Analysis]]] = {}
+    results = analyser.pipe(record["complex"] for record in records)
+    for record, result in zip(records, results, strict=True):
+        if isinstance(result, Analysis):
+            domain = record["domain"].partition("-")[0]
+            groups = by_domain.setdefault(domain, {True: [], False: []})
+            groups[len(record["simple"]) > 1].append(result)
+    print("\nsentences with a pattern, and sentences in a hundred that show each of them\n")
+    print(f"| domain | split | left whole | {' | '.join(map(str, Pattern))} |")
+    print(f"|---|---|---|{'---|' * len(Pattern)}")
+    for domain, groups in by_domain.items():
+        table = pattern_table([*groups[True], *groups[False]])
+        shares = [f"{table.per_hundred(pattern):.0f}" for pattern in Pattern]
+        cells = [domain, with_pattern(groups[True]), with_pattern(groups[False]), *shares]
+        print(f"| {' | '.join(cells)} |")
+
+
+def with_pattern(analyses: Sequence[Analysis]) -> str:
+    found = sum(bool(find_patterns(analysis)) for analysis in analyses)
+    return f"{found} of {len(analyses)} ({100 * found / max(1, len(analyses)):.0f} %)"
 
 
 def print_table(part: str, sentences: int, result: Mapping[Pattern, Agreement]) -> None:

@@ -1,9 +1,16 @@
 """Pronouns with two antecedents, and genders that the source does not give."""
 
+from dataclasses import replace
+
 import pytest
 
 from parataxis.checks import Checker
+from parataxis.checks.origins import Origins
+from parataxis.checks.pronouns import ambiguous_pronouns
+from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Kind
+from parataxis.syntax.analyser import load_analyser
+from parataxis.syntax.analysis import Analysis
 
 
 def _messages(checker: Checker, source: str, *simple: str) -> list[str]:
@@ -82,3 +89,22 @@ def test_pronoun_has_its_place(checker: Checker) -> None:
     simple = ["The castle overlooks the village.", "Later, it was founded in 1300."]
     finding = next(f for f in checker(source, simple) if f.kind is Kind.AMBIGUOUS_PRONOUN)
     assert (finding.sentence, simple[1][finding.start : finding.end]) == (1, "it")
+
+
+def test_pronouns_phrase_of_a_noun_that_the_parser_takes_for_a_preposition() -> None:
+    source = "The castle overlooks the village, which was founded in 1300."
+    simple = ["The castle overlooks the village.", "It was founded in 1300."]
+    before, after = map(load_analyser(), simple)
+    (village,) = [word for word in before if word.text == "village"]
+    words = [
+        replace(word, deprel="case")
+        if word == village
+        else replace(word, head=before.root.index)
+        if word.head == village.index
+        else word
+        for word in before
+    ]
+    analysis = load_analyser()(source)
+    origins = [Origins(analysis, tokens) for tokens in align(source, simple)]
+    (finding,) = ambiguous_pronouns(analysis, [Analysis(before.text, words), after], origins)
+    assert finding.message == "'It' could mean 'The castle' or 'village'."
