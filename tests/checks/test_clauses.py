@@ -137,6 +137,11 @@ _MODAL = "If the rent is late, the Landlord may charge interest and terminate th
             [],
         ),
         ("Ann wanted to sing and put it off.", ["Ann wanted to sing.", "Ann put it off."], []),
+        (
+            'The song, a hit, was "Push the Door", which sold well.',
+            ['The song was "Push the Door".', "It was a hit.", "It sold well."],
+            [],
+        ),
         ("You must lock it and leave.", ["You must lock it.", "Leave."], []),
     ],
 )

@@ -47,6 +47,11 @@ def _messages(source: str, *simple: str) -> list[str]:
             ["The number '-12' is missing."],
         ),
         (
+            "The rate is five percent (5%), and Ann pays it.",
+            ["The rate is five percent (5).", "Ann pays it."],
+            ["The number '5%' is missing."],
+        ),
+        (
             "Ann pays 3 % in May, and Bob pays 3 % in June.",
             ["Ann pays 3 % in May.", "Bob pays 3 in June."],
             ["The number '3 %' is missing."],

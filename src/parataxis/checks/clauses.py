@@ -68,7 +68,9 @@ def bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
     copied = origins.copied(verb)
     if copied is None or copied.xpos != "VB" or verb.upos != "VERB":
         return None
-    if key(verb.text) in lexicon.UNCHANGING_VERBS or analysis.children(verb.index, "aux", "mark"):
+    if key(verb.text) in lexicon.UNCHANGING_VERBS or analysis.children(
+        verb.index, "aux", "cop", "mark"
+    ):
         return None
     subjects = _subjects(analysis, verb)
     return verb if len(subjects) == 1 and _is_third_singular(analysis, subjects[0]) else None

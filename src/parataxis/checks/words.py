@@ -30,7 +30,7 @@ def lost_words(
         facts = {unit.key for unit in written if unit.is_fact}
         respelt = Respellings(facts)
         missing = [u for u in missing if not (is_misspelt(u.key) and u.key in respelt)]
-        in_signs = _words_for_signs(written)
+        in_signs = _words_for_signs(written, source_units)
         missing = [unit for unit in missing if unit.key not in in_signs]
         if _negations(written) > _negations(source_units):  # "unable" became "not able"
             missing = [unit for unit in missing if not lexicon.has_opposite(unit.key, facts)]
@@ -106,13 +106,14 @@ def _fewer_numbers(source_units: Sequence[Unit], written: Sequence[Unit]) -> lis
 def _lost_signs(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
     """Numbers that are all there, but with a sign ("%", "$", "-") less often than in the source."""
     keys = {unit.key for unit in written}
+    added = keys - {unit.key for unit in source_units}  # "5%" may become "5 percent"
     rest = Counter((unit.key, sign) for unit in written for sign in unit.signs)
     missing = []
     for unit in source_units:
         for sign in unit.signs:
             if rest[unit.key, sign]:
                 rest[unit.key, sign] -= 1
-            elif unit.key in keys and keys.isdisjoint(lexicon.SIGNS[sign]):
+            elif unit.key in keys and added.isdisjoint(lexicon.SIGNS[sign]):
                 missing.append(unit)
                 break
     return missing
@@ -126,9 +127,11 @@ def _new_signs(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Un
     return [unit for unit in written if unit.key in keys and not known.issuperset(unit.signs)]
 
 
-def _words_for_signs(units: Iterable[Unit]) -> set[str]:
-    """What the signs of these numbers are called: "percent" where one of them has a "%"."""
-    return {word for unit in units for sign in unit.signs for word in lexicon.SIGNS[sign]}
+def _words_for_signs(units: Iterable[Unit], others: Iterable[Unit] = ()) -> set[str]:
+    """What the signs are called that stand more often here than there: "percent" for "%"."""
+    more = Counter(sign for unit in units for sign in unit.signs)
+    more.subtract(sign for unit in others for sign in unit.signs)
+    return {word for sign, count in more.items() if count > 0 for word in lexicon.SIGNS[sign]}
 
 
 def _adjacent(units: Sequence[Unit]) -> Iterable[Sequence[Unit]]:
