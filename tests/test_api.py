@@ -206,3 +206,24 @@ def test_api_public_names_are_there() -> None:
         assert name in dir(parataxis)
     with pytest.raises(AttributeError, match="no attribute 'splitt'"):
         parataxis.splitt  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "See [the annex](https://example.com/a), which lists the fees, and pay them.",
+        "Use `pipe`, which reads ahead, and close it.",
+        "<b>The Buyer</b>, who lives in York, shall pay the price.",
+    ],
+)
+def test_api_leaves_a_sentence_with_markup_whole(sentence: str) -> None:
+    rewrite = parataxis.Splitter()(sentence)
+    assert rewrite.simple == (sentence,)
+    assert rewrite.note == (
+        "Left whole because it holds a link, code or a tag, which a split could tear apart."
+    )
+
+
+def test_api_splits_beside_penn_treebank_quotes() -> None:
+    sentence = "The film `` Psycho '' was praised, and the critics liked it."
+    assert len(parataxis.Splitter()(sentence).simple) == 2

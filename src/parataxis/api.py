@@ -1,5 +1,6 @@
 """Splitting from Python: :func:`split` for one text, :class:`Splitter` for many."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,10 @@ DEFAULT_SPLITTER = "rules"
 
 BATCH = 32
 """Sentences handed to a splitter at a time: many enough to batch, few enough to answer soon."""
+
+
+_MARKUP = re.compile(r"\]\(|</?[A-Za-z][^<>]*>|(?<!`)`[^`]+`(?!`)")
+_MARKUP_NOTE = "Left whole because it holds a link, code or a tag, which a split could tear apart."
 
 
 def split(
@@ -101,7 +106,8 @@ class Splitter:
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
         """Rewrite many sentences, in order; none is lost.
 
-        A sentence that is too long for the splitter comes back whole, with a note.
+        A sentence that is too long for the splitter, or that holds a link, code or a tag, comes
+        back whole, with a note.
         """
         stream = iter(sentences)
         while batch := list(islice(stream, BATCH)):
@@ -129,6 +135,15 @@ class Splitter:
         return DocumentRewrite(document, tuple(self.pipe(sentences)))
 
     def _batch(self, sentences: Sequence[str]) -> list[Rewrite]:
+        plain = iter(self._plain([text for text in sentences if not _MARKUP.search(text)]))
+        return [
+            left_whole(text, splitter=self.name, note=_MARKUP_NOTE)
+            if _MARKUP.search(text)
+            else next(plain)
+            for text in sentences
+        ]
+
+    def _plain(self, sentences: Sequence[str]) -> list[Rewrite]:
         try:
             rewrites = list(self._splitter.pipe(sentences))
         except TooLongError:

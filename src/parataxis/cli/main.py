@@ -23,7 +23,8 @@ BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 EXIT_CODES = {
     0: "All went well; also when the reader of the output (`head`, say) wanted no more of it.",
     BUG: "`check --fail` found a fault, or Parataxis itself has a bug.",
-    BAD_INPUT: "Bad input or options: a sentence on standard error says what; nothing was written.",
+    BAD_INPUT: "Bad input or options: a sentence on standard error says what, and nothing was "
+    "written; where a stream turns bad midway, what came before is written.",
     INTERRUPTED: "Interrupted (Ctrl-C): what was written until then is whole.",
 }
 """The exit codes of all commands, as the command reference states them."""

@@ -10,7 +10,7 @@ from parataxis.text.segments import Span, sentence_spans
 
 __all__ = ["BLOCK_LIMIT", "Document", "read_blocks", "read_document"]
 
-BLOCK_LIMIT = 1 << 17
+BLOCK_LIMIT = 1 << 14
 """Characters after which a block is cut even if no blank line comes."""
 
 Replacements = Mapping[int, Sequence[str]] | Callable[[Span], Sequence[str]]
