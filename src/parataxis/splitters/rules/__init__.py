@@ -1,9 +1,9 @@
 """The rule-based splitter of Zhang et al. (2020), §3.1 and appendix A: a baseline.
 
 Three processes run once each, in this order: wh (:mod:`.wh`), conjunction (:mod:`.conjunction`)
-and insertion (:mod:`.insertion`). Where the paper is
-silent we decided as follows; docs/rules.md has the reasons and an example for each, which the
-tests run, and says which three decisions go further than the paper's words.
+and insertion (:mod:`.insertion`). Where the paper is silent we decided as follows; docs/rules.md
+has the reasons and an example for each, which the tests run, and says which three decisions go
+further than the paper's words.
 
 Decisions
 ---------
