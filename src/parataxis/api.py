@@ -13,7 +13,7 @@ from parataxis.splitters.registry import load_splitter
 from parataxis.splitters.source import left_whole
 from parataxis.text.documents import Document, read_document
 
-__all__ = ["DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split", "with_findings"]
+__all__ = ["BATCH", "DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split", "with_findings"]
 
 DEFAULT_SPLITTER = "rules"
 """The splitter that is used where none is named."""

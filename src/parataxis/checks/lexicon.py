@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from parataxis.rewrite.forms import lemmas
+from parataxis.text.wordlists import words
 
 __all__ = [
     "CONDITIONS",
@@ -44,15 +45,11 @@ __all__ = [
 ]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(phrase.split()) for phrase in text.split(" / "))
 
 
-FUNCTION_WORDS = _words(
+FUNCTION_WORDS = words(
     # articles, determiners and pronouns
     "a an the this that these those such same another other others own one ones i me my mine "
     "myself we us our ours ourselves you your yours yourself yourselves he him his himself she "
@@ -95,7 +92,7 @@ CONDITION_PHRASES = _phrases(
 )
 """Conditions of several words, and where "save" means "except" and "provided" means "if"."""
 
-NEGATIONS = _words("not n't no never nor neither none nobody nothing nowhere without")
+NEGATIONS = words("not n't no never nor neither none nobody nothing nowhere without")
 
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 
@@ -112,7 +109,7 @@ def has_opposite(word: str, keys: Collection[str]) -> bool:
     )
 
 
-NEGATIVE_GROUNDS = NEGATIONS | _words(
+NEGATIVE_GROUNDS = NEGATIONS | words(
     "unless except excepting exception excepted excluding exclude save instead rather other "
     "unlike lack lacking fail failing refuse deny prohibit forbid prevent hardly barely scarcely "
     "seldom rarely avoid cease stop void notwithstanding despite neglect decline absent absence "
@@ -120,28 +117,28 @@ NEGATIVE_GROUNDS = NEGATIONS | _words(
 )
 """Words from which a negation can be put into words ("unless" became "does not apply if")."""
 
-NEGATIVE_TWINS = NEGATIVE_GROUNDS | _words("until before only but than few little less yet too far")
+NEGATIVE_TWINS = NEGATIVE_GROUNDS | words("until before only but than few little less yet too far")
 """Words that can carry on a negation ("not until" became "only")."""
 
-MODALS = _words("shall must may might can could should will would ought 'll wo ca sha")
+MODALS = words("shall must may might can could should will would ought 'll wo ca sha")
 
-MODAL_GROUNDS = MODALS | _words(
+MODAL_GROUNDS = MODALS | words(
     "if unless event extent provided provide agree agrees agreed entitle entitled right rights "
     "require required requires subject obligation obligations undertake undertakes covenant "
     "covenants permit permitted allow allowed able possible likely whenever"
 )
 """Words from which a modal can be put into words ("to the extent they possess")."""
 
-CONDITIONS = _words("if unless except provided save")
+CONDITIONS = words("if unless except provided save")
 
-CONDITION_TWINS = _words(
+CONDITION_TWINS = words(
     "exception exceptions excepting excepted excluding condition conditions conditional "
     "conditioned event case extent where when whenever whether should were had only not n't but "
     "however although though nevertheless apply applies whichever notwithstanding"
 )
 """Words that carry on a condition or an exception in other words ("does not apply where")."""
 
-INSERTABLE = _words(
+INSERTABLE = words(
     # time, cause, contrast, manner
     "time result reason reasons contrast addition purpose purposes aim way manner example examples "
     "event case year day date period place moment point turn order fact part foregoing according "
@@ -156,36 +153,36 @@ INSERTABLE = _words(
 )
 """Content words, by lemma, that references insert to carry a link or to refer back."""
 
-FINITE_FORMS = _words(
+FINITE_FORMS = words(
     "is are was were am has had does did 's 're 'm will would shall should can could may might "
     "must 'll 'd"
 )
 """Verb forms that are finite whatever an analyser says of them."""
 
-UNCHANGING_VERBS = _words(
+UNCHANGING_VERBS = words(
     "beat bet bid burst cast cost cut hit hurt let put quit read rid set shed shut split spread"
 )
 """Verbs whose base form is a past tense too."""
 
-SUBORDINATORS = _words(
+SUBORDINATORS = words(
     "because although though while whilst since if unless when whenever where wherever after "
     "before until till as whereby whereupon"
 )
 """Words that open a clause which cannot stand alone ("whereas" opens the recitals of contracts)."""
 
-NEVER_PREPOSITIONS = _words("because although though whilst unless if")
+NEVER_PREPOSITIONS = words("because although though whilst unless if")
 """Subordinators that a parser can only take for prepositions by mistake."""
 
-_CAUSE = _words(
+_CAUSE = words(
     "because therefore thus hence consequently accordingly so since as for due owing reason "
     "reasons result results cause caused causes why given thereby led this"
 )
-_CONTRAST = _words(
+_CONTRAST = words(
     "although though but however yet despite nevertheless nonetheless still even while whilst "
     "whereas contrast instead rather spite regardless contrary albeit notwithstanding otherwise "
     "unlike conversely meanwhile only also reason except exception other"
 )
-_ORDER = _words(
+_ORDER = words(
     "after afterwards before then later following subsequently once when since next having first "
     "thereafter thereupon upon earlier already ago previously prior until eventually finally "
     "preceding had"
@@ -199,23 +196,23 @@ CONNECTIVES: dict[str, frozenset[str]] = {
 }
 """Links of cause, contrast and order, each with the words that can carry it on."""
 
-WITH_CONDITIONS = _words("only condition")
+WITH_CONDITIONS = words("only condition")
 """Words that may be inserted where the source has a condition: "applies only if"."""
 
-LIFE_DATES = _words("born die live bear")
+LIFE_DATES = words("born die live bear")
 """Words that may be inserted where the source gives dates in brackets: "(1899-1963)"."""
 
-HE = _words("he him his himself")
-SHE = _words("she her hers herself")
+HE = words("he him his himself")
+SHE = words("she her hers herself")
 
-MASCULINE = _words(
+MASCULINE = words(
     "man men boy boys father fathers son sons brother brothers husband husbands king kings prince "
     "lord sir mr male actor emperor duke uncle nephew grandfather grandson gentleman bishop "
     "archbishop cardinal pope monk friar priest abbot rabbi imam sheikh sultan tsar czar shah "
     "baron earl count knight squire boyfriend dad daddy widower bachelor groom stepfather "
     "stepson godfather guy lad waiter steward hero wizard bull stallion rooster ram drake ox"
 )
-FEMININE = _words(
+FEMININE = words(
     "woman women girl girls mother mothers daughter daughters sister sisters wife wives queen "
     "queens princess lady ladies miss mrs ms madam female aunt niece grandmother granddaughter "
     "nun dame girlfriend mom mum mummy widow bride stepmother stepdaughter godmother heroine "
@@ -225,7 +222,7 @@ FEMININE = _words(
 
 GENDERED_ENDINGS = ("man", "men", "ess", "esses", "trix", "enne", "father", "mother")
 
-PERSONS = _words(
+PERSONS = words(
     "person child baby friend student teacher leader clerk guard judge lawyer officer soldier "
     "president minister general captain chief king queen writer painter singer player worker "
     "farmer driver lender borrower tenant landlord employee employer customer owner manager "
@@ -236,7 +233,7 @@ PERSONS = _words(
 PERSON_ENDINGS = ("or", "ist", "ian", "eer", "man", "woman")
 """Nouns that "it" does not stand for, or not for sure."""
 
-DATE_WORDS = _words(
+DATE_WORDS = words(
     "january february march april may june july august september october november december jan "
     "feb mar apr jun jul aug sept sep oct nov dec monday tuesday wednesday thursday friday "
     "saturday sunday century bc ad bce ce"
@@ -267,12 +264,12 @@ NUMBERS: dict[str, str] = {
 """Number words and the digits they are compared by."""
 
 SIGNS: dict[str, frozenset[str]] = {
-    "%": _words("percent cent percentage"),
-    "$": _words("dollar dollars usd"),
-    "£": _words("pound pounds gbp sterling"),
-    "€": _words("euro euros eur"),
-    "¥": _words("yen yuan jpy cny"),
-    "-": _words("minus negative below"),
+    "%": words("percent cent percentage"),
+    "$": words("dollar dollars usd"),
+    "£": words("pound pounds gbp sterling"),
+    "€": words("euro euros eur"),
+    "¥": words("yen yuan jpy cny"),
+    "-": words("minus negative below"),
 }
 """Signs that change what a number says, each with the words that can say it instead."""
 
@@ -306,7 +303,7 @@ _IRREGULAR_TWINS = {
     )
     for word in line.split()
 }
-_ENDINGS = _words(
+_ENDINGS = words(
     "e s d y ed er or es al ly ic an en ing ion ian ish ist ism ity ive ise ize ial age ant ent "
     "ate able ably ible ibly ance ence ancy ency ment ness ship hood less ful ous ious ation "
     "ition tion sion ssion ication ption iption be ve pt de fe t se ce cy ry ary ory ery ese ii "

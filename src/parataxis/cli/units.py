@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from parataxis.api import BATCH, DocumentRewrite
 from parataxis.cli.inputs import Input, Lines
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import SourceLine, read_sources
@@ -16,9 +17,6 @@ from parataxis.rewrite.record import Rewrite
 from parataxis.text.documents import Document, read_blocks
 
 __all__ = ["InputFormat", "Unit", "batches", "check_records", "input_format", "read_units"]
-
-BATCH = 32
-"""Sentences that are split at a time, where that many are at hand."""
 
 BATCH_UNITS = 8 * BATCH
 """Units of a batch, with sentences or without: blank lines must not hold results back."""
@@ -113,7 +111,7 @@ def _block_unit(block: Document, name: str, line: int, column: int) -> Unit:
         sentences.append(SourceLine(f"{name}:{line}:{column}", span.text))
 
     def rebuild(rewrites: Sequence[Rewrite]) -> str:
-        return block.rebuild({i: list(r.simple) for i, r in enumerate(rewrites) if r.is_split})
+        return DocumentRewrite(block, rewrites).text
 
     return Unit(sentences, rebuild, len(block.text.encode()))
 

@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import islice
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +14,7 @@ from parataxis.errors import TooLongError
 from parataxis.syntax.analysis import Analysis, Frame, Word
 from parataxis.syntax.decoding import best_tags, best_tree, bio_spans
 from parataxis.syntax.labels import Labels, read_labels
-from parataxis.syntax.onnx import Arrays, Model, OnnxModel, threads
+from parataxis.syntax.onnx import SHIPPED, Arrays, Model, OnnxModel, threads
 from parataxis.syntax.roles import reconcile
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import Token, tokenize
@@ -171,5 +169,4 @@ def _too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:
 @cache
 def load_analyser() -> Analyser:
     """The analyser that ships with Parataxis, loaded once per process."""
-    folder = Path(str(files("parataxis.syntax"))) / "model"
-    return Analyser(OnnxModel(folder / "analyser.onnx"), read_labels(folder / "analyser.json"))
+    return Analyser(OnnxModel(SHIPPED / "analyser.onnx"), read_labels(SHIPPED / "analyser.json"))

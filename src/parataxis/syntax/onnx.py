@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,9 +11,12 @@ from numpy.typing import NDArray
 
 from parataxis.errors import InputError
 
-__all__ = ["THREADS_VARIABLE", "Arrays", "Model", "OnnxModel", "threads"]
+__all__ = ["SHIPPED", "THREADS_VARIABLE", "Arrays", "Model", "OnnxModel", "threads"]
 
 Arrays = Mapping[str, NDArray[Any]]
+
+SHIPPED = Path(str(files("parataxis.syntax"))) / "model"
+"""The folder of the models that ship with the package."""
 
 THREADS_VARIABLE = "PARATAXIS_THREADS"
 """Environment variable: how many sentences a process analyses at once (default: all cores)."""

@@ -6,12 +6,13 @@ Used in training and at run time alike, so that both see the same numbers.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
+
+from parataxis.syntax.onnx import SHIPPED
 
 __all__ = ["MAX_PIECES", "SHAPES", "Pieces", "WordPieces", "load_word_pieces", "shape", "stack"]
 
@@ -99,7 +100,7 @@ class WordPieces:
 @cache
 def load_word_pieces() -> WordPieces:
     """The tokenizer that ships with the models, which all of them share."""
-    return WordPieces(Path(str(files("parataxis.syntax"))) / "model" / "tokenizer.json")
+    return WordPieces(SHIPPED / "tokenizer.json")
 
 
 def stack(rows: Sequence[Sequence[int]], fill: int = 0) -> NDArray[np.int64]:

@@ -4,21 +4,19 @@ The lists are spelt as they are written mid-sentence, without the final stop. Do
 ("U.S.", "p.m.") and initials are recognised by their form, not listed.
 """
 
+from parataxis.text.wordlists import words
+
 __all__ = ["ABBREVIATIONS", "BEFORE_NAME", "BEFORE_NUMBER", "MAY_END", "NEVER_END"]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-BEFORE_NAME = _words("""
+BEFORE_NAME = words("""
     Mr Mrs Ms Mx Dr Prof Rev Fr Hon Gen Col Maj Capt Cmdr Cdr Adm Lt Sgt Cpl Pvt Gov Sen Rep Reps
     Sens Pres Supt Insp Messrs Mlle Mme St Ste Ft Mt Amb Atty Det Sra Srta Dra Mgr Msgr Drs Profs
     Brig
 """)
 """Titles: a name follows, so the stop never ends a sentence."""
 
-BEFORE_NUMBER = _words("""
+BEFORE_NUMBER = words("""
     No Nos Nr Sec Secs Sect Art Arts Fig Figs Eq Eqs Ch Chap Chs Vol Vols Par Para Paras Pt Cl Cls
     Reg Regs Ex Exh App Sched Tab Ref Refs Pp Ver Stat Cap Ext Tel Fax Ep
     no nos nr sec secs sect art arts fig figs eq eqs ch chap vol vols par para paras pt cl pp
@@ -26,13 +24,13 @@ BEFORE_NUMBER = _words("""
 """)
 """Words that announce a number ("No. 5", "Sec. 5(a)", "p. 12"); elsewhere the stop is a stop."""
 
-NEVER_END = _words("""
+NEVER_END = words("""
     vs viz cf ed eds repr trans resp incl excl esp e.g i.e eg ie
     v Vs Viz Cf Eds E.g I.e Attn Cie P.S PS Ps Pvt PVT Int Gr Skr
 """)
 """Words that need something after them, so the stop never ends a sentence."""
 
-MAY_END = _words("""
+MAY_END = words("""
     Inc Corp Co Cos Ltd Bros Jr Sr Esq Assn Assoc Dept Univ Inst Intl Natl Mfg Plc Pty Lp LLC Sa
     Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Weds Thu Thur Thurs Fri Sat
     Sun Ave Blvd Rd Hwy Pkwy Ln Bldg Rm Ste Sq Ala Ariz Ark Calif Colo Conn Del Fla Ga Ill Ind Kan

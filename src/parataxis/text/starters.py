@@ -1,13 +1,11 @@
 """Words that start sentences and are rarely part of a name: evidence that a stop ended one."""
 
+from parataxis.text.wordlists import words
+
 __all__ = ["STARTERS"]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-STARTERS = _words("""
+STARTERS = words("""
     The A An This That These Those It He She They We You I One There Here His Her Its Their Our My
     Your What Who Whom Whose Where When Why How Which While If Unless Until Although Though Because
     Since As After Before Once Whenever Whereas Whether In On At For From By With Without Within

@@ -1,6 +1,6 @@
 """The rule-based splitter: runs the three processes on an analysis and composes the result."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import tee
 
 from parataxis.errors import TooLongError
@@ -71,19 +71,19 @@ def split_by_rules(analysis: Analysis) -> Rewrite:
 
 def _once(process: _Process, analysis: Analysis, sentences: list[list[Part]]) -> list[list[Part]]:
     """Let a process make the first of its splits that gives two sentences and loses nothing."""
+    verbs = {(word.start, word.end) for word in analysis if word.upos in ("VERB", "AUX")}
+    dropped = _DROPPED | _BRACKETS if process is split_insertion else _DROPPED
     for place, sentence in enumerate(sentences):
         for halves in process(analysis, sentence):
             tokens = [compose(analysis, half)[1] for half in halves]
-            dropped = _DROPPED | _BRACKETS if process is split_insertion else _DROPPED
-            if all(_has_verb(analysis, half) for half in tokens) and all(
+            if all(_has_verb(half, verbs) for half in tokens) and all(
                 word.text.lower() in dropped for word in _lost(analysis, sentence, tokens)
             ):
                 return [*sentences[:place], *halves, *sentences[place + 1 :]]
     return sentences
 
 
-def _has_verb(analysis: Analysis, tokens: Sequence[OutputToken]) -> bool:
-    verbs = {(word.start, word.end) for word in analysis if word.upos in ("VERB", "AUX")}
+def _has_verb(tokens: Sequence[OutputToken], verbs: Set[tuple[int, int]]) -> bool:
     return any(
         token.text in FORMS_OF_BE if token.source is None else token.source in verbs
         for token in tokens

@@ -1,5 +1,7 @@
 """The closed lists of words that decide what a phrase is; docs/patterns.md explains each."""
 
+from parataxis.text.wordlists import words
+
 __all__ = [
     "ADVERBIAL_MARKS",
     "COMPLEMENT_NOUNS",
@@ -27,17 +29,13 @@ def _phrases(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(line.split()) for line in text.splitlines() if line.strip())
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+WH_WORDS = words("who whom whose which that where when why whereby wherein")
 
+COORDINATORS = words("and & but yet nor so")
 
-WH_WORDS = _words("who whom whose which that where when why whereby wherein")
+INDEFINITE = words("a an another some several")
 
-COORDINATORS = _words("and & but yet nor so")
-
-INDEFINITE = _words("a an another some several")
-
-DEFINITE = _words(
+DEFINITE = words(
     "the this that these those each every any all no both either neither such what which "
     "whichever whatever"
 )
@@ -247,19 +245,19 @@ REPORTING_STARTS = _phrases(
 )
 """Starts of phrases that never state a fact of their own: attributions, examples, lists."""
 
-REPORTING_VERBS = _words(
+REPORTING_VERBS = words(
     "say says said tell tells told think thinks thought ask asks asked reply replied replies add "
     "adds added promise promised believe believes believed explain explained claim claims claimed "
     "write writes wrote know knows knew suppose hope hopes hoped"
 )
 
-ROLE_FRAMES = _words(
+ROLE_FRAMES = words(
     "result consequence child boy girl man woman youth teenager student adult rule whole matter "
     "fact usual"
 )
 """Nouns after which "as a ..." is a time or a connective, not a role ("as a young man")."""
 
-COMPLEMENT_NOUNS = _words(
+COMPLEMENT_NOUNS = words(
     "ability attempt authority capacity chance commitment decision desire determination duty "
     "effort failure freedom inability inclination intention invitation need obligation offer "
     "opportunity option order permission power pressure promise reason refusal reluctance "
@@ -269,7 +267,7 @@ COMPLEMENT_NOUNS = _words(
 )
 """Nouns whose infinitive says what they consist in ("the right to terminate"), not a purpose."""
 
-PURPOSE_VERBS = _words(
+PURPOSE_VERBS = words(
     "send sends sent sending hire hires hired hiring dispatch dispatched recruit recruited "
     "found founded establish established build builds built erect erected create created form "
     "formed set introduced launched held convened organised organized installed "
@@ -277,12 +275,12 @@ PURPOSE_VERBS = _words(
 )
 """Verbs whose infinitive is a purpose even where a parser calls it a complement."""
 
-NEGATIONS = _words("not n't n’t never no")
+NEGATIONS = words("not n't n’t never no")
 
-MODALS = _words("shall must may can will should might would could")
+MODALS = words("shall must may can will should might would could")
 
 COMPLEMENT_VERBS = tuple(
-    _words(
+    words(
         "use using help need entitl requir allow permit enabl cause causing oblig order ask "
         "forc urg authoris authoriz instruct persuad convinc encourag want expect tell told invit "
         "warn advis compel teach taught beg train tempt remind"
@@ -290,7 +288,7 @@ COMPLEMENT_VERBS = tuple(
 )
 """How the verbs begin whose infinitive completes them ("entitle the buyer to cancel")."""
 
-TIME_WORDS = _words(
+TIME_WORDS = words(
     "january february march april may june july august september october november december "
     "monday tuesday wednesday thursday friday saturday sunday spring summer autumn fall winter "
     "year month week day night morning evening afternoon century decade time moment period era "

@@ -2,7 +2,6 @@
 
 import sys
 import tempfile
-from importlib.resources import files
 from pathlib import Path
 
 from rich.console import Console
@@ -10,7 +9,7 @@ from rich.table import Table
 
 from parataxis.syntax.analyser import Analyser
 from parataxis.syntax.labels import read_labels
-from parataxis.syntax.onnx import OnnxModel
+from parataxis.syntax.onnx import SHIPPED, OnnxModel
 from parataxis.training.analyser.evaluate import Accuracy, evaluate
 from parataxis.training.analyser.treebank import gold_sentences
 
@@ -26,7 +25,7 @@ def report(data: Path, part: str, model: Path | None, weights: Path | None) -> N
 
     ``weights`` adds a row for the same network before int8.
     """
-    folder = model or Path(str(files("parataxis.syntax"))) / "model"
+    folder = model or SHIPPED
     with tempfile.TemporaryDirectory() as scratch:
         systems = [("int8", _load(folder / "analyser.onnx", folder))]
         if weights is not None:
