@@ -5,8 +5,9 @@ differ, and the last answers are remembered.
 """
 
 from functools import lru_cache
+from os.path import commonprefix
 
-__all__ = ["is_known", "is_verb_form", "key", "lemmas"]
+__all__ = ["form_of", "is_known", "is_verb_form", "key", "lemmas"]
 
 # The closed classes that a dictionary of inflections leaves out.
 _PARADIGMS = (
@@ -82,3 +83,23 @@ def is_verb_form(word: str) -> bool:
     from lemminflect import getAllLemmas
 
     return "VERB" in getAllLemmas(word)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def form_of(word: str, tag: str) -> str | None:
+    """A verb or noun in another form, named as in the Penn Treebank; None where it has none.
+
+    Of two spellings, the one closer to the word is taken: "travelling" was "travelled".
+
+    >>> form_of("serving", "VBD"), form_of("cities", "NN"), form_of("of", "NN")
+    ('served', 'city', None)
+    """
+    from lemminflect import getAllLemmas, getInflection
+
+    part = "VERB" if tag.startswith("V") else "NOUN"
+    forms = [
+        form
+        for lemma in getAllLemmas(word, upos=part).get(part, ())
+        for form in getInflection(lemma, tag)
+    ]
+    return max(forms, key=lambda form: len(commonprefix((form, word))), default=None)

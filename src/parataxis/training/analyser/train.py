@@ -9,7 +9,6 @@ import logging
 import random
 import time
 import tomllib
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from parataxis.training.analyser.examples import (
 from parataxis.training.analyser.model import AnalyserGraph, AnalyserNetwork, HeadSizes
 from parataxis.training.analyser.silver import read_silver
 from parataxis.training.analyser.treebank import GoldSentence, gold_sentences
+from parataxis.training.average import Average
 from parataxis.training.encoder import Encoder, EncoderSize, load_encoder
 
 __all__ = ["Config", "TorchModel", "load_network", "read_config", "save_network", "train"]
@@ -89,24 +89,6 @@ class TorchModel:
             else output.cpu().numpy()
             for name, output in zip(AnalyserGraph.OUTPUTS, outputs, strict=True)
         }
-
-
-class Average:
-    """An exponential moving average of weights, with a warm start."""
-
-    def __init__(self, weights: Mapping[str, Tensor], decay: float) -> None:
-        self.decay = decay
-        self.steps = 0
-        self.state = {name: weight.detach().clone() for name, weight in weights.items()}
-
-    @torch.no_grad()
-    def update(self, weights: Mapping[str, Tensor]) -> None:
-        """Move the average towards the present weights."""
-        self.steps += 1
-        share = 1 - min(self.decay, (1 + self.steps) / (10 + self.steps))
-        torch._foreach_lerp_(
-            list(self.state.values()), [weights[name].detach() for name in self.state], share
-        )
 
 
 def train(

@@ -1,0 +1,79 @@
+"""What the pointer model can do at each step: point at a source word, put the word it has just
+copied into another form, write a word of a closed list, end a sentence, end the rewrite.
+
+An action is a number. The first ones are the marks, then come the forms, then the closed words;
+``COPY + i`` points at source word ``i``. There is no action for any other word, so a content word
+that is not in the source cannot appear.
+"""
+
+from parataxis.text.wordlists import words
+
+__all__ = [
+    "CLOSED",
+    "CLOSED_WORDS",
+    "COPY",
+    "END",
+    "FORMS",
+    "FORM_NAMES",
+    "NEXT",
+    "START",
+    "WHOLE",
+    "closed_word",
+]
+
+START, NEXT, END, WHOLE = range(4)
+"""Before the first action; the next sentence begins; the rewrite ends; the source stays whole."""
+
+FORM_NAMES = ("VBZ", "VBD", "VBN", "VB", "VBG", "NNS", "NN")
+"""Forms of verbs and nouns, by their Penn Treebank names."""
+FORMS = 4
+"""The first form."""
+
+CLOSED_WORDS = tuple(
+    sorted(
+        words(
+            # marks
+            ", . : ; ( ) \" '"
+            # determiners and pronouns
+            " a an the this that these those such same another other others own i me my we us our"
+            " you your he him his himself she her hers herself it its itself they them their"
+            " themselves who whom whose which what there here each both either neither one ones"
+            " all any some former latter"
+            # be, have, do, and what goes with them
+            " be am is are was were been being have has had having do does did done doing not n't"
+            " 's shall may must will would should could can"
+            # prepositions
+            " of in on at by for with to from into onto upon as about between among through during"
+            " over within than like under against without since until after before including"
+            " despite unlike according due regarding"
+            # conjunctions and links
+            " and or but nor so yet because although though while whereas when where whether if"
+            " unless except once only even rather too also however moreover furthermore meanwhile"
+            " nevertheless otherwise alternatively likewise similarly subsequently accordingly"
+            " consequently afterwards thereafter then later now still again therefore thus hence"
+            " instead further similar notwithstanding foregoing following respectively both why how"
+            # the nouns, adjectives and verbs of links: "In that event,", "This applies only if"
+            " time event case result reason contrast addition purpose example exception extent"
+            " manner way place moment point turn year day obligation situation fact"
+            " apply applies applied happen happens happened occur occurs occurred"
+            " made called named known referred include includes included no"
+        )
+    )
+)
+"""The words that may be written though they are not in the source: function words, links, marks."""
+
+CLOSED = FORMS + len(FORM_NAMES)
+"""The first closed word."""
+COPY = CLOSED + len(CLOSED_WORDS)
+"""The first source word."""
+
+_NUMBER = {word: CLOSED + place for place, word in enumerate(CLOSED_WORDS)}
+
+
+def closed_word(key: str) -> int | None:
+    """The action that writes a word without a source, if there is one.
+
+    >>> closed_word("however") == CLOSED + CLOSED_WORDS.index("however"), closed_word("tiger")
+    (True, None)
+    """
+    return _NUMBER.get(key)

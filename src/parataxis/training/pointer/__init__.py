@@ -1,0 +1,1 @@
+"""Training the pointer splitter: targets, examples, network, training, export, evaluation."""
