@@ -7,6 +7,7 @@ the ways are added up and the likeliest stands for all, as in training.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,12 +20,15 @@ from parataxis.splitters.pointer.features import Features
 __all__ = ["Decoder", "Found", "Hypothesis", "Memory", "Place", "search"]
 
 _NEVER = -1e9
-_SMALLEST = 1e-30
 _LEAST_STEPS = 24
 _STEPS_PER_WORD = 2.0
 _COPIED_AT_MOST = 2
 _COMPACT_AT = 0.7
 """When fewer of the sources than this share are still searched, the others are put aside."""
+_BATCH = 32
+"""Sources that one worker searches at once."""
+_BY_SOURCE = ("rows", "scores", "actions", "barred", "limits", "best_finished", "found")
+"""The arrays of a search that have one row per source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,17 @@ class Place:
     copied: NDArray[np.int64]
     recurrent: NDArray[np.float32]
 
+    def select(self, rows: NDArray[np.int64]) -> "Place":
+        """Only the hypotheses of these sources."""
+        return Place(
+            self.previous[rows],
+            self.sentence[rows],
+            self.place[rows],
+            self.last[rows],
+            self.copied[rows],
+            self.recurrent[rows],
+        )
+
 
 class Decoder(Protocol):
     """The two halves of the model: it reads sources once, and scores the next actions."""
@@ -74,12 +89,33 @@ class Decoder(Protocol):
 
 
 def search(
-    decoder: Decoder, sources: Sequence[Features], *, beam: int, length_power: float = 1.0
+    decoder: Decoder,
+    sources: Sequence[Features],
+    *,
+    beam: int,
+    length_power: float = 1.0,
+    workers: int = 1,
 ) -> list[Found]:
-    """Search rewrites of all sources side by side; the result does not depend on which ones."""
+    """Search rewrites of all sources side by side; the result does not depend on which ones.
+
+    Several workers share the sources in batches of similar length.
+    """
     if not sources:
         return []
-    return _Search(decoder, sources, beam, length_power).run()
+    if workers == 1 or len(sources) == 1:
+        return _Search(decoder, sources, beam, length_power).run()
+    order = sorted(range(len(sources)), key=lambda place: len(sources[place]))
+    size = min(_BATCH, -(-len(sources) // workers))
+    batches = [order[start : start + size] for start in range(0, len(order), size)]
+    found: dict[int, Found] = {}
+    with ThreadPoolExecutor(workers) as pool:
+        searches = pool.map(
+            lambda batch: _Search(decoder, [sources[i] for i in batch], beam, length_power).run(),
+            batches,
+        )
+        for batch, results in zip(batches, searches, strict=True):
+            found.update(zip(batch, results, strict=True))
+    return [found[place] for place in range(len(sources))]
 
 
 class _Search:
@@ -90,11 +126,12 @@ class _Search:
         self.memory, self.words, state = decoder.read(sources)
         count = len(sources)
         self.rows = np.arange(count)
-        self.groups = _groups(sources, COPY + self.words)
+        self.groups = _Groups.of(sources)
+        self.barred = _barred(sources, COPY + self.words)
         self.limits = np.array([max(_LEAST_STEPS, int(_STEPS_PER_WORD * len(s))) for s in sources])
         self.scores = np.full((count, beam), _NEVER)
         self.scores[:, 0] = 0.0
-        self.actions = np.zeros((count, beam, 0), dtype=np.int64)
+        self.actions = np.zeros((count, beam, int(self.limits.max())), dtype=np.int64)
         self.place = Place(
             previous=np.full((count, beam), START),
             sentence=np.zeros((count, beam), dtype=np.int64),
@@ -105,6 +142,8 @@ class _Search:
         )
         self.whole = np.zeros(count)
         self.finished: list[list[Hypothesis]] = [[] for _ in sources]
+        self.best_finished = np.full(count, -np.inf)
+        self.found = np.zeros(count, dtype=np.int64)
 
     def run(self) -> list[Found]:
         step = 0
@@ -119,131 +158,115 @@ class _Search:
 
     def _step(self, step: int) -> None:
         scored, recurrent = self.decoder.step(self.memory, self.place)
-        logs = self._merged(scored)
+        logs = scored.astype(np.float64)
+        self._merge(logs)
         if step == 1:
             self.whole[self.rows] = np.exp(logs[:, 0, WHOLE])
-        logs[:, :, [START, WHOLE]] = _NEVER
         self._forbid(logs)
-        totals = self.scores[:, :, None] + logs
-        count, beam, actions = totals.shape
-        flat = totals.reshape(count, beam * actions)
+        logs += self.scores[:, :, None]
+        count, beam, actions = logs.shape
+        flat = logs.reshape(count, beam * actions)
         best = _largest(flat, 2 * beam)
-        scores = np.take_along_axis(flat, best, 1)
-        parents, chosen = best // actions, best % actions
-        self._finish(scores, parents, chosen, step)
-        scores = np.where(chosen == END, _NEVER, scores)
+        scores = flat[np.arange(count)[:, None], best]
+        parents, chosen = np.divmod(best, actions)
+        ended = chosen == END
+        self._finish(scores, parents, ended, step)
+        scores = np.where(ended, _NEVER, scores)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :beam]
-        self.scores = np.take_along_axis(scores, order, 1)
-        self._move(
-            np.take_along_axis(parents, order, 1), np.take_along_axis(chosen, order, 1), recurrent
+        # The beams of all sources in one row, so that an index is one number.
+        order += np.arange(count)[:, None] * scores.shape[1]
+        self.scores = scores.ravel()[order]
+        self._move(parents.ravel()[order], chosen.ravel()[order], recurrent, step)
+
+    def _merge(self, logs: NDArray[np.float64]) -> None:
+        """Let the likeliest way to write a word stand for all of them."""
+        groups = self.groups
+        if not groups.sources.size:
+            return
+        where = groups.sources[:, None, None], np.arange(self.beam)[None, :, None]
+        ways = logs[(*where, groups.actions[:, None])]
+        ways[np.broadcast_to(groups.padding[:, None], ways.shape)] = _NEVER
+        winner = ways.argmax(-1)[..., None]
+        highest = np.take_along_axis(ways, winner, -1)
+        total = highest + np.log(np.exp(ways - highest).sum(-1, keepdims=True))
+        logs[(*where, groups.actions[:, None])] = _NEVER
+        likeliest = np.take_along_axis(
+            np.broadcast_to(groups.actions[:, None], ways.shape), winner, -1
         )
+        logs[(*where, likeliest)] = total
 
     def _forbid(self, logs: NDArray[np.float64]) -> None:
         """A sentence is not empty, and only a word just copied takes another form."""
-        place = self.place
-        opening = place.place == 0
-        logs[:, :, [NEXT, END]] = np.where(opening[..., None], _NEVER, logs[:, :, [NEXT, END]])
-        formless = place.previous < COPY
-        forms = slice(FORMS, CLOSED)
-        logs[:, :, forms] = np.where(formless[..., None], _NEVER, logs[:, :, forms])
-        row, beam = np.nonzero(~formless)
-        logs[row, beam, place.previous[row, beam]] = _NEVER  # not the same word twice in a row
-
-    def _merged(self, logs: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Log-probabilities in which the likeliest way to write a word stands for all of them."""
-        chances = np.exp(logs.astype(np.float64))
-        groups = self.groups
-        if groups.shape[1]:
-            padded = np.concatenate([chances, np.zeros((*chances.shape[:2], 1))], axis=2)
-            index = np.broadcast_to(
-                groups.reshape(len(groups), 1, -1), (*chances.shape[:2], groups[0].size)
-            )
-            ways = np.take_along_axis(padded, index, 2).reshape(
-                *chances.shape[:2], *groups.shape[1:]
-            )
-            winner = ways.argmax(-1)[..., None]
-            merged = np.zeros_like(ways)
-            np.put_along_axis(merged, winner, ways.sum(-1, keepdims=True), -1)
-            np.put_along_axis(padded, index, merged.reshape(index.shape), 2)
-            chances = padded[:, :, :-1]
-        return np.log(np.maximum(chances, _SMALLEST))
+        logs += self.barred[:, None]
+        previous = self.place.previous
+        row, beam = np.nonzero(self.place.place == 0)
+        logs[row, beam, NEXT] = logs[row, beam, END] = _NEVER
+        copied = previous >= COPY
+        row, beam = np.nonzero(~copied)
+        logs[row, beam, FORMS:CLOSED] = _NEVER
+        row, beam = np.nonzero(copied)
+        logs[row, beam, previous[row, beam]] = _NEVER  # not the same word twice in a row
 
     def _finish(
         self,
         scores: NDArray[np.float64],
         parents: NDArray[np.int64],
-        chosen: NDArray[np.int64],
+        ended: NDArray[np.bool_],
         step: int,
     ) -> None:
-        for row, column in zip(*np.nonzero((chosen == END) & (scores > _NEVER / 2)), strict=True):
-            actions = self.actions[row, parents[row, column]]
+        for row, column in np.argwhere(ended & (scores > _NEVER / 2)).tolist():
+            source = self.rows[row]
+            actions = self.actions[row, parents[row, column], : step - 1]
             score = float(scores[row, column]) / step**self.power
-            self.finished[self.rows[row]].append(Hypothesis(tuple(actions.tolist()), score))
+            self.finished[source].append(Hypothesis(tuple(actions.tolist()), score))
+            self.found[row] += 1
+            self.best_finished[row] = max(self.best_finished[row], score)
 
     def _move(
         self,
         parents: NDArray[np.int64],
         chosen: NDArray[np.int64],
         recurrent: NDArray[np.float32],
+        step: int,
     ) -> None:
         old = self.place
-
-        def of_parent(array: NDArray[Any]) -> NDArray[Any]:
-            return np.take_along_axis(
-                array, parents.reshape(*parents.shape, *[1] * (array.ndim - 2)), 1
-            )
-
-        copied = of_parent(old.copied)
+        count = len(parents)
+        first = np.arange(count)[:, None]
+        copied = old.copied[first, parents]
         rows, beams = np.nonzero(chosen >= COPY)
         words = chosen[rows, beams] - COPY
         copied[rows, beams, words] = np.minimum(copied[rows, beams, words] + 1, _COPIED_AT_MOST)
         ended = chosen == NEXT
         self.place = Place(
             previous=chosen,
-            sentence=of_parent(old.sentence) + ended,
-            place=np.where(ended, 0, of_parent(old.place) + 1),
-            last=np.where(chosen >= COPY, chosen - COPY, of_parent(old.last)),
+            sentence=old.sentence[first, parents] + ended,
+            place=np.where(ended, 0, old.place[first, parents] + 1),
+            last=np.where(chosen >= COPY, chosen - COPY, old.last[first, parents]),
             copied=copied,
-            recurrent=of_parent(recurrent),
+            recurrent=recurrent[first, parents],
         )
-        self.actions = np.concatenate([of_parent(self.actions), chosen[:, :, None]], axis=2)
+        self.actions = self.actions[first, parents]
+        self.actions[:, :, step - 1] = chosen
 
     def _put_aside(self, step: int) -> None:
         """Leave out the sources whose best rewrites are found."""
-        going = np.array(
-            [self._goes_on(row, source, step) for row, source in enumerate(self.rows.tolist())],
-            dtype=np.bool_,
-        )
+        best = self.scores[:, 0]
+        # The sum of log-probabilities only falls, but the mean of a longer rewrite may be higher.
+        reachable = best / self.limits**self.power
+        going = (best > _NEVER / 2) & (step < self.limits)
+        going &= (self.found < self.beam) | (reachable > self.best_finished)
+        if going.all():
+            return
         self.scores[~going] = _NEVER
-        if going.any() and going.mean() > _COMPACT_AT:
+        if going.mean() > _COMPACT_AT:
             return
         keep = np.nonzero(going)[0]
-        self.rows, self.scores, self.actions = (
-            self.rows[keep],
-            self.scores[keep],
-            self.actions[keep],
-        )
-        self.groups, self.limits = self.groups[keep], self.limits[keep]
+        for name in _BY_SOURCE:
+            setattr(self, name, getattr(self, name)[keep])
+        self.groups = self.groups.select(keep)
+        self.place = self.place.select(keep)
         if len(keep):
             self.memory = self.memory.select(keep)
-        place = self.place
-        self.place = Place(
-            place.previous[keep],
-            place.sentence[keep],
-            place.place[keep],
-            place.last[keep],
-            place.copied[keep],
-            place.recurrent[keep],
-        )
-
-    def _goes_on(self, row: int, source: int, step: int) -> bool:
-        best = self.scores[row, 0]
-        if best <= _NEVER / 2 or step >= self.limits[row]:
-            return False
-        finished = [hypothesis.score for hypothesis in self.finished[source]]
-        # The sum of log-probabilities only falls, but the mean of a longer rewrite may be higher.
-        reachable = best / self.limits[row] ** self.power
-        return len(finished) < self.beam or bool(reachable > max(finished))
 
 
 def _largest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
@@ -253,20 +276,43 @@ def _largest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     return np.take_along_axis(some, order, 1)
 
 
-def _groups(sources: Sequence[Features], nothing: int) -> NDArray[np.int64]:
-    """For each source the groups of actions that write the same word, padded with ``nothing``."""
-    found: list[list[list[int]]] = []
-    for source in sources:
-        groups: dict[int, list[int]] = defaultdict(list)
-        for word, first in enumerate(source.same):
-            if not groups[first] and source.twins[word] >= 0:
-                groups[first].append(source.twins[word])
-            groups[first].append(COPY + word)
-        found.append([group for group in groups.values() if len(group) > 1])
-    most = max(map(len, found))
-    widest = max((len(group) for groups in found for group in groups), default=0)
-    table = np.full((len(sources), most, widest), nothing)
-    for row, groups_ in enumerate(found):
-        for place, group in enumerate(groups_):
-            table[row, place, : len(group)] = group
-    return table
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """The groups of actions that write the same word: the row of the source of each group, and
+    its actions, padded with the first of them."""
+
+    sources: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    padding: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, sources: Sequence[Features]) -> "_Groups":
+        rows: list[int] = []
+        found: list[list[int]] = []
+        for row, source in enumerate(sources):
+            groups: dict[int, list[int]] = defaultdict(list)
+            for word, first in enumerate(source.same):
+                if not groups[first] and source.twins[word] >= 0:
+                    groups[first].append(source.twins[word])
+                groups[first].append(COPY + word)
+            several = [group for group in groups.values() if len(group) > 1]
+            rows += [row] * len(several)
+            found += several
+        widest = max(map(len, found), default=0)
+        sizes = np.array([len(group) for group in found], dtype=np.int64)
+        actions = np.array([g + g[:1] * (widest - len(g)) for g in found], dtype=np.int64)
+        return cls(np.array(rows, dtype=np.int64), actions, np.arange(widest) >= sizes[:, None])
+
+    def select(self, rows: NDArray[np.int64]) -> "_Groups":
+        """Only the groups of these sources, which become the first, second ... one."""
+        group, row = np.nonzero(self.sources[:, None] == rows)
+        return _Groups(row, self.actions[group], self.padding[group])
+
+
+def _barred(sources: Sequence[Features], actions: int) -> NDArray[np.float64]:
+    """What is added to the scores of actions (sources, actions) so that some are never taken."""
+    barred = np.zeros((len(sources), actions))
+    barred[:, [START, WHOLE]] = _NEVER
+    for row, source in enumerate(sources):
+        barred[row, COPY + len(source) :] = _NEVER
+    return barred

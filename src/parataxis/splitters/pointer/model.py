@@ -1,0 +1,203 @@
+"""The shipped pointer model, run by onnxruntime.
+
+A source is read alone and padded to a width that depends on its own length, and all other numbers
+of a step belong to one hypothesis each. So a source gives the same bits in every batch.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parataxis.errors import ParataxisError
+from parataxis.splitters.pointer.actions import CLOSED_WORDS, COPY, FORM_NAMES
+from parataxis.splitters.pointer.features import Features
+from parataxis.splitters.pointer.search import Place
+from parataxis.syntax.onnx import Arrays, Model, OnnxModel
+
+__all__ = [
+    "DECODER",
+    "DESCRIPTION",
+    "ENCODER",
+    "MEMORY_AXES",
+    "SHIPPED",
+    "Description",
+    "OnnxDecoder",
+    "load_decoder",
+    "open_decoder",
+    "this_description",
+]
+
+SHIPPED = Path(str(files("parataxis.splitters.pointer"))) / "model"
+ENCODER, DECODER, DESCRIPTION = "encoder.onnx", "decoder.onnx", "pointer.json"
+
+MEMORY_AXES = {"keys": 3, "values": 2, "targets": 2, "inputs": 1}
+"""What the encoder says about a source, and along which axis the words lie. There are keys and
+values for each layer ("keys_0")."""
+
+WIDTH_STEP = 32
+"""Sources are padded to a multiple of this many words."""
+_HIDDEN = -1e4
+_UNSEEN = -1e9
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a model was trained for, stored beside it as ``pointer.json``."""
+
+    layers: int
+    width: int
+    forms: tuple[str, ...]
+    closed_words: tuple[str, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> "Description":
+        """Read what :meth:`write` wrote."""
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return cls(
+            stored["layers"],
+            stored["width"],
+            tuple(stored["forms"]),
+            tuple(stored["closed_words"]),
+        )
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON."""
+        path.write_text(json.dumps(asdict(self), ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def this_description(layers: int, width: int) -> Description:
+    """The description of a model that fits the actions of this version."""
+    return Description(layers, width, FORM_NAMES, CLOSED_WORDS)
+
+
+@dataclass
+class _Group:
+    """Sources of one width: their rows in the batch and what the encoder said about them."""
+
+    rows: NDArray[np.int64]
+    arrays: Arrays
+
+    @property
+    def width(self) -> int:
+        return int(self.arrays["hidden"].shape[1])
+
+
+class OnnxMemory:
+    """Sources as the encoder has read them, those of the same width together."""
+
+    def __init__(self, groups: Sequence[_Group]) -> None:
+        self.groups = groups
+
+    def select(self, rows: NDArray[np.int64]) -> "OnnxMemory":
+        """Only these sources."""
+        chosen = []
+        for group in self.groups:
+            new, old = np.nonzero(rows[:, None] == group.rows)
+            if len(new):
+                arrays = {name: array[old] for name, array in group.arrays.items()}
+                chosen.append(_Group(new, arrays))
+        return OnnxMemory(chosen)
+
+
+class OnnxDecoder:
+    """The two halves of the pointer model behind the interface of the search."""
+
+    def __init__(self, encoder: Model, decoder: Model, description: Description) -> None:
+        self._encoder, self._decoder = encoder, decoder
+        self._state = (description.layers, description.width)
+
+    def read(self, sources: Sequence[Features]) -> tuple[OnnxMemory, int, tuple[int, int]]:
+        """Read the sources one by one."""
+        by_width = defaultdict(list)
+        for row, source in enumerate(sources):
+            by_width[-(-len(source) // WIDTH_STEP) * WIDTH_STEP].append(row)
+        groups = [
+            _Group(np.array(rows), self._stacked([sources[row] for row in rows], width))
+            for width, rows in sorted(by_width.items())
+        ]
+        return OnnxMemory(groups), max(by_width), self._state
+
+    def _stacked(self, sources: Sequence[Features], width: int) -> Arrays:
+        """What the encoder says about sources of one width, padded to it."""
+        hidden = np.full((len(sources), width), _HIDDEN, dtype=np.float32)
+        stacked: dict[str, NDArray[np.float32]] = {"hidden": hidden}
+        for row, source in enumerate(sources):
+            hidden[row, : len(source)] = 0.0
+            for name, array in self._read(source).items():
+                axis = MEMORY_AXES[name.partition("_")[0]]
+                if name not in stacked:
+                    shape = (len(sources), *array.shape[1:axis], width, *array.shape[axis + 1 :])
+                    stacked[name] = np.zeros(shape, dtype=np.float32)
+                stacked[name][row][(slice(None),) * (axis - 1) + (slice(len(source)),)] = array[0]
+        return stacked
+
+    def _read(self, source: Features) -> Arrays:
+        pieces = source.pieces
+        return self._encoder(
+            {
+                name: np.array([values], dtype=np.int64)
+                for name, values in (
+                    ("pieces", pieces.ids),
+                    ("shapes", pieces.shapes),
+                    ("first", pieces.first),
+                )
+            }
+        )
+
+    def step(
+        self, memory: OnnxMemory, place: Place
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Score the next actions of all hypotheses."""
+        first = memory.groups[0]
+        if len(memory.groups) == 1 and first.width == place.copied.shape[2]:
+            return self._step(first, place)
+        logs = np.full(
+            (*place.previous.shape, COPY + place.copied.shape[2]), _UNSEEN, dtype=np.float32
+        )
+        recurrent = np.empty_like(place.recurrent)
+        for group in memory.groups:
+            rows = group.rows
+            found, recurrent[rows] = self._step(group, place.select(rows))
+            logs[rows, :, : found.shape[2]] = found
+        return logs, recurrent
+
+    def _step(self, group: _Group, place: Place) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        found = self._decoder(
+            {
+                **group.arrays,
+                "previous": place.previous,
+                "sentence": place.sentence,
+                "place": place.place,
+                "last": place.last,
+                "copied": np.ascontiguousarray(place.copied[:, :, : group.width]),
+                "recurrent": place.recurrent,
+            }
+        )
+        return found["logs"], found["states"]
+
+
+def open_decoder(folder: Path) -> OnnxDecoder:
+    """The model in a folder; :class:`ParataxisError` where it is not there or does not fit."""
+    path = folder / DESCRIPTION
+    if not path.exists():
+        raise ParataxisError(f"There is no pointer model in {folder}: {DESCRIPTION} is missing.")
+    description = Description.read(path)
+    if description != this_description(description.layers, description.width):
+        raise ParataxisError(
+            f"The pointer model in {folder} was trained with other forms or closed words than this "
+            "version of Parataxis has; install the version it belongs to, or train it again."
+        )
+    return OnnxDecoder(OnnxModel(folder / ENCODER), OnnxModel(folder / DECODER), description)
+
+
+@cache
+def load_decoder() -> OnnxDecoder:
+    """The model that ships with Parataxis, loaded once per process."""
+    return open_decoder(SHIPPED)
