@@ -14,6 +14,7 @@ from parataxis.cli.patterns import patterns
 from parataxis.cli.split import split
 from parataxis.cli.splitters import splitters
 from parataxis.cli.terminal import ReaderGoneError, is_reader_gone, warn
+from parataxis.cli.train import train
 from parataxis.errors import ParataxisError
 
 __all__ = ["EXIT_CODES", "app", "main"]
@@ -39,7 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Split long, complex English sentences into simple ones with the same meaning.",
 )
-for _command in (split, splitters, patterns, check, analyse):
+for _command in (split, splitters, patterns, check, analyse, train):
     app.command()(_command)
 
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from parataxis.rewrite.forms import form_of, key, lemmas
 from parataxis.splitters.pointer.actions import (
+    CLOSED,
+    CLOSED_WORDS,
     COPY,
     END,
     FORM_NAMES,
@@ -14,7 +16,7 @@ from parataxis.splitters.pointer.actions import (
 )
 from parataxis.text.tokens import tokenize
 
-__all__ = ["target_actions"]
+__all__ = ["target_actions", "written_words"]
 
 # A word that goes on where the last one was copied is free; a jump costs, back more than forward,
 # and writing a word without a source costs a little less than a jump for its sake alone.
@@ -55,6 +57,30 @@ def target_actions(words: Sequence[str], simple: Sequence[str], *, whole: bool) 
         mark = END if number + 1 == len(simple) else NEXT
         paths = {last: (cost, (*done, mark)) for last, (cost, done) in paths.items()}
     return list(min(paths.values())[1])
+
+
+def written_words(words: Sequence[str], actions: Sequence[int]) -> list[list[str]]:
+    """The words of the sentences that actions write: what :func:`target_actions` was given, but
+    for capitals and the stop at the end.
+
+    >>> words = ["Ann", ",", "serving", "tea", ",", "fell", "."]
+    >>> written_words(words, target_actions(words, ["Ann served tea.", "She fell."], whole=False))
+    [['Ann', 'served', 'tea'], ['she', 'fell']]
+    """
+    if list(actions) == [WHOLE]:
+        return [list(words)]
+    sentences: list[list[str]] = [[]]
+    for action in actions:
+        if action == NEXT:
+            sentences.append([])
+        elif action >= COPY:
+            sentences[-1].append(words[action - COPY])
+        elif action >= CLOSED:
+            sentences[-1].append(CLOSED_WORDS[action - CLOSED])
+        elif action >= FORMS:
+            copied = sentences[-1].pop()
+            sentences[-1].append(form_of(key(copied), FORM_NAMES[action - FORMS]) or copied)
+    return sentences
 
 
 def _advance(

@@ -1,25 +1,65 @@
 """Teachers write rewrites of sentences that have none, for the small network to learn from."""
 
+import gzip
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.splitters.pointer.actions import COPY, END, WHOLE
-from parataxis.splitters.pointer.features import NO_TWIN, Features
+from parataxis.splitters.pointer.features import NO_TWIN, Features, read_source
 from parataxis.splitters.pointer.search import Decoder, Found, Place, search
 from parataxis.text.tokens import tokenize
 from parataxis.training.pointer.examples import Example
 
-__all__ = ["Ensemble", "write_rewrites"]
+__all__ = ["Ensemble", "unlabelled", "write_rewrites"]
 
 BATCH = 384
 LEAST_SCORE = -0.35
 """A rewrite of which the teachers are less sure (in mean log-probability) is not taught."""
 SURE = (0.2, 0.8)
 """How likely "leave it whole" must be at most for a split, and at least for the source itself."""
+
+SHORTEST, LONGEST = 10, 80
+"""Sentences of fewer or more words are not worth teaching."""
+
+
+def unlabelled(data: Path) -> Iterator[Example]:
+    """Sentences without a rewrite, each once, the longest first: contracts, encyclopaedia,
+    essays, biographies, treebanks."""
+    rewritten = set(_rewritten(data))
+    texts = {text.strip() for text in _texts(data)} - rewritten
+    fitting = [text for text in texts if SHORTEST <= len(text.split()) <= LONGEST]
+    for text in sorted(fitting, key=lambda text: (-len(text.split()), text)):
+        words = [token.text for token in tokenize(text)]
+        yield Example(read_source(words), [END], "unlabelled", text)
+
+
+def _rewritten(data: Path) -> Iterator[str]:
+    for name in ("train", "dev"):
+        with (data / "rewrites" / f"{name}.jsonl").open(encoding="utf-8") as lines:
+            yield from (json.loads(line)["complex"] for line in lines)
+
+
+def _texts(data: Path) -> Iterator[str]:
+    with gzip.open(data / "contracts" / "sentences.txt.gz", "rt", encoding="utf-8") as lines:
+        yield from lines
+    for corpus in ("minwiki", "desse"):
+        with (data / corpus / "train.complex").open(encoding="utf-8") as lines:
+            yield from lines
+    with gzip.open(data / "factscore" / "atomic_facts.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            for part in json.loads(line).get("annotations") or ():
+                yield part["text"]
+    for bank in ("ewt", "gum"):
+        path = data / "ud" / f"{bank}-train.conllu.gz"
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            start = "# text = "
+            yield from (line.removeprefix(start) for line in lines if line.startswith(start))
 
 
 class EnsembleMemory:

@@ -19,15 +19,26 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from parataxis.splitters.pointer.actions import END
+from parataxis.splitters.pointer.actions import END, WHOLE
 from parataxis.splitters.pointer.features import Features
-from parataxis.splitters.pointer.search import Place
+from parataxis.splitters.pointer.search import Place, search
+from parataxis.text.tokens import tokenize
 from parataxis.training.average import Average
 from parataxis.training.encoder import Encoder, EncoderSize
 from parataxis.training.pointer.examples import Batch, Example, ExampleSet
 from parataxis.training.pointer.network import Memory, PointerNetwork, PointerSizes, State
+from parataxis.training.pointer.targets import written_words
 
-__all__ = ["Config", "TorchDecoder", "load_network", "read_config", "save_network", "train"]
+__all__ = [
+    "Config",
+    "TorchDecoder",
+    "Trainer",
+    "load_network",
+    "read_config",
+    "samples",
+    "save_network",
+    "train",
+]
 
 log = logging.getLogger(__name__)
 
@@ -142,6 +153,7 @@ class Trainer:
         )
         self.plan = self._plan()
         self.step = 0
+        self.best = math.inf
         output.mkdir(parents=True, exist_ok=True)
 
     def _plan(self) -> list[NDArray[np.int64]]:
@@ -247,8 +259,12 @@ class Trainer:
         network.load_state_dict(self.average.state)
         return network.to(self.device).eval()
 
-    def save(self) -> None:
-        """Write what :meth:`load` resumes from, and the averaged network."""
+    def save(self, held_out: float) -> None:
+        """Write what :meth:`load` resumes from, and the averaged network if none was better on
+        the held-out examples."""
+        if held_out < self.best:
+            self.best = held_out
+            save_network(self.averaged(), self.output / "pointer.pt")
         torch.save(
             {
                 "network": self.network.state_dict(),
@@ -256,10 +272,10 @@ class Trainer:
                 "average_steps": self.average.steps,
                 "optimizer": self.optimizer.state_dict(),
                 "step": self.step,
+                "best": self.best,
             },
             self.output / "last.pt",
         )
-        save_network(self.averaged(), self.output / "pointer.pt")
 
     def load(self) -> None:
         """Go on from what :meth:`save` wrote."""
@@ -268,20 +284,18 @@ class Trainer:
         self.average.state = state["average"]
         self.average.steps = state["average_steps"]
         self.optimizer.load_state_dict(state["optimizer"])
-        self.step = state["step"]
+        self.step, self.best = state["step"], state["best"]
 
 
 def train(trainer: Trainer, dev: Sequence[Example], *, report_every: int) -> None:
-    """Run to the end; report and save now and then."""
-    device = trainer.device
-    held_out = ExampleSet(dev, device)
+    """Run to the end; every so many steps report the loss on held-out rewrites, and save."""
+    held_out = ExampleSet(dev, trainer.device)
     started = time.monotonic()
     while not trainer.done:
         loss = trainer.run(report_every)
-        network = trainer.averaged()
-        sums = spelling_loss(network, held_out)
+        sums = spelling_loss(trainer.averaged(), held_out)
         log.info(
-            "step %d of %d: loss %.4f, dev %.4f a step, %.2f a rewrite, %.0f s",
+            "step %d of %d: loss %.4f, held out %.4f a step, %.2f a rewrite, %.0f s",
             trainer.step,
             len(trainer.plan),
             loss,
@@ -289,7 +303,19 @@ def train(trainer: Trainer, dev: Sequence[Example], *, report_every: int) -> Non
             sums[:, 0].mean(),
             time.monotonic() - started,
         )
-        trainer.save()
+        trainer.save(float(sums[:, 0].mean()))
+
+
+def samples(network: PointerNetwork, dev: Sequence[Example], device: torch.device) -> list[str]:
+    """Rewrites of held-out sources, to look at."""
+    found = search(TorchDecoder(network, device), [example.source for example in dev], beam=4)
+    texts = []
+    for example, result in zip(dev, found, strict=True):
+        words = [token.text for token in tokenize(example.text)]
+        actions = result.hypotheses[0].actions if result.hypotheses else (WHOLE,)
+        sentences = written_words(words, (WHOLE,) if result.whole > 0.5 else actions)
+        texts.append(" | ".join(map(" ".join, sentences)))
+    return texts
 
 
 class TorchMemory:

@@ -1,0 +1,97 @@
+"""``python -m parataxis.training.pointer STEP``: every step from the data to the shipped files."""
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+from parataxis.errors import ParataxisError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one of the steps; a user's mistake ends in one sentence and exit code 2."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except ParataxisError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m parataxis.training.pointer")
+    steps = parser.add_subparsers(required=True)
+
+    train = steps.add_parser("train", help="make examples, train, export; on a GPU if there is one")
+    train.add_argument("--data", type=Path, required=True, help="folder with rewrites/ and more")
+    train.add_argument("--output", type=Path, required=True)
+    train.add_argument("--encoder", type=Path, help="an analyser's weights, or a model's folder")
+    train.add_argument("--more", type=Path, action="append", default=[], help="more rewrites")
+    train.add_argument("--taught", type=Path, action="append", default=[], help="from `teach`")
+    train.add_argument("--teacher", type=Path, action="append", default=[], help="to imitate")
+    train.add_argument("--config", type=Path)
+    train.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    train.add_argument("--resume", action="store_true")
+    train.add_argument("--limit", type=int, help="so many examples of each kind: a rehearsal")
+    train.set_defaults(run=_train)
+
+    teach = steps.add_parser("teach", help="let teachers rewrite the sentences without a rewrite")
+    teach.add_argument("teachers", type=Path, nargs="+")
+    teach.add_argument("--data", type=Path, required=True)
+    teach.add_argument("--output", type=Path, required=True, help="an .npz file for --taught")
+    teach.add_argument("--limit", type=int)
+    teach.set_defaults(run=_teach)
+
+    export = steps.add_parser("export", help="turn trained weights into the int8 ONNX bundle")
+    export.add_argument("weights", type=Path)
+    export.add_argument("--output", type=Path, required=True)
+    export.set_defaults(run=_export)
+
+    score = steps.add_parser("evaluate", help="print every figure of a splitter on the references")
+    score.add_argument("--data", type=Path, required=True, help="folder with rewrites/dev.jsonl")
+    score.add_argument("--splitter", default="pointer")
+    score.add_argument("--rewrites", type=Path, help="rewrites of dev as JSONL, of any system")
+    score.add_argument("--json", action="store_true")
+    score.set_defaults(run=_evaluate)
+    return parser
+
+
+def _train(options: argparse.Namespace) -> None:
+    from parataxis.training.pointer.pipeline import CONFIG, Recipe, train_pointer
+
+    recipe = Recipe(
+        data=options.data,
+        output=options.output,
+        encoder=options.encoder,
+        more=options.more,
+        taught=options.taught,
+        teachers=options.teacher,
+        config=options.config or CONFIG,
+        changes=dict(change.split("=", 1) for change in options.set),
+    )
+    train_pointer(recipe, resume=options.resume, limit=options.limit)
+
+
+def _teach(options: argparse.Namespace) -> None:
+    from parataxis.training.pointer.pipeline import teach
+
+    teach(options.data, options.teachers, options.output, limit=options.limit)
+
+
+def _export(options: argparse.Namespace) -> None:
+    from parataxis.training.pointer.export import export
+
+    export(options.weights, options.output)
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    from parataxis.training.pointer.evaluate import run_evaluation
+
+    text = run_evaluation(options.data, options.splitter, options.rewrites, options.json)
+    sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
