@@ -15,7 +15,9 @@ from onnx import helper, numpy_helper
 __all__ = ["quantise"]
 
 SMALLEST = 4096
-"""Smaller weights stay as they are: nothing would be gained."""
+"""Products with fewer weights stay as they are: nothing would be gained."""
+SMALLEST_TABLE = 2**20
+"""So do tables with fewer entries: looking up a row is no faster in int8, only smaller."""
 
 WEIGHT_STEPS = 63
 """Seven-bit weights: on processors without VNNI the int8 kernels saturate otherwise."""
@@ -58,27 +60,32 @@ class _Rewriter:
 
     def _rewrite(self, node: onnx.NodeProto) -> Iterator[onnx.NodeProto]:
         options = {entry.name: helper.get_attribute_value(entry) for entry in node.attribute}
-        if node.op_type == "MatMul" and self._is_large(node.input[1]):
+        if node.op_type == "MatMul" and self._holds(node.input[1], SMALLEST):
             yield from self._product(node.input[0], node.input[1], node.output[0])
-        elif node.op_type == "Gemm" and self._is_large(node.input[1]) and _is_plain(options):
+        elif node.op_type == "Gemm" and self._holds(node.input[1], SMALLEST) and _plain(options):
             bias = node.input[2] if len(node.input) > 2 else ""
             product = f"{node.output[0]}_product" if bias else node.output[0]
             flipped = bool(options.get("transB"))
             yield from self._product(node.input[0], node.input[1], product, flipped=flipped)
             if bias:
                 yield helper.make_node("Add", [product, bias], [node.output[0]])
-        elif node.op_type == "Gather" and self._is_large(node.input[0]) and not options.get("axis"):
+        elif (
+            node.op_type == "Gather"
+            and self._holds(node.input[0], SMALLEST_TABLE)
+            and not options.get("axis")
+        ):
             yield from self._lookup(node.input[0], node.input[1], node.output[0])
         else:
             yield node
 
-    def _is_large(self, name: str) -> bool:
+    def _holds(self, name: str, count: int) -> bool:
+        """Whether a name stands for a matrix of at least so many constants."""
         entry = self.weights.get(name)
         return (
             entry is not None
             and entry.data_type == onnx.TensorProto.FLOAT
             and len(entry.dims) == 2
-            and int(np.prod(entry.dims)) >= SMALLEST
+            and int(np.prod(entry.dims)) >= count
         )
 
     def _product(
@@ -91,30 +98,30 @@ class _Rewriter:
         self._store(f"{name}_int8", steps)
         self._store(f"{name}_scales", scales[0])
         self._store("row_zero", np.uint8(ROW_ZERO))
-        self._store("one", np.float32(1.0))
+        self._store("row_step", np.float32(1.0 / ROW_STEPS))
         if rows not in self.rows:
             yield from self._quantised_rows(rows)
         quantised, row_scales = self.rows[rows]
         yield helper.make_node(
             "MatMulIntegerToFloat",
-            [quantised, f"{name}_int8", "one", f"{name}_scales", "row_zero"],
+            [quantised, f"{name}_int8", "row_step", f"{name}_scales", "row_zero"],
             [f"{output}_unscaled"],
             domain=MICROSOFT,
         )
         yield helper.make_node("Mul", [f"{output}_unscaled", row_scales], [output])
 
     def _quantised_rows(self, rows: str) -> Iterator[onnx.NodeProto]:
+        """Each row divided by its largest entry, in whole steps."""
         self._store("tiniest", np.float32(TINIEST))
-        self._store("row_steps", np.float32(ROW_STEPS))
-        absolute, largest, safe = (f"{rows}_{part}" for part in ("absolute", "largest", "safe"))
-        scales, divided, quantised = (f"{rows}_{part}" for part in ("scales", "divided", "uint8"))
+        absolute, largest, scales, divided, quantised = (
+            f"{rows}_{part}" for part in ("absolute", "largest", "scales", "divided", "uint8")
+        )
         self.rows[rows] = quantised, scales
         yield helper.make_node("Abs", [rows], [absolute])
         yield helper.make_node("ReduceMax", [absolute], [largest], axes=[-1], keepdims=1)
-        yield helper.make_node("Max", [largest, "tiniest"], [safe])
-        yield helper.make_node("Div", [safe, "row_steps"], [scales])
+        yield helper.make_node("Max", [largest, "tiniest"], [scales])
         yield helper.make_node("Div", [rows, scales], [divided])
-        yield helper.make_node("QuantizeLinear", [divided, "one", "row_zero"], [quantised])
+        yield helper.make_node("QuantizeLinear", [divided, "row_step", "row_zero"], [quantised])
 
     def _lookup(self, table: str, places: str, output: str) -> Iterator[onnx.NodeProto]:
         steps, scales = _steps(numpy_helper.to_array(self.weights[table]), TABLE_STEPS, axis=1)
@@ -132,7 +139,7 @@ class _Rewriter:
             self.graph.initializer.append(numpy_helper.from_array(np.asarray(values), name))
 
 
-def _is_plain(options: dict[str, object]) -> bool:
+def _plain(options: dict[str, object]) -> bool:
     """Whether a Gemm is only a product and a sum."""
     return (
         options.get("alpha", 1.0) == 1.0

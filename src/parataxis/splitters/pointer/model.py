@@ -37,7 +37,7 @@ __all__ = [
 SHIPPED = Path(str(files("parataxis.splitters.pointer"))) / "model"
 ENCODER, DECODER, DESCRIPTION = "encoder.onnx", "decoder.onnx", "pointer.json"
 
-MEMORY_AXES = {"keys": 3, "values": 2, "targets": 2, "inputs": 1}
+MEMORY_AXES = {"keys": 2, "values": 2, "targets": 1, "inputs": 1}
 """What the encoder says about a source, and along which axis the words lie. There are keys and
 values for each layer ("keys_0")."""
 

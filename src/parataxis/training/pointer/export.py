@@ -1,0 +1,257 @@
+"""From trained weights to the shipped bundle: two int8 ONNX graphs and their description.
+
+Nothing is written unless the bundle rewrites a fixed set of sentences as torch does.
+"""
+
+import logging
+import shutil
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from parataxis.errors import ParataxisError
+from parataxis.splitters.pointer.features import Features, read_source
+from parataxis.splitters.pointer.model import (
+    DECODER,
+    DESCRIPTION,
+    ENCODER,
+    MEMORY_AXES,
+    OnnxDecoder,
+    OnnxMemory,
+    open_decoder,
+    this_description,
+)
+from parataxis.splitters.pointer.search import Decoder, Place, search
+from parataxis.text.tokens import tokenize
+from parataxis.training.pointer.network import Memory, PointerNetwork, State
+from parataxis.training.pointer.train import TorchDecoder, TorchMemory, load_network
+from parataxis.training.quantise import quantise
+
+__all__ = ["export", "export_float", "fixed_sources"]
+
+log = logging.getLogger(__name__)
+
+BUNDLE = (ENCODER, DECODER, DESCRIPTION)
+LARGEST = 40_000_000
+"""Bytes that the bundle may have."""
+
+CLOSE = 1e-3
+"""How far a log-probability of the float graphs may be from torch's."""
+LIKELY = -20.0
+"""Only log-probabilities above are compared: those of hidden words have no meaning."""
+LEAST_EQUAL = 0.9
+"""The share of the fixed sentences that int8 must rewrite exactly as torch does."""
+BEAM = 4
+
+
+def export(weights: Path, output: Path) -> None:
+    """Write the bundle, or raise :class:`ParataxisError` and write nothing."""
+    network = load_network(weights)
+    sources = fixed_sources()
+    with tempfile.TemporaryDirectory() as name:
+        exact, small = Path(name) / "exact", Path(name) / "small"
+        export_float(network, exact)
+        _check_close(network, exact, sources)
+        small.mkdir()
+        for graph in (ENCODER, DECODER):
+            onnx.save(quantise(onnx.load(str(exact / graph))), str(small / graph))
+        shutil.copy(exact / DESCRIPTION, small)
+        _check_equal(network, small, sources)
+        size = sum((small / part).stat().st_size for part in BUNDLE)
+        if size > LARGEST:
+            raise ParataxisError(
+                f"The bundle has {size / 1e6:.1f} MB, more than the {LARGEST / 1e6:.0f} MB that "
+                "may ship; train a smaller network."
+            )
+        output.mkdir(parents=True, exist_ok=True)
+        for part in BUNDLE:
+            shutil.copy(small / part, output)
+    log.info("wrote %s (%.1f MB)", output, size / 1e6)
+
+
+def fixed_sources() -> list[Features]:
+    """The sentences on which an export is compared with torch."""
+    text = (files("parataxis.training.pointer") / "export_sentences.txt").read_text("utf-8")
+    return [read_source([token.text for token in tokenize(line)]) for line in text.splitlines()]
+
+
+class EncoderGraph(nn.Module):
+    """One source in; out comes all that the decoder needs to know about it."""
+
+    def __init__(self, network: PointerNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, pieces: Tensor, shapes: Tensor, first: Tensor) -> tuple[Tensor, ...]:
+        memory = self.network.encode(pieces, shapes, first)
+        return memory.targets, memory.inputs, *memory.keys, *memory.values
+
+
+class DecoderGraph(nn.Module):
+    """One step of all hypotheses (sources, beams): log-probabilities and new recurrent states."""
+
+    def __init__(self, network: PointerNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(
+        self,
+        previous: Tensor,
+        sentence: Tensor,
+        place: Tensor,
+        last: Tensor,
+        copied: Tensor,
+        recurrent: Tensor,
+        hidden: Tensor,
+        targets: Tensor,
+        inputs: Tensor,
+        *keys_and_values: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        count = len(self.network.layers)
+        keys, values = list(keys_and_values[:count]), list(keys_and_values[count:])
+        memory = Memory(keys, values, targets, inputs, hidden)
+        state = State(previous, sentence, place, last, copied)
+        scores, ends = self.network(memory, state, list(recurrent.unbind(2)))
+        return scores.log_softmax(-1), torch.stack(ends, 2)
+
+
+def export_float(network: PointerNetwork, folder: Path) -> None:
+    """Write the bundle with its weights as they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    network = network.eval()
+    layers, width = network.sizes.layers, network.sizes.width
+    # Two sources of different length and three beams, so that no axis looks constant.
+    pieces = torch.tensor([[101, 2009, 15436, 1012, 102], [101, 2242, 3047, 102, 0]])
+    read = {
+        "pieces": pieces,
+        "shapes": torch.tensor([[0, 2, 1, 6, 0], [0, 2, 1, 0, 0]]),
+        "first": torch.tensor([[0, 1, 2, 3], [0, 1, 2, 0]]),
+    }
+    encoder = EncoderGraph(network).eval()
+    with torch.no_grad():
+        found = encoder(*read.values())
+    per_layer = [f"{name}_{layer}" for name in ("keys", "values") for layer in range(layers)]
+    memory = dict(zip(["targets", "inputs", *per_layer], found, strict=True))
+    _export_graph(
+        encoder,
+        folder / ENCODER,
+        read,
+        list(memory),
+        {name: {0: "batch", 1: f"{name}_length"} for name in read},
+    )
+    zeros = torch.zeros(2, 3, dtype=torch.long)
+    place = {
+        **dict.fromkeys(("previous", "sentence", "place"), zeros),
+        "last": zeros - 1,
+        "copied": torch.zeros(2, 3, 3, dtype=torch.long),
+        "recurrent": torch.zeros(2, 3, layers, width),
+    }
+    hidden = {"hidden": torch.zeros(2, 3)}
+    axes = {name: {0: "batch", 1: "beams"} for name in place}
+    axes["copied"][2] = "words"
+    axes["hidden"] = {0: "batch", 1: "words"}
+    axes |= {name: {0: "batch", MEMORY_AXES[name.partition("_")[0]]: "words"} for name in memory}
+    _export_graph(
+        DecoderGraph(network).eval(),
+        folder / DECODER,
+        {**place, **hidden, **memory},
+        ["logs", "states"],
+        axes,
+    )
+    this_description(layers, width).write(folder / DESCRIPTION)
+
+
+def _export_graph(
+    graph: nn.Module,
+    path: Path,
+    inputs: Mapping[str, Tensor],
+    outputs: Sequence[str],
+    axes: Mapping[str, Mapping[int, str]],
+) -> None:
+    with warnings.catch_warnings():
+        # The exporter that torch calls legacy gives a smaller and faster graph; torch is pinned.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            graph,
+            tuple(inputs.values()),
+            str(path),
+            input_names=list(inputs),
+            output_names=list(outputs),
+            dynamic_axes=axes,
+            opset_version=17,
+            dynamo=False,
+        )
+
+
+class _Compared:
+    """Two decoders side by side: the first one's search, and how far the second's scores are."""
+
+    def __init__(self, onnx_decoder: OnnxDecoder, torch_decoder: TorchDecoder) -> None:
+        self.onnx, self.torch = onnx_decoder, torch_decoder
+        self.largest = 0.0
+
+    def read(self, sources: Sequence[Features]) -> tuple["_Memories", int, tuple[int, int]]:
+        """Read the sources twice."""
+        memory, words, state = self.onnx.read(sources)
+        other, fewer, _ = self.torch.read(sources)
+        return _Memories(memory, other, fewer), words, state
+
+    def step(
+        self, memory: "_Memories", place: Place
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Take the step twice."""
+        logs, recurrent = self.onnx.step(memory.onnx, place)
+        seen = replace(place, copied=np.ascontiguousarray(place.copied[:, :, : memory.words]))
+        others, _ = self.torch.step(memory.torch, seen)
+        difference = np.abs(logs[:, :, : others.shape[2]] - others)[others > LIKELY]
+        self.largest = max(self.largest, float(difference.max(initial=0.0)))
+        return logs, recurrent
+
+
+class _Memories:
+    def __init__(self, onnx_memory: OnnxMemory, torch_memory: TorchMemory, words: int) -> None:
+        self.onnx, self.torch, self.words = onnx_memory, torch_memory, words
+
+    def select(self, rows: NDArray[np.int64]) -> "_Memories":
+        return _Memories(self.onnx.select(rows), self.torch.select(rows), self.words)
+
+
+def _check_close(network: PointerNetwork, folder: Path, sources: Sequence[Features]) -> None:
+    compared = _Compared(open_decoder(folder), TorchDecoder(network, torch.device("cpu")))
+    search(compared, sources, beam=BEAM)
+    log.info("float graphs: log-probabilities at most %.1e from torch's", compared.largest)
+    if not compared.largest < CLOSE:
+        raise ParataxisError(
+            f"The exported graph's log-probabilities differ from torch's by {compared.largest:.2g} "
+            f"on the fixed sentences, more than {CLOSE}; nothing was written."
+        )
+
+
+def _check_equal(network: PointerNetwork, folder: Path, sources: Sequence[Features]) -> None:
+    wanted = _best(TorchDecoder(network, torch.device("cpu")), sources)
+    found = _best(open_decoder(folder), sources)
+    equal = sum(a == b for a, b in zip(wanted, found, strict=True))
+    log.info("int8: %d of %d fixed sentences as torch rewrites them", equal, len(sources))
+    if equal < LEAST_EQUAL * len(sources):
+        raise ParataxisError(
+            f"The int8 model rewrites only {equal} of the {len(sources)} fixed sentences as torch "
+            f"does, less than {LEAST_EQUAL:.0%}; nothing was written."
+        )
+
+
+def _best(decoder: Decoder, sources: Sequence[Features]) -> list[Any]:
+    """What would be returned for each source: its best rewrite, or nothing to leave it whole."""
+    return [
+        found.hypotheses[0].actions if found.hypotheses and found.whole <= 0.5 else ()
+        for found in search(decoder, sources, beam=BEAM)
+    ]
