@@ -7,8 +7,9 @@ from functools import cached_property
 from itertools import islice
 
 from parataxis.errors import InputError, ParataxisError, TooLongError
-from parataxis.rewrite.record import Finding, Rewrite
-from parataxis.splitters.protocol import SentenceSplitter
+from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.render import complaints
+from parataxis.splitters.protocol import AdjustableSplitter, SentenceSplitter
 from parataxis.splitters.registry import load_splitter
 from parataxis.splitters.source import left_whole
 from parataxis.text.documents import Document, read_document
@@ -27,11 +28,15 @@ _MARKUP_NOTE = "Left whole because it holds a link, code or a tag, which a split
 
 
 def split(
-    text: str, *, splitter: str | SentenceSplitter = DEFAULT_SPLITTER, strict: bool = False
+    text: str,
+    *,
+    splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
+    strict: bool = False,
+    beam: int | None = None,
 ) -> "DocumentRewrite":
     """Split the sentences of a text; everything between them comes back as it was.
 
-    With ``strict``, a rewrite in which the checks find a fault is dropped and the source kept.
+    ``strict`` and ``beam`` are those of :class:`Splitter`.
 
     >>> result = split("Ann came, and Bob left.  It rained.", splitter="source")
     >>> str(result)
@@ -39,7 +44,7 @@ def split(
     >>> result.simple
     ['Ann came, and Bob left.', 'It rained.']
     """
-    return Splitter(splitter, strict=strict).split(text)
+    return Splitter(splitter, strict=strict, beam=beam).split(text)
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,10 @@ class Splitter:
     """Splits many sentences or texts; the models behind it are loaded once, on first use.
 
     ``splitter`` is the name of an installed splitter or an object that is one. With ``check``,
-    each rewrite carries the findings of the checks. With ``strict``, which checks too, a rewrite
-    with a finding is replaced by its source, and its ``note`` says why.
+    each rewrite carries the findings of the checks. With ``strict``, which checks too, no rewrite
+    with a finding is given out: a splitter that searches takes another one, and in the last resort
+    the source stays whole, and its ``note`` says why. ``beam`` is how many hypotheses a splitter
+    that searches follows, from 1 to 8.
 
     >>> splitter = Splitter("source")
     >>> splitter("It rained.").simple
@@ -89,8 +96,10 @@ class Splitter:
         *,
         check: bool = False,
         strict: bool = False,
+        beam: int | None = None,
     ) -> None:
-        self._splitter = load_splitter(splitter) if isinstance(splitter, str) else splitter
+        loaded = load_splitter(splitter) if isinstance(splitter, str) else splitter
+        self._splitter = _adjusted(loaded, strict=strict, beam=beam)
         self.check = check or strict
         self.strict = strict
 
@@ -117,7 +126,7 @@ class Splitter:
                 _require_text(sentence)
             rewrites: Iterable[Rewrite] = self._batch(batch)
             if self.check:
-                rewrites = with_findings(rewrites)
+                rewrites = _checked(rewrites)
             yield from map(self._strict, rewrites) if self.strict else rewrites
 
     def split(self, text: str) -> DocumentRewrite:
@@ -171,7 +180,7 @@ class Splitter:
         """The rewrite where the checks find nothing in it, else the source with the reason."""
         if not rewrite.findings:
             return rewrite
-        note = _reason(rewrite.findings)
+        note = f"Left whole because the checks fault the rewrite: {complaints(rewrite.findings)}."
         whole = left_whole(rewrite.source, splitter=self.name, note=note)
         return whole.model_copy(update={"findings": ()})
 
@@ -196,6 +205,26 @@ def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
             yield rewrite.model_copy(update={"findings": tuple(findings)})
 
 
+def _checked(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
+    """The same rewrites with their findings; those that come with them are not checked again."""
+    listed = list(rewrites)
+    found = with_findings(rewrite for rewrite in listed if rewrite.findings is None)
+    return (next(found) if rewrite.findings is None else rewrite for rewrite in listed)
+
+
+def _adjusted(splitter: SentenceSplitter, *, strict: bool, beam: int | None) -> SentenceSplitter:
+    if isinstance(splitter, AdjustableSplitter):
+        return (
+            splitter.adjusted(beam=beam, strict=strict) if strict or beam is not None else splitter
+        )
+    if beam is not None:
+        raise InputError(
+            f'The splitter "{splitter.name}" follows no beam; leave the beam out or choose another '
+            "splitter."
+        )
+    return splitter
+
+
 def _require_text(text: str) -> None:
     """Refuse a lone surrogate, half a character that JSON and Python can hold but no file can."""
     try:
@@ -205,10 +234,3 @@ def _require_text(text: str) -> None:
             f"Character {error.start + 1} of the text is a lone surrogate (half a character); "
             "leave it out."
         ) from error
-
-
-def _reason(findings: Sequence[Finding]) -> str:
-    """Why a rewrite was dropped, in one sentence."""
-    complaints = (finding.message.rstrip(".") for finding in findings)
-    reasons = "; ".join(text[:1].lower() + text[1:] for text in complaints)
-    return f"Left whole because the checks fault the rewrite: {reasons}."

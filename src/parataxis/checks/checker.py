@@ -8,6 +8,7 @@ from parataxis.checks.clauses import clause_findings
 from parataxis.checks.links import lost_links, new_links
 from parataxis.checks.origins import Origins
 from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
+from parataxis.checks.quotations import lost_quotations
 from parataxis.checks.repeated import repeated_sentences
 from parataxis.checks.units import units
 from parataxis.checks.words import lost_words, new_words
@@ -106,9 +107,13 @@ def _check(
         return []
     source_units = units(source)
     output = [units(sentence) for sentence in simple]
-    findings = [
+    lost = [
         *lost_words(source, source_units, output),
         *lost_links(source, source_units, output),
+    ]
+    findings = [
+        *lost,
+        *lost_quotations(source, source_units, simple, output, lost),
         *new_words(source, source_units, simple, output),
         *new_links(source_units, simple, output),
         *repeated_sentences(source_units, simple, output),

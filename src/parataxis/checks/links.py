@@ -34,7 +34,11 @@ def lost_links(
     missing = {
         unit.start: unit for sort in _TWINS for unit in _missing(sort, source_units, written)
     }
-    for unit in [*_flipped(source_units, written), *_unconnected(source_units, written)]:
+    for unit in [
+        *_flipped(source_units, written),
+        *_unconnected(source_units, written),
+        *_exchanged(source_units, written),
+    ]:
         missing.setdefault(unit.start, unit)
     return [lost(source, [missing[start]]) for start in sorted(missing)]
 
@@ -94,6 +98,19 @@ def _following(sort: Sort, units: Sequence[Unit]) -> dict[int, frozenset[str]]:
         elif unit.is_fact:
             following = lemmas(unit.key)
     return found
+
+
+def _exchanged(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+    """Modals that only others of the source stand in for: "must" became "may", which the source
+    has too. A word of the rewrite's own was chosen for it, and negations all say the same."""
+    kept = {lemma for u in written if u.sort is Sort.MODAL for lemma in lemmas(u.key)}
+    gone = [u for u in source_units if u.sort is Sort.MODAL and kept.isdisjoint(lemmas(u.key))]
+    if not gone:
+        return []
+    known = {unit.key for unit in source_units}
+    own = [unit for unit in written if unit.key not in known]
+    chosen = any(u.sort is Sort.MODAL or u.key in _TWINS[Sort.MODAL] for u in own)
+    return [] if chosen else gone
 
 
 def _flipped(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:

@@ -36,8 +36,23 @@ def split(
     ] = OutputFormat.TEXT,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Leave a sentence whole if a check faults its rewrite."),
+        typer.Option(
+            "--strict",
+            help="Take no rewrite that a check faults; where there is no other, leave the "
+            "sentence whole.",
+        ),
     ] = False,
+    beam: Annotated[
+        int | None,
+        typer.Option(
+            "--beam",
+            min=1,
+            max=8,
+            metavar="N",
+            help="How many hypotheses a splitter that searches follows: fewer are faster, more "
+            "leave more to choose from.",
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -64,7 +79,8 @@ def split(
     """
     sources = resolve_inputs(inputs or [])
     check_records(sources, input_format)
-    task = Task(splitter, strict=strict, explain=explain or output_format is OutputFormat.HTML)
+    shows_all = explain or output_format is OutputFormat.HTML
+    task = Task(splitter, strict=strict, beam=beam, explain=shows_all)
     task.load()
     with open_output(output, sources) as out:
         is_text = sources[0].text is not None

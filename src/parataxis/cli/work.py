@@ -41,13 +41,16 @@ class Task:
 
     splitter: str
     strict: bool = False
+    beam: int | None = None
     explain: bool = False
     _loaded: Splitter | None = field(default=None, init=False, repr=False)
 
     def load(self) -> Splitter:
         """The splitter, made on first use."""
         if self._loaded is None:
-            self._loaded = Splitter(self.splitter, strict=self.strict, check=self.explain)
+            self._loaded = Splitter(
+                self.splitter, strict=self.strict, beam=self.beam, check=self.explain
+            )
         return self._loaded
 
     def __call__(self, sentences: Sequence[SourceLine]) -> list[Explained]:

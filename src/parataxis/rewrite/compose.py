@@ -11,7 +11,16 @@ from parataxis.rewrite.record import Origin, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import capitalise, lower_first
 
-__all__ = ["Copy", "Inflect", "Insert", "Part", "compose", "copies", "keeps_capital"]
+__all__ = [
+    "Copy",
+    "Inflect",
+    "Insert",
+    "Part",
+    "compose",
+    "copies",
+    "keeps_capital",
+    "mark_partners",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +74,7 @@ def compose(analysis: Analysis, parts: Iterable[Part]) -> tuple[str, tuple[Outpu
     two commas that meet, half a pair of brackets, quotation marks or Markdown emphasis) go. The
     text is empty only where the parts hold nothing else.
     """
-    partners = _partners(analysis)
+    partners = mark_partners(analysis)
     tidy = _tidy(analysis, partners, list(parts))
     texts = _cased(analysis, tidy)
     sentence, tokens = "", []
@@ -125,7 +134,7 @@ _Partners = dict[int, int]
 with the underscore of an emphasis on it ("_War and Peace_") counts as such a mark."""
 
 
-def _partners(analysis: Analysis) -> _Partners:
+def mark_partners(analysis: Analysis) -> _Partners:
     partners: _Partners = {}
     awaited: list[tuple[str, int]] = []
     for word in analysis:
@@ -368,6 +377,8 @@ def _gap(analysis: Analysis, partners: _Partners, left: Part, right: Part) -> st
                 return analysis.text[analysis[first].end : analysis[second].start]
     if _hugs_next(analysis, partners, left) or _hugs_last(analysis, partners, right):
         return ""
+    if right == Insert("not") and _text(analysis, left).lower() == "can":
+        return ""
     return " "
 
 
@@ -376,7 +387,9 @@ def _hugs_last(analysis: Analysis, partners: _Partners, part: Part) -> bool:
     text = _text(analysis, part)
     if _stands_behind(text) or _CLITIC.fullmatch(text):
         return True
-    if isinstance(part, Insert) or _has_word(text):
+    if isinstance(part, Insert):
+        return text == "'"  # that of "the boys' house"
+    if _has_word(text):
         return False
     return _leans_left(analysis, partners, part.word)
 

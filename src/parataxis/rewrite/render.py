@@ -10,7 +10,7 @@ from parataxis.rewrite.marks import Mark, Piece, mark
 from parataxis.rewrite.record import Finding, Rewrite
 from parataxis.syntax.patterns import Occurrence
 
-__all__ = ["describe", "render_diff", "render_explanation"]
+__all__ = ["complaints", "describe", "render_diff", "render_explanation"]
 
 _RESET, _BOLD, _DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"
 _RED, _GREEN, _CYAN = "\x1b[31m", "\x1b[32m", "\x1b[36m"
@@ -89,6 +89,12 @@ def describe(finding: Finding) -> str:
     """A finding in a few words: its kind, what the check says, and which sentence it is in."""
     where = "" if finding.sentence is None else f" (sentence {finding.sentence + 1})"
     return f"{finding.kind.value}: {finding.message.rstrip('.')}{where}"
+
+
+def complaints(findings: Iterable[Finding]) -> str:
+    """What findings say, as the rest of a sentence: "the number '5' is missing; 'He' says ..."."""
+    messages = (finding.message.rstrip(".") for finding in findings)
+    return "; ".join(text[:1].lower() + text[1:] for text in messages)
 
 
 def _patterns(rewrite: Rewrite, patterns: Sequence[Occurrence]) -> Iterator[str]:

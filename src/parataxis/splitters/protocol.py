@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from parataxis.rewrite.record import Rewrite
 
-__all__ = ["SentenceSplitter"]
+__all__ = ["AdjustableSplitter", "SentenceSplitter"]
 
 
 @runtime_checkable
@@ -25,3 +25,14 @@ class SentenceSplitter(Protocol):
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
         """Rewrite many sentences, in order, in batches where that is faster."""
+
+
+@runtime_checkable
+class AdjustableSplitter(SentenceSplitter, Protocol):
+    """A splitter that searches among several rewrites of a sentence.
+
+    A strict one takes none with a finding of the checks. Its rewrites carry their findings.
+    """
+
+    def adjusted(self, *, beam: int | None = None, strict: bool = False) -> SentenceSplitter:
+        """The same splitter following so many hypotheses (None: as many as before), or strict."""

@@ -1,0 +1,65 @@
+"""Quotations that a rewrite no longer gives as such. No analyser is needed here.
+
+A quotation may be cut in two, but every word that the source puts between quotation marks stands
+between quotation marks in the rewrite too.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from parataxis.checks.units import Unit
+from parataxis.rewrite.record import Finding, Kind
+
+__all__ = ["lost_quotations"]
+
+# Single marks are left out: most of them are apostrophes.
+_QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"|``(.+?)''")
+_INCHES = re.compile(r"\d\"")
+
+
+def lost_quotations(
+    source: str,
+    source_units: Sequence[Unit],
+    simple: Sequence[str],
+    output: Sequence[Sequence[Unit]],
+    known: Sequence[Finding],
+) -> list[Finding]:
+    """Quotations of the source whose words stand outside quotation marks, or nowhere.
+
+    ``known`` are the findings on lost words: what they name is not named again.
+    """
+    if not any(mark in source for mark in '"“„«`'):
+        return []
+    quoted = Counter(
+        key
+        for sentence, units in zip(simple, output, strict=True)
+        for span in _spans(sentence)
+        for key in _keys(units, span)
+    )
+    findings = []
+    for start, end in _spans(source):
+        needed = Counter(_keys(source_units, (start, end)))
+        if needed <= quoted or any(f.start < end and start < f.end for f in known):
+            continue
+        words = source[start:end].strip(" ,.;:")
+        message = f"The quotation marks around '{words}' are missing."
+        place = source.index(words, start)
+        findings.append(
+            Finding(
+                kind=Kind.LOST, words=words, start=place, end=place + len(words), message=message
+            )
+        )
+    return findings
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where quotations stand, without their marks."""
+    if _INCHES.search(text) and text.count('"') % 2:
+        return  # which of the marks are inches is not certain
+    for match in _QUOTATION.finditer(text):
+        yield match.span(match.lastindex or 0)
+
+
+def _keys(units: Sequence[Unit], span: tuple[int, int]) -> list[str]:
+    return [unit.key for unit in units if span[0] <= unit.start and unit.end <= span[1]]

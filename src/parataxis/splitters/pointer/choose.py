@@ -1,0 +1,124 @@
+"""Which of the rewrites that were found is taken: the checks decide.
+
+The likeliest rewrite without a finding wins. Where each has one, the likeliest whose findings do
+not rule it out is taken, with its findings; failing that, the source stays whole, and the note
+says why. Rewrites are composed and checked only until one is good.
+"""
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from parataxis.checks import Checker
+from parataxis.rewrite.compose import compose
+from parataxis.rewrite.record import Finding, Kind, OutputToken, Rewrite
+from parataxis.rewrite.render import complaints
+from parataxis.splitters.pointer.parts import sentence_parts
+from parataxis.splitters.pointer.search import Found
+from parataxis.splitters.source import left_whole
+from parataxis.syntax.analysis import Analysis
+
+__all__ = ["BLOCKING", "NAME", "WHOLE", "Candidate", "choose", "compose_found"]
+
+NAME = "pointer"
+
+WHOLE = 0.5
+"""A source is left whole where that is at least so likely."""
+
+BLOCKING = frozenset([Kind.LOST, Kind.NEW, Kind.REPEATED])
+"""Findings that rule a rewrite out; in strict mode all do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A rewrite that was found, composed."""
+
+    simple: tuple[str, ...]
+    provenance: tuple[tuple[OutputToken, ...], ...]
+
+
+def choose(
+    sources: Sequence[tuple[Analysis, Found]], checker: Checker, *, strict: bool = False
+) -> list[Rewrite]:
+    """The rewrite of each source; those of all sources are checked side by side."""
+    blocking = frozenset(Kind) if strict else BLOCKING
+    choices = [_Choice(analysis, found, blocking) for analysis, found in sources]
+    while pending := [(each, each.candidate) for each in choices if each.candidate is not None]:
+        pairs = [(each.analysis.text, candidate.simple) for each, candidate in pending]
+        provenances = [candidate.provenance for _, candidate in pending]
+        all_findings = checker.pipe(pairs, provenances)
+        for (each, candidate), findings in zip(pending, all_findings, strict=True):
+            each.judge(candidate, findings)
+    return [each.rewrite() for each in choices]
+
+
+def compose_found(analysis: Analysis, found: Found) -> Iterator[Candidate]:
+    """The rewrites that were found, likeliest first, each once; what cannot be written is not
+    among them."""
+    seen = set()
+    for hypothesis in found.hypotheses:
+        sentences = sentence_parts(analysis, hypothesis.actions)
+        if sentences is None:
+            continue
+        composed = [compose(analysis, parts) for parts in sentences]
+        composed = [(text, tokens) for text, tokens in composed if text.strip()]
+        simple = tuple(text for text, _ in composed)
+        if simple and simple not in seen:
+            seen.add(simple)
+            yield Candidate(simple, tuple(tokens for _, tokens in composed))
+
+
+class _Choice:
+    """The choice for one source: ``candidate`` is what is to be checked next, if anything."""
+
+    def __init__(self, analysis: Analysis, found: Found, blocking: Set[Kind]) -> None:
+        self.analysis = analysis
+        self._blocking = blocking
+        self._candidates = compose_found(analysis, found)
+        self._taken: tuple[Candidate, Sequence[Finding]] | None = None
+        self._faults: Sequence[Finding] | None = None
+        """What was found in the likeliest rewrite."""
+        first = None if found.whole >= WHOLE else next(self._candidates, None)
+        self._should_split = found.whole < WHOLE and not (first and len(first.simple) == 1)
+        self.candidate = first if self._should_split else None
+
+    def judge(self, candidate: Candidate, findings: Sequence[Finding]) -> None:
+        """Take a candidate or go on to the next."""
+        if self._faults is None:
+            self._faults = findings
+        if not findings:
+            self._taken, self.candidate = (candidate, findings), None
+            return
+        if self._taken is None and self._blocking.isdisjoint(f.kind for f in findings):
+            self._taken = candidate, findings
+        # A rewrite of one sentence is no split: the source itself says it better.
+        self.candidate = next((c for c in self._candidates if len(c.simple) > 1), None)
+
+    def rewrite(self) -> Rewrite:
+        """The rewrite that was taken, or the source."""
+        if self._taken is None:
+            whole = left_whole(self.analysis.text, splitter=NAME, note=self._why_whole())
+            return whole.model_copy(update={"findings": ()})
+        taken, findings = self._taken
+        return Rewrite(
+            source=self.analysis.text,
+            simple=taken.simple,
+            splitter=NAME,
+            provenance=taken.provenance,
+            findings=tuple(findings),
+            note=self._why_another(findings),
+        )
+
+    def _why_whole(self) -> str | None:
+        if not self._should_split:
+            return None
+        if self._faults is None:
+            return "Left whole because no rewrite was found that could be written."
+        return (
+            "Left whole because the checks fault every rewrite that was found; in the likeliest, "
+            f"{complaints(self._faults)}."
+        )
+
+    def _why_another(self, findings: Sequence[Finding]) -> str | None:
+        if self._faults is None or self._faults == findings:
+            return None
+        return f"This is not the likeliest rewrite: in that one, {complaints(self._faults)}."

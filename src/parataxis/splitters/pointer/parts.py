@@ -1,0 +1,186 @@
+"""From actions of the model to the parts of each simple sentence, as ``compose`` takes them."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, keeps_capital
+from parataxis.rewrite.forms import common_start, form_of, key
+from parataxis.splitters.pointer.actions import (
+    CLOSED,
+    CLOSED_WORDS,
+    COPY,
+    FORM_NAMES,
+    FORMS,
+    NEXT,
+)
+from parataxis.splitters.pointer.agreement import agree
+from parataxis.splitters.pointer.articles import article
+from parataxis.splitters.pointer.capitals import opener, with_own_capital
+from parataxis.splitters.pointer.pairs import pair_marks
+from parataxis.syntax.analysis import Analysis, Word
+from parataxis.text.casing import lower_first
+
+__all__ = ["sentence_parts"]
+
+
+def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part]] | None:
+    """The parts of each simple sentence; None where the actions cannot be carried out.
+
+    >>> from parataxis.syntax.analyser import load_analyser
+    >>> analysis = load_analyser()("Ann, a poet, died.")
+    >>> was = CLOSED + CLOSED_WORDS.index("was")
+    >>> for sentence in sentence_parts(analysis, [COPY, COPY + 5, NEXT, COPY, was, COPY + 3]):
+    ...     print(sentence)
+    [Copy(word=0), Copy(word=5), Copy(word=6)]
+    [Copy(word=0), Insert(text='was'), Copy(word=3)]
+    """
+    sentences: list[list[Part]] = []
+    for is_end, group in groupby(actions, lambda action: action == NEXT):
+        if is_end:
+            continue
+        parts = _parts(analysis, list(group))
+        if parts is None:
+            return None
+        parts = pair_marks(analysis, _settled(analysis, parts))
+        sentences.append(agree(analysis, _with_articles(analysis, parts)))
+    return sentences
+
+
+def _parts(analysis: Analysis, actions: Sequence[int]) -> list[Part] | None:
+    parts: list[Part] = []
+    for action in actions:
+        if COPY <= action < COPY + len(analysis):
+            parts.append(Copy(action - COPY))
+        elif CLOSED <= action < COPY:
+            text = CLOSED_WORDS[action - CLOSED]
+            parts.append(Insert("I" if text == "i" else text))
+        elif FORMS <= action < CLOSED and parts and isinstance(parts[-1], Copy):
+            form = _form(analysis, parts[-1].word, FORM_NAMES[action - FORMS])
+            if form is None:
+                return None
+            parts[-1] = Inflect(parts[-1].word, form)
+        else:
+            return None
+    return parts
+
+
+def _form(analysis: Analysis, index: int, tag: str) -> str | None:
+    """A word in another form, with its own capitals: "MPs" as "MP", "Voiced" as "voices"."""
+    text = analysis[index].text
+    form = form_of(key(text), tag)
+    if form is None:
+        return None
+    if analysis.text.isupper():
+        return form.upper()
+    common = common_start(key(text), form)
+    if len(key(text)) == len(text):
+        form = text[:common] + form[common:]
+    if index == opener(analysis):
+        return lower_first(form, keep=keeps_capital(analysis, index))
+    return form
+
+
+# Which of several equal words is meant --------------------------------------------------------
+
+
+def _settled(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
+    """The parts with each word taken from the place where its neighbour stands too.
+
+    The model adds up all the ways to write a word, so it may point at any of several equal ones,
+    or write one without a source that stands right there.
+    """
+    places: dict[str, list[int]] = {}
+    for word in analysis:
+        places.setdefault(key(word.text), []).append(word.index)
+    first = opener(analysis) or 0
+    settled: list[Part] = []
+    for position, part in enumerate(parts):
+        before = _word(settled[-1]) if settled else None
+        after = _word(parts[position + 1]) if position + 1 < len(parts) else None
+        if not isinstance(part, Inflect):
+            equal = places.get(key(_text(analysis, part)), [])
+            at_start = not settled and first in equal
+            part = Copy(first) if at_start else _nearest(analysis, part, equal, before, after)
+        if isinstance(part, Copy):
+            last = _text(analysis, settled[-1]) if settled else ""
+            part = with_own_capital(analysis, part, before, after, key(last))
+        settled.append(part)
+    return _with_own_end(analysis, settled)
+
+
+def _nearest(
+    analysis: Analysis, part: Part, equal: Sequence[int], before: int | None, after: int | None
+) -> Part:
+    beside = [place for place in _beside(before, after) if place in equal]
+    if beside:
+        return part if isinstance(part, Copy) and part.word in beside else Copy(beside[0])
+    if not isinstance(part, Copy) or not analysis[part.word].text[:1].isupper():
+        return part
+    if part.word > 0 and key(analysis[part.word - 1].text) == '"':
+        return part  # a defined term: (the "Note")
+    # Away from its neighbours, a word with a capital is more likely the one without.
+    plain = (place for place in equal if _is_plain_twin(analysis[part.word], analysis[place]))
+    return Copy(next(plain, part.word))
+
+
+def _is_plain_twin(word: Word, other: Word) -> bool:
+    """Whether a word is the same in small letters: "date" beside "Termination Date"."""
+    nouns = ("NOUN", "PROPN")
+    is_same_kind = word.upos == other.upos or (word.upos in nouns and other.upos in nouns)
+    return other.text.islower() and is_same_kind
+
+
+def _with_own_end(analysis: Analysis, parts: list[Part]) -> list[Part]:
+    """The parts, with the stop of the source where they end right before it."""
+    end = len(analysis) - 1
+    if end > 0 and parts[-1:] == [Copy(end - 1)] and not analysis[end].text[-1:].isalnum():
+        return [*parts, Copy(end)]
+    return parts
+
+
+def _beside(before: int | None, after: int | None) -> Iterator[int]:
+    if before is not None:
+        yield before + 1
+    if after is not None:
+        yield after - 1
+
+
+def _word(part: Part) -> int | None:
+    return None if isinstance(part, Insert) else part.word
+
+
+def _text(analysis: Analysis, part: Part) -> str:
+    match part:
+        case Copy(word):
+            return analysis[word].text
+        case Inflect(_, form):
+            return form
+        case Insert(text):
+            return text
+
+
+# a and an -------------------------------------------------------------------------------------
+
+
+def _with_articles(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
+    """The parts with "a" or "an" as the next word asks for, where the source did not decide."""
+    fitted = list(parts)
+    for position, part in enumerate(parts[:-1]):
+        if key(_text(analysis, part)) not in ("a", "an") or not _is_article(analysis, part):
+            continue
+        rest = (_text(analysis, other) for other in parts[position + 1 :])
+        following = next((text for text in rest if any(map(str.isalnum, text))), "")
+        fit = article(following)
+        if _are_neighbours(part, parts[position + 1]) or fit in (None, key(_text(analysis, part))):
+            continue
+        fitted[position] = Insert(fit) if isinstance(part, Insert) else Inflect(part.word, fit)
+    return fitted
+
+
+def _is_article(analysis: Analysis, part: Part) -> bool:
+    return isinstance(part, Insert) or analysis[part.word].upos == "DET"
+
+
+def _are_neighbours(left: Part, right: Part) -> bool:
+    first, second = _word(left), _word(right)
+    return first is not None and second == first + 1
