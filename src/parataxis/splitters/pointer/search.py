@@ -7,9 +7,8 @@ the ways are added up and the likeliest stands for all, as in training.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +18,14 @@ from parataxis.splitters.pointer.features import Features
 
 __all__ = ["Decoder", "Found", "Hypothesis", "Memory", "Place", "search"]
 
+T = TypeVar("T", bound=np.generic)
+
 _NEVER = -1e9
 _LEAST_STEPS = 24
 _STEPS_PER_WORD = 2.0
 _COPIED_AT_MOST = 2
 _COMPACT_AT = 0.7
 """When fewer of the sources than this share are still searched, the others are put aside."""
-_BATCH = 32
-"""Sources that one worker searches at once."""
 _BY_SOURCE = ("rows", "scores", "actions", "barred", "limits", "best_finished", "found")
 """The arrays of a search that have one row per source."""
 
@@ -89,33 +88,12 @@ class Decoder(Protocol):
 
 
 def search(
-    decoder: Decoder,
-    sources: Sequence[Features],
-    *,
-    beam: int,
-    length_power: float = 1.0,
-    workers: int = 1,
+    decoder: Decoder, sources: Sequence[Features], *, beam: int, length_power: float = 1.0
 ) -> list[Found]:
-    """Search rewrites of all sources side by side; the result does not depend on which ones.
-
-    Several workers share the sources in batches of similar length.
-    """
+    """Search rewrites of all sources side by side; the result does not depend on which ones."""
     if not sources:
         return []
-    if workers == 1 or len(sources) == 1:
-        return _Search(decoder, sources, beam, length_power).run()
-    order = sorted(range(len(sources)), key=lambda place: len(sources[place]))
-    size = min(_BATCH, -(-len(sources) // workers))
-    batches = [order[start : start + size] for start in range(0, len(order), size)]
-    found: dict[int, Found] = {}
-    with ThreadPoolExecutor(workers) as pool:
-        searches = pool.map(
-            lambda batch: _Search(decoder, [sources[i] for i in batch], beam, length_power).run(),
-            batches,
-        )
-        for batch, results in zip(batches, searches, strict=True):
-            found.update(zip(batch, results, strict=True))
-    return [found[place] for place in range(len(sources))]
+    return _Search(decoder, sources, beam, length_power).run()
 
 
 class _Search:
@@ -126,7 +104,7 @@ class _Search:
         self.memory, self.words, state = decoder.read(sources)
         count = len(sources)
         self.rows = np.arange(count)
-        self.groups = _Groups.of(sources)
+        self.groups = _Groups.of(sources, (beam, COPY + self.words))
         self.barred = _barred(sources, COPY + self.words)
         self.limits = np.array([max(_LEAST_STEPS, int(_STEPS_PER_WORD * len(s))) for s in sources])
         self.scores = np.full((count, beam), _NEVER)
@@ -159,53 +137,36 @@ class _Search:
     def _step(self, step: int) -> None:
         scored, recurrent = self.decoder.step(self.memory, self.place)
         logs = scored.astype(np.float64)
-        self._merge(logs)
+        self.groups.merge(logs)
         if step == 1:
             self.whole[self.rows] = np.exp(logs[:, 0, WHOLE])
         self._forbid(logs)
         logs += self.scores[:, :, None]
         count, beam, actions = logs.shape
-        flat = logs.reshape(count, beam * actions)
-        best = _largest(flat, 2 * beam)
-        scores = flat[np.arange(count)[:, None], best]
+        best, scores = _largest(logs.reshape(count, beam * actions), 2 * beam)
         parents, chosen = np.divmod(best, actions)
         ended = chosen == END
-        self._finish(scores, parents, ended, step)
-        scores = np.where(ended, _NEVER, scores)
+        if ended.any():
+            self._finish(scores, parents, ended, step)
+            scores[ended] = _NEVER
         order = np.argsort(-scores, axis=1, kind="stable")[:, :beam]
-        # The beams of all sources in one row, so that an index is one number.
-        order += np.arange(count)[:, None] * scores.shape[1]
-        self.scores = scores.ravel()[order]
-        self._move(parents.ravel()[order], chosen.ravel()[order], recurrent, step)
-
-    def _merge(self, logs: NDArray[np.float64]) -> None:
-        """Let the likeliest way to write a word stand for all of them."""
-        groups = self.groups
-        if not groups.sources.size:
-            return
-        where = groups.sources[:, None, None], np.arange(self.beam)[None, :, None]
-        ways = logs[(*where, groups.actions[:, None])]
-        ways[np.broadcast_to(groups.padding[:, None], ways.shape)] = _NEVER
-        winner = ways.argmax(-1)[..., None]
-        highest = np.take_along_axis(ways, winner, -1)
-        total = highest + np.log(np.exp(ways - highest).sum(-1, keepdims=True))
-        logs[(*where, groups.actions[:, None])] = _NEVER
-        likeliest = np.take_along_axis(
-            np.broadcast_to(groups.actions[:, None], ways.shape), winner, -1
-        )
-        logs[(*where, likeliest)] = total
+        order += np.arange(0, scores.size, scores.shape[1])[:, None]
+        self.scores = scores.take(order)
+        self._move(parents.take(order), chosen.take(order), recurrent, step)
 
     def _forbid(self, logs: NDArray[np.float64]) -> None:
         """A sentence is not empty, and only a word just copied takes another form."""
         logs += self.barred[:, None]
         previous = self.place.previous
-        row, beam = np.nonzero(self.place.place == 0)
-        logs[row, beam, NEXT] = logs[row, beam, END] = _NEVER
+        opening = _NEVER * (self.place.place == 0)
+        logs[:, :, NEXT] += opening
+        logs[:, :, END] += opening
         copied = previous >= COPY
-        row, beam = np.nonzero(~copied)
-        logs[row, beam, FORMS:CLOSED] = _NEVER
-        row, beam = np.nonzero(copied)
-        logs[row, beam, previous[row, beam]] = _NEVER  # not the same word twice in a row
+        logs[:, :, FORMS:CLOSED] += _NEVER * ~copied[:, :, None]
+        # Not the same word twice in a row.
+        logs.reshape(previous.size, -1)[np.arange(previous.size), previous.ravel()] += (
+            _NEVER * copied.ravel()
+        )
 
     def _finish(
         self,
@@ -229,23 +190,23 @@ class _Search:
         recurrent: NDArray[np.float32],
         step: int,
     ) -> None:
+        # The beams of all sources in one row, so that an index is one number.
+        index = parents + np.arange(0, parents.size, self.beam)[:, None]
         old = self.place
-        count = len(parents)
-        first = np.arange(count)[:, None]
-        copied = old.copied[first, parents]
-        rows, beams = np.nonzero(chosen >= COPY)
+        copying, ended = chosen >= COPY, chosen == NEXT
+        copied = _of_beams(old.copied, index)
+        rows, beams = np.nonzero(copying)
         words = chosen[rows, beams] - COPY
         copied[rows, beams, words] = np.minimum(copied[rows, beams, words] + 1, _COPIED_AT_MOST)
-        ended = chosen == NEXT
         self.place = Place(
             previous=chosen,
-            sentence=old.sentence[first, parents] + ended,
-            place=np.where(ended, 0, old.place[first, parents] + 1),
-            last=np.where(chosen >= COPY, chosen - COPY, old.last[first, parents]),
+            sentence=_of_beams(old.sentence, index) + ended,
+            place=np.where(ended, 0, _of_beams(old.place, index) + 1),
+            last=np.where(copying, chosen - COPY, _of_beams(old.last, index)),
             copied=copied,
-            recurrent=recurrent[first, parents],
+            recurrent=_of_beams(recurrent, index),
         )
-        self.actions = self.actions[first, parents]
+        self.actions = _of_beams(self.actions, index)
         self.actions[:, :, step - 1] = chosen
 
     def _put_aside(self, step: int) -> None:
@@ -269,24 +230,42 @@ class _Search:
             self.memory = self.memory.select(keep)
 
 
-def _largest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """The places of the largest values of each row, largest first, the first of equals first."""
-    some = np.sort(np.argpartition(-values, count - 1, axis=1)[:, :count], axis=1)
-    order = np.argsort(-np.take_along_axis(values, some, 1), axis=1, kind="stable")
-    return np.take_along_axis(some, order, 1)
+def _of_beams(array: NDArray[T], index: NDArray[np.int64]) -> NDArray[T]:
+    """The rows of an array (sources, beams, ...) that the index names."""
+    return array.reshape(-1, *array.shape[2:]).take(index, axis=0)
 
 
-@dataclass(frozen=True, slots=True)
+def _largest(
+    values: NDArray[np.float64], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The places of the largest values of each row, largest first, the first of equals first; and
+    the values."""
+    rows = np.arange(len(values))[:, None]
+    some = np.sort(np.argpartition(values, -count, axis=1)[:, -count:], axis=1)
+    found = values[rows, some]
+    order = np.argsort(-found, axis=1, kind="stable")
+    return some[rows, order], found[rows, order]
+
+
 class _Groups:
-    """The groups of actions that write the same word: the row of the source of each group, and
-    its actions, padded with the first of them."""
+    """The groups of actions that write the same word, for the scores of all hypotheses."""
 
-    sources: NDArray[np.int64]
-    actions: NDArray[np.int64]
-    padding: NDArray[np.bool_]
+    def __init__(
+        self, rows: NDArray[np.int64], actions: NDArray[np.int64], shape: tuple[int, int]
+    ) -> None:
+        """Groups of the sources in these rows; ``actions`` are padded with -1, ``shape`` are
+        numbers of beams and of actions."""
+        self._rows, self._actions, self._shape = rows, actions, shape
+        padding = actions < 0
+        within = np.where(padding, actions[:, :1], actions)[:, None]
+        hypothesis = rows[:, None] * shape[0] + np.arange(shape[0])
+        self._index = (hypothesis[:, :, None] * shape[1] + within).reshape(-1, actions.shape[1])
+        self._penalty = _NEVER * np.repeat(padding, shape[0], axis=0)
+        self._each = np.arange(len(self._index))
 
     @classmethod
-    def of(cls, sources: Sequence[Features]) -> "_Groups":
+    def of(cls, sources: Sequence[Features], shape: tuple[int, int]) -> "_Groups":
+        """The groups of these sources."""
         rows: list[int] = []
         found: list[list[int]] = []
         for row, source in enumerate(sources):
@@ -298,15 +277,28 @@ class _Groups:
             several = [group for group in groups.values() if len(group) > 1]
             rows += [row] * len(several)
             found += several
-        widest = max(map(len, found), default=0)
-        sizes = np.array([len(group) for group in found], dtype=np.int64)
-        actions = np.array([g + g[:1] * (widest - len(g)) for g in found], dtype=np.int64)
-        return cls(np.array(rows, dtype=np.int64), actions, np.arange(widest) >= sizes[:, None])
+        widest = max(map(len, found), default=1)
+        actions = np.full((len(found), widest), -1)
+        for padded, group in zip(actions, found, strict=True):
+            padded[: len(group)] = group
+        return cls(np.array(rows, dtype=np.int64), actions, shape)
 
     def select(self, rows: NDArray[np.int64]) -> "_Groups":
         """Only the groups of these sources, which become the first, second ... one."""
-        group, row = np.nonzero(self.sources[:, None] == rows)
-        return _Groups(row, self.actions[group], self.padding[group])
+        group, row = np.nonzero(self._rows[:, None] == rows)
+        return _Groups(row, self._actions[group], self._shape)
+
+    def merge(self, logs: NDArray[np.float64]) -> None:
+        """Let the likeliest way to write a word stand for all of them."""
+        if not len(self._each):
+            return
+        flat = logs.reshape(-1)
+        ways = flat[self._index] + self._penalty
+        winner = ways.argmax(axis=1)
+        highest = ways[self._each, winner]
+        total = highest + np.log(np.exp(ways - highest[:, None]).sum(axis=1))
+        flat[self._index] = _NEVER
+        flat[self._index[self._each, winner]] = total
 
 
 def _barred(sources: Sequence[Features], actions: int) -> NDArray[np.float64]:
