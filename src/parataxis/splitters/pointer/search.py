@@ -296,9 +296,10 @@ class _Groups:
         ways = flat[self._index] + self._penalty
         winner = ways.argmax(axis=1)
         highest = ways[self._each, winner]
-        total = highest + np.log(np.exp(ways - highest[:, None]).sum(axis=1))
+        # One after the other: the order in which numpy sums depends on the width of the table.
+        chances = np.exp(ways - highest[:, None]).cumsum(axis=1)[:, -1]
         flat[self._index] = _NEVER
-        flat[self._index[self._each, winner]] = total
+        flat[self._index[self._each, winner]] = highest + np.log(chances)
 
 
 def _barred(sources: Sequence[Features], actions: int) -> NDArray[np.float64]:
