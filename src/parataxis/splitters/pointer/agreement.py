@@ -81,8 +81,8 @@ def _is_plural(analysis: Analysis, subject: Sequence[Part]) -> bool | None:
         pronoun = _plain(analysis, subject[0])
         if pronoun in _SINGULAR_SUBJECTS or pronoun in _PLURAL_SUBJECTS:
             return pronoun in _PLURAL_SUBJECTS
-    opener = _plain(analysis, subject[0])
-    phrase = subject[1:] if isinstance(subject[0], Insert) and opener in _DETERMINERS else subject
+    has_determiner = len(subject) > 1 and _plain(analysis, subject[0]) in _DETERMINERS
+    phrase = subject[1:] if has_determiner else subject
     places = [part.word for part in phrase if isinstance(part, Copy)]
     if not places or len(places) < len(phrase) or places != list(range(places[0], places[-1] + 1)):
         return None

@@ -14,7 +14,7 @@ _LETTER_NAMES = frozenset("AEFHILMNORSX")
 _SPELT = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?|[A-Z]+s?")
 _SPOKEN_AS_WORDS = words(
     "fema fifa gif hud laser lan madd nafta nasa nascar nasdaq nato navy radar ram rem rico rom"
-    " sars sata scuba sim sonar stem swat un unesco unicef unhcr uefa"
+    " sars sata scuba sim sonar stem swat"
 )
 _UNSURE = re.compile(r"herb|homage|histori|hotel|habitu|sql|faq\b|url\b")
 _VOWEL_SOUND = re.compile(r"[aeiouàáâäåæèéêëìíîïòóôöøœùúûü]|h(?:our|onest|onou?r|eir)|y[^aeiou]")

@@ -22,6 +22,8 @@ from parataxis.text.casing import lower_first
 
 __all__ = ["sentence_parts"]
 
+_STOPS = frozenset(".!?…:")
+
 
 def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part]] | None:
     """The parts of each simple sentence; None where the actions cannot be carried out.
@@ -99,8 +101,9 @@ def _settled(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
         after = _word(parts[position + 1]) if position + 1 < len(parts) else None
         if not isinstance(part, Inflect):
             equal = places.get(key(_text(analysis, part)), [])
-            at_start = not settled and first in equal
-            part = Copy(first) if at_start else _nearest(analysis, part, equal, before, after)
+            part = _nearest(analysis, part, equal, before, after)
+            if not settled and first in equal and analysis[first].text.isupper():
+                part = Copy(first)  # WHEREAS
         if isinstance(part, Copy):
             last = _text(analysis, settled[-1]) if settled else ""
             part = with_own_capital(analysis, part, before, after, key(last))
@@ -131,9 +134,9 @@ def _is_plain_twin(word: Word, other: Word) -> bool:
 
 
 def _with_own_end(analysis: Analysis, parts: list[Part]) -> list[Part]:
-    """The parts, with the stop of the source where they end right before it."""
+    """The parts, with the stop or colon of the source where they end right before it."""
     end = len(analysis) - 1
-    if end > 0 and parts[-1:] == [Copy(end - 1)] and not analysis[end].text[-1:].isalnum():
+    if end > 0 and parts[-1:] == [Copy(end - 1)] and set(analysis[end].text) <= _STOPS:
         return [*parts, Copy(end)]
     return parts
 

@@ -1,0 +1,197 @@
+"""Which rewrite is taken: the first that the checks pass, else another, else the source."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+
+from parataxis.checks import Checker
+from parataxis.rewrite.record import Finding, Kind, Rewrite
+from parataxis.splitters.pointer.choose import WHOLE, choose, compose_found
+from parataxis.splitters.pointer.search import Found, Hypothesis
+from parataxis.syntax.analyser import Analyser, load_analyser
+
+Write = Callable[..., list[int]]
+
+POET = "Ann, who wrote 5 plays, died in York."
+GOOD = ["Ann died in York", "[she] wrote 5 plays"]
+NO_NUMBER = ["Ann died in York", "[she] wrote plays"]
+NO_VERB = ["Ann died in York", "5 plays wrote/NN", "Ann wrote"]
+FRAGMENT = ["Ann died in York", "[because] Ann wrote 5 plays"]
+CLEAN = ("Ann died in York.", "She wrote 5 plays.")
+
+
+@pytest.fixture(scope="module")
+def checker() -> Checker:
+    return Checker(load_analyser())
+
+
+@pytest.fixture
+def chosen(analyser: Analyser, checker: Checker, write: Write) -> Callable[..., Rewrite]:
+    """Choose among rewrites of a source, each as in ``actions`` of conftest.py, best first."""
+
+    def choose_one(
+        source: str, *rewrites: list[str], whole: float = 0.0, strict: bool = False
+    ) -> Rewrite:
+        found = _found(source, rewrites, whole, write)
+        return choose([(analyser(source), found)], checker, strict=strict)[0]
+
+    return choose_one
+
+
+def _found(source: str, rewrites: Iterable[list[str]], whole: float, write: Write) -> Found:
+    actions = [write(source, *rewrite) for rewrite in rewrites]
+    return Found(whole, tuple(Hypothesis(tuple(each), -0.1 * n) for n, each in enumerate(actions)))
+
+
+def test_choose_takes_the_likeliest_without_a_finding(chosen: Callable[..., Rewrite]) -> None:
+    rewrite = chosen(POET, GOOD, NO_NUMBER)
+    assert (rewrite.simple, rewrite.findings, rewrite.note) == (CLEAN, (), None)
+    assert (rewrite.source, rewrite.splitter) == (POET, "pointer")
+    assert rewrite.provenance is not None
+    assert [token.text for token in rewrite.provenance[1] if token.source is None] == ["She", "."]
+
+
+def test_choose_takes_the_second_where_the_first_loses_a_number(
+    chosen: Callable[..., Rewrite],
+) -> None:
+    rewrite = chosen(POET, NO_NUMBER, GOOD)
+    assert (rewrite.simple, rewrite.findings) == (CLEAN, ())
+    assert rewrite.note == (
+        "This is not the likeliest rewrite: in that one, the number '5' is missing."
+    )
+
+
+def test_choose_leaves_the_source_whole_where_every_rewrite_loses_something(
+    chosen: Callable[..., Rewrite],
+) -> None:
+    rewrite = chosen(POET, NO_NUMBER, ["Ann died", "[she] wrote 5 plays"])
+    assert (rewrite.simple, rewrite.findings) == ((POET,), ())
+    assert rewrite.note == (
+        "Left whole because the checks fault every rewrite that was found; in the likeliest, "
+        "the number '5' is missing."
+    )
+
+
+def test_choose_keeps_what_does_not_rule_a_rewrite_out(chosen: Callable[..., Rewrite]) -> None:
+    rewrite = chosen(POET, FRAGMENT, NO_NUMBER)
+    assert rewrite.simple == ("Ann died in York.", "Because Ann wrote 5 plays.")
+    assert rewrite.findings is not None
+    assert [finding.kind for finding in rewrite.findings] == [Kind.FRAGMENT]
+    assert rewrite.note is None
+
+
+def test_choose_prefers_one_without_a_finding_further_down(chosen: Callable[..., Rewrite]) -> None:
+    rewrite = chosen(POET, FRAGMENT, NO_NUMBER, GOOD)
+    assert (rewrite.simple, rewrite.findings) == (CLEAN, ())
+    assert rewrite.note == (
+        "This is not the likeliest rewrite: in that one, 'Because Ann wrote 5 plays.' is only a "
+        "part of a sentence: its main clause is missing."
+    )
+
+
+def test_choose_strict_refuses_a_fragment(chosen: Callable[..., Rewrite]) -> None:
+    rewrite = chosen(POET, FRAGMENT, strict=True)
+    assert rewrite.simple == (POET,)
+    assert rewrite.note == (
+        "Left whole because the checks fault every rewrite that was found; in the likeliest, "
+        "'Because Ann wrote 5 plays.' is only a part of a sentence: its main clause is missing."
+    )
+    assert chosen(POET, FRAGMENT, GOOD, strict=True).simple == CLEAN
+
+
+def test_choose_strict_refuses_an_ambiguous_pronoun(chosen: Callable[..., Rewrite]) -> None:
+    source = "The castle overlooks the village, which was founded in 1300."
+    pronoun = ["The castle overlooks the village", "[it] was founded in 1300"]
+    noun = ["The castle overlooks the village", "the#2 village was founded in 1300"]
+    assert chosen(source, pronoun).simple[1] == "It was founded in 1300."
+    assert chosen(source, pronoun, strict=True).simple == (source,)
+    assert (
+        chosen(source, pronoun, noun, strict=True).simple[1] == "The village was founded in 1300."
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "doing", "message"),
+    [
+        ("Ann, born in York, sang 5 songs.", ["Ann sang songs", "Ann [was] born in York"],
+         "the number '5' is missing"),
+        ("Ann, born in York, sang 5 songs.", ["Ann sang 5 songs", "Ann [was] born"],
+         "the name 'York' is missing"),
+        ("Ann, who is old, did not sing.", ["Ann did sing", "Ann is old"],
+         "the negation 'not' is missing"),
+        ("The Buyer, who must pay, may leave.", ["The Buyer may leave", "The Buyer pay/VBZ"],
+         "the modal verb 'must' is missing"),
+        ("The Buyer, who must pay, may leave.", ["The Buyer may leave", "The Buyer may pay"],
+         "the modal verb 'must' is missing"),
+        ("Bob, who is old, wrote “My Life”.", ["Bob wrote my life", "Bob is old"],
+         "the quotation marks around 'My Life' are missing"),
+        ("Bob, who is old, wrote “My Life”.", ["Bob wrote “ my ”", "Bob is old"],
+         "the quotation 'Life' is missing"),
+    ],
+)  # fmt: skip
+def test_choose_loses_none_of_the_five(
+    chosen: Callable[..., Rewrite], source: str, doing: list[str], message: str
+) -> None:
+    rewrite = chosen(source, doing)
+    assert rewrite.simple == (source,)
+    assert message in (rewrite.note or "")
+
+
+def test_choose_leaves_whole_what_should_stay_whole(chosen: Callable[..., Rewrite]) -> None:
+    assert chosen(POET, GOOD, whole=WHOLE).simple == (POET,)
+    assert chosen(POET, GOOD, whole=WHOLE).note is None
+    assert chosen(POET, GOOD, whole=WHOLE - 0.01).simple == CLEAN
+
+
+def test_choose_takes_the_source_for_a_rewrite_of_one_sentence(
+    chosen: Callable[..., Rewrite],
+) -> None:
+    one = ["Ann [,] who wrote 5 plays [,] died [in] [the] York"]
+    rewrite = chosen(POET, one, GOOD)
+    assert (rewrite.simple, rewrite.note, rewrite.findings) == ((POET,), None, ())
+    assert chosen(POET, NO_NUMBER, one, GOOD).simple == CLEAN
+
+
+def test_choose_says_where_nothing_could_be_written(chosen: Callable[..., Rewrite]) -> None:
+    rewrite = chosen(POET, ["Ann in/NNS York"])
+    assert rewrite.simple == (POET,)
+    assert rewrite.note == "Left whole because no rewrite was found that could be written."
+    assert chosen(POET).note == rewrite.note
+
+
+def test_choose_drops_empty_sentences_and_equal_rewrites(analyser: Analyser, write: Write) -> None:
+    rewrites = [GOOD, ["Ann died in York", "[,]", "[she] wrote 5 plays"], GOOD, NO_NUMBER]
+    found = _found(POET, rewrites, 0.0, write)
+    assert [candidate.simple for candidate in compose_found(analyser(POET), found)] == [
+        CLEAN,
+        ("Ann died in York.", "She wrote plays."),
+    ]
+
+
+class CountingChecker(Checker):
+    """Remembers how many rewrites were checked in each round."""
+
+    def __init__(self, analyser: Analyser) -> None:
+        super().__init__(analyser)
+        self.rounds: list[int] = []
+
+    def pipe(self, rewrites, provenances=None) -> Iterator[list[Finding]]:  # type: ignore[no-untyped-def]
+        listed = list(rewrites)
+        self.rounds.append(len(listed))
+        return super().pipe(listed, provenances)
+
+
+def test_choose_checks_no_more_than_it_must(analyser: Analyser, write: Write) -> None:
+    checker = CountingChecker(analyser)
+    sources = [
+        (analyser(POET), _found(POET, rewrites, whole, write))
+        for rewrites, whole in [
+            ([GOOD, NO_NUMBER], 0.0),
+            ([NO_NUMBER, GOOD], 0.0),
+            ([GOOD], 0.9),
+            ([NO_NUMBER, FRAGMENT, GOOD, NO_VERB], 0.0),
+        ]
+    ]
+    rewrites = choose(sources, checker)
+    assert [rewrite.simple for rewrite in rewrites] == [CLEAN, CLEAN, (POET,), CLEAN]
+    assert checker.rounds == [3, 2, 1]

@@ -1,0 +1,142 @@
+"""The splitter as a whole, with a decoder that was told what to say."""
+
+from collections.abc import Callable
+
+import pytest
+
+import parataxis
+from parataxis.checks import Checker
+from parataxis.errors import InputError
+from parataxis.splitters.pointer import PointerSplitter
+from parataxis.splitters.pointer.actions import WHOLE
+from parataxis.splitters.pointer.splitter import LONGEST
+from parataxis.splitters.protocol import AdjustableSplitter, SentenceSplitter
+from parataxis.syntax.analyser import Analyser
+from parataxis.syntax.onnx import THREADS_VARIABLE
+
+Write = Callable[..., list[int]]
+
+RAIN = "It rained."
+
+
+def poets(count: int) -> list[str]:
+    return [f"Ann, who wrote {n} {'very ' * (n % 7)}long plays, died." for n in range(count)]
+
+
+@pytest.fixture
+def splitter(analyser: Analyser, write: Write, scripted: Callable[..., object]) -> PointerSplitter:
+    """Splits the poets (the likeliest rewrite of every third loses its number) and not the rain."""
+    scripts: dict[str, list[tuple[float, list[int]]]] = {RAIN: [(1.0, [WHOLE])]}
+    for n, source in enumerate(poets(70)):
+        plays = f"{'very ' * (n % 7)}long plays"
+        good = write(source, "Ann died", f"[she] wrote {n} {plays}")
+        lost = write(source, "Ann died", f"[she] wrote {plays}")
+        fragment = write(source, "Ann died", f"[because] [she] wrote {n} {plays}")
+        first, second = (lost, fragment) if n % 3 == 0 else (good, lost)
+        scripts[source] = [(0.6, first), (0.3, second), (0.1, [WHOLE])]
+    return PointerSplitter(analyser, scripted(scripts), Checker(analyser))  # type: ignore[arg-type]
+
+
+def test_splitter_is_one(splitter: PointerSplitter) -> None:
+    assert isinstance(splitter, SentenceSplitter)
+    assert isinstance(splitter, AdjustableSplitter)
+    assert (splitter.name, splitter.beam, splitter.strict) == ("pointer", 4, False)
+
+
+def test_splitter_rewrites_one_sentence(splitter: PointerSplitter) -> None:
+    rewrite = splitter("Ann, who wrote 1 very long plays, died.")
+    assert rewrite.simple == ("Ann died.", "She wrote 1 very long plays.")
+    assert rewrite.findings == ()
+    assert splitter(RAIN).simple == (RAIN,)
+
+
+def test_splitter_pipes_many_in_order(splitter: PointerSplitter) -> None:
+    sources = [RAIN, *poets(70), RAIN]
+    rewrites = list(splitter.pipe(iter(sources)))
+    assert [rewrite.source for rewrite in rewrites] == sources
+    assert rewrites[2].simple == ("Ann died.", "She wrote 1 very long plays.")
+    assert rewrites[1].simple == ("Ann died.", "Because she wrote 0 long plays.")
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_splitter_gives_the_same_in_every_batch_and_thread(
+    splitter: PointerSplitter, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(THREADS_VARIABLE, threads)
+    sources = poets(40)
+    together = list(splitter.pipe(sources))
+    assert together == list(splitter.pipe(reversed(sources)))[::-1]
+    assert together[:8] == [splitter(source) for source in sources[:8]]
+
+
+def test_splitter_strict_takes_no_rewrite_with_a_finding(splitter: PointerSplitter) -> None:
+    strict = splitter.adjusted(strict=True)
+    whole, split = strict.pipe(poets(2))
+    assert whole.simple == (poets(1)[0],)
+    assert whole.note == (
+        "Left whole because the checks fault every rewrite that was found; in the likeliest, the "
+        "number '0' is missing."
+    )
+    assert split.simple == ("Ann died.", "She wrote 1 very long plays.")
+
+
+def test_splitter_beam_of_one_finds_one_rewrite(splitter: PointerSplitter) -> None:
+    assert splitter.adjusted(beam=1)(poets(1)[0]).simple == (poets(1)[0],)
+
+
+@pytest.mark.parametrize("beam", [0, 9, -1])
+def test_splitter_refuses_another_beam(beam: int) -> None:
+    with pytest.raises(InputError) as caught:
+        PointerSplitter(beam=beam)
+    assert str(caught.value) == f"The beam must be from 1 to 8, not {beam}."
+
+
+def test_splitter_leaves_whole_what_is_too_long(splitter: PointerSplitter) -> None:
+    long = "Ann " + "very " * (LONGEST - 2) + "sang"
+    longer = f"{long} there."
+    endless = "Ann " + "very " * 600 + "sang."
+    rewrites = list(splitter.pipe([longer, RAIN, endless]))
+    assert [rewrite.simple for rewrite in rewrites] == [(longer,), (RAIN,), (endless,)]
+    assert rewrites[0].note == (
+        "Left whole because it has 201 words, and only sentences of up to 200 are rewritten; "
+        "split it at a semicolon or a full stop first."
+    )
+    assert "the analyser reads at most" in (rewrites[2].note or "")
+
+
+def test_splitter_handles_a_sentence_of_200_words(
+    analyser: Analyser, write: Write, scripted: Callable[..., object]
+) -> None:
+    long = "Ann " + "very " * (LONGEST - 4) + "old sang so."
+    decoder = scripted(
+        {long: [(1.0, write(long, "Ann sang so", "[she] [is]" + " very" * 196 + " old"))]}
+    )
+    rewrite = PointerSplitter(analyser, decoder)(long)  # type: ignore[arg-type]
+    assert rewrite.simple == ("Ann sang so.", "She is" + " very" * 196 + " old.")
+
+
+@pytest.mark.parametrize("marks", ["...", "— * —", "()"])
+def test_splitter_gives_back_what_has_no_words(splitter: PointerSplitter, marks: str) -> None:
+    rewrite = splitter(marks)
+    assert (rewrite.simple, rewrite.note) == ((marks,), None)
+
+
+def test_splitter_refuses_an_empty_sentence(splitter: PointerSplitter) -> None:
+    with pytest.raises(InputError, match="There is no sentence here"):
+        splitter(" ")
+
+
+def test_splitter_loads_nothing_before_it_is_used() -> None:
+    assert PointerSplitter().adjusted(strict=True).strict
+
+
+def test_splitter_through_the_api(splitter: PointerSplitter) -> None:
+    source = poets(1)[0]
+    text = f"{source}  {RAIN}\n"
+    assert str(parataxis.split(text, splitter=splitter)) == (
+        f"Ann died. Because she wrote 0 long plays.  {RAIN}\n"
+    )
+    assert str(parataxis.split(text, splitter=splitter, strict=True)) == text
+    assert str(parataxis.split(text, splitter=splitter, beam=1)) == text
+    checked = parataxis.Splitter(splitter, check=True)(source)
+    assert checked == splitter(source)
