@@ -188,6 +188,44 @@ def test_api_strict_keeps_a_rewrite_without_faults() -> None:
     assert (rewrite.simple, rewrite.note) == (("Ann sang.", "Bob left."), None)
 
 
+class SearchingSplitter(FakeSplitter):
+    """Has two rewrites to choose from, and checks them itself."""
+
+    def __init__(self, *, beam: int = 4, strict: bool = False) -> None:
+        super().__init__()
+        self.beam, self.strict = beam, strict
+
+    def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "SearchingSplitter":
+        return SearchingSplitter(beam=beam or self.beam, strict=strict)
+
+    def __call__(self, sentence: str) -> Rewrite:
+        simple = [sentence, f"Beam {self.beam}."]
+        note = "strict" if self.strict else "not strict"
+        return Rewrite(source=sentence, simple=simple, splitter=self.name, findings=(), note=note)
+
+
+def test_api_adjusts_a_splitter_that_searches() -> None:
+    own = SearchingSplitter()
+    assert Splitter(own)("Ann sang.").simple[1] == "Beam 4."
+    rewrite = Splitter(own, beam=2, strict=True)("Ann sang.")
+    assert (rewrite.simple[1], rewrite.note) == ("Beam 2.", "strict")
+    assert str(parataxis.split("Ann sang.", splitter=own, beam=8)) == "Ann sang. Beam 8."
+    assert (own.beam, own.strict) == (4, False)
+
+
+def test_api_does_not_check_again_what_comes_with_findings() -> None:
+    # The checks would find that "Beam" is not in the source.
+    assert Splitter(SearchingSplitter(), check=True)("Ann sang.").findings == ()
+
+
+def test_api_refuses_a_beam_for_a_splitter_without_one() -> None:
+    with pytest.raises(InputError) as caught:
+        parataxis.split("It rained.", splitter="source", beam=2)
+    assert str(caught.value) == (
+        'The splitter "source" follows no beam; leave the beam out or choose another splitter.'
+    )
+
+
 def test_api_import_costs_nothing() -> None:
     program = (
         "import sys, parataxis; parataxis.__version__; "

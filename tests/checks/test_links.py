@@ -14,6 +14,12 @@ from parataxis.checks import check
             ["The Tenant shall pay.", "The Tenant leaves."],
             [("must", "The modal verb 'must' is missing.")],
         ),
+        # Two modals are left, but not the same two.
+        (
+            "The Buyer may look and must pay.",
+            ["The Buyer may look.", "The Buyer may pay."],
+            [("must", "The modal verb 'must' is missing.")],
+        ),
         (
             "You may stay unless we object.",
             ["You may stay.", "We object."],

@@ -160,6 +160,19 @@ def test_split_strict_leaves_a_faulty_rewrite(run: Run) -> None:
     )
 
 
+def test_split_refuses_a_beam_where_there_is_none(run: Run) -> None:
+    result = run("split", "-s", "semicolon", "Ann came; Bob left.", "--beam", "2")
+    assert (result.code, result.out) == (2, "")
+    assert 'The splitter "semicolon" follows no beam' in result.err
+
+
+@pytest.mark.parametrize("beam", ["0", "9", "many"])
+def test_split_refuses_a_wrong_beam(run: Run, beam: str) -> None:
+    result = run("split", "Ann came; Bob left.", "--beam", beam)
+    assert (result.code, result.out) == (2, "")
+    assert "--beam" in result.err
+
+
 def test_split_lines_stay_aligned(run: Run, letter: Path) -> None:
     text = "Ann came; Bob left.\n\n  Mr. Hill sang. Eve slept.\r\nOne; two"
     name = write("lines.txt", text)

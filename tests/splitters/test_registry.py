@@ -59,12 +59,12 @@ def in_new_process(folder: Path, program: str):
 
 
 def test_registry_finds_the_built_in_splitters():
-    assert {"rules", "source"} <= set(splitter_names())
+    assert {"pointer", "rules", "source"} <= set(splitter_names())
     assert isinstance(load_splitter("source"), SourceSplitter)
 
 
 def test_registry_every_splitter_bears_its_entry_point_name():
-    for name in ("rules", "source"):
+    for name in ("pointer", "rules", "source"):
         splitter = load_splitter(name)
         assert isinstance(splitter, SentenceSplitter)
         assert splitter.name == name

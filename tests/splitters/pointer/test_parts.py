@@ -201,8 +201,8 @@ def test_parts_refuse_what_cannot_be_written(analyser: Analyser, impossible: lis
     ("fit", "words"),
     [
         ("an", "hour heir honest honorary apple egg umbrella uncle unimportant uninvited "
-               "unidentified unknown onerous MP FBI F X HTML 8 8th 11 11th 18 80 11,000 owl yttrium "
-               "Åland urban utter"),
+               "unidentified unknown onerous MP FBI F X HTML 8 8th 11 11th 18 80 11,000 owl "
+               "yttrium Åland urban utter"),
         ("a", "house European unit unique unidirectional unanimous one once user useful utility "
               "Ukrainian NATO UN U.S. UK USB B T 1 10 110 180 1,100 yellow youth Ugandan ewe"),
     ],
