@@ -143,13 +143,11 @@ def _violations(rewrite: Rewrite) -> Iterator[tuple[str, str]]:
 
 def _words(text: str) -> list[str]:
     """The words of a text, in small letters; hyphens and stops separate them."""
-    return [
-        piece
-        for token in tokenize(text)
-        for piece in (
-            [key(token.text)] if "'" in key(token.text) else WORD.findall(key(token.text))
-        )
-    ]
+    return [piece for token in tokenize(text) for piece in _pieces(token.text)]
+
+
+def _pieces(token: str) -> list[str]:
+    return [key(token)] if "'" in key(token) else WORD.findall(key(token))
 
 
 def _new_words(rewrite: Rewrite) -> Iterator[tuple[str, str]]:

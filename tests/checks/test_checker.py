@@ -34,10 +34,27 @@ def test_checker_makes_the_word_checks_where_a_sentence_is_too_long() -> None:
     assert [finding.words for finding in findings] == ["not"]
 
 
+class _Curious(_Deaf):
+    """An analyser that counts what it is asked."""
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
+        listed = list(sentences)
+        self.asked += listed
+        return load_analyser().pipe(listed)
+
+
 def test_checker_asks_for_each_sentence_once() -> None:
-    analyser = _Deaf()
+    analyser = _Curious()
     list(Checker(analyser).pipe([("A b.", ["A.", "A."]), ("A b.", ["B.", "A."])]))
     assert analyser.asked == ["A b.", "A.", "B."]
+
+
+def test_checker_asks_only_for_what_could_be_at_fault() -> None:
+    source, simple = "The inn, built in 1900, burned.", ["The inn burned.", "Built in 1900."]
+    analyser = _Curious()
+    findings = Checker(analyser)(source, simple, align(source, simple))
+    assert analyser.asked == [source, "Built in 1900."]
+    assert [finding.words for finding in findings] == ["Built in 1900."]
 
 
 def test_checker_pipe_gives_what_calls_give(checker: Checker) -> None:

@@ -81,6 +81,18 @@ def _messages(source: str, *simple: str) -> list[str]:
             ["He fled."],
             ["The wording 'son of the late king' is missing."],
         ),
+        # A name is kept neither by a word that is like it nor by one derived from it, where the
+        # source has that word too.
+        (
+            "The German army left Germany and sang.",
+            ["The German army left.", "The army sang."],
+            ["The name 'Germany' is missing."],
+        ),
+        (
+            "He lost at Berest (Brest) and fled.",
+            ["He lost at Brest.", "He fled."],
+            ["The name 'Berest' is missing."],
+        ),
     ],
 )
 def test_words_lost_and_new_are_named(source: str, simple: list[str], messages: list[str]) -> None:

@@ -1,10 +1,12 @@
 """All checks on one rewrite or on many."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import dataclass
+from itertools import islice, repeat
 from typing import Protocol
 
 from parataxis.checks.clauses import clause_findings
+from parataxis.checks.doubts import doubtful
 from parataxis.checks.links import lost_links, new_links
 from parataxis.checks.origins import Origins
 from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
@@ -59,27 +61,53 @@ class Checker:
     ) -> Iterator[list[Finding]]:
         """The findings on each of many rewrites, in order."""
         stream = iter(rewrites)
-        origins = iter(provenances) if provenances is not None else None
+        origins = iter(provenances) if provenances is not None else repeat(None)
         while window := list(islice(stream, _WINDOW)):
-            analyses = self._analyse(window)
-            for source, simple in window:
-                provenance = next(origins) if origins is not None else None
-                yield _check(source, simple, provenance, analyses)
+            cases = [
+                _Case(source, simple, provenance)
+                for (source, simple), provenance in zip(window, origins, strict=False)
+            ]
+            analyses = self._analyse(cases)
+            for case in cases:
+                yield _check(case, analyses)
 
-    def _analyse(self, window: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Analysis]:
-        """The analyses of all sentences of the rewrites that changed something."""
+    def _analyse(self, cases: Sequence["_Case"]) -> dict[str, Analysis]:
+        """The analyses of the sources that were changed, and of the sentences that matter."""
         if self._analyser is None:
             return {}
-        texts = list(
-            dict.fromkeys(
-                text
-                for source, simple in window
-                if list(simple) != [source]
-                for text in (source, *simple)
-            )
+        changed = [case for case in cases if case.is_changed]
+        analyses = self._analysed(case.source for case in changed)
+        return analyses | self._analysed(
+            sentence for case in changed for sentence in case.doubtful(analyses.get(case.source))
         )
+
+    def _analysed(self, sentences: Iterable[str]) -> dict[str, Analysis]:
+        texts = list(dict.fromkeys(sentences))
+        if self._analyser is None or not texts:
+            return {}
         results = zip(texts, self._analyser.pipe(texts), strict=True)
         return {text: result for text, result in results if isinstance(result, Analysis)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A rewrite to be checked."""
+
+    source: str
+    simple: Sequence[str]
+    provenance: Provenance | None
+
+    @property
+    def is_changed(self) -> bool:
+        return list(self.simple) != [self.source]
+
+    def doubtful(self, analysis: Analysis | None) -> list[str]:
+        """The simple sentences that must be analysed, given the analysis of the source."""
+        if analysis is None:
+            return []
+        if self.provenance is None:
+            return list(self.simple)
+        return [self.simple[index] for index in sorted(doubtful(analysis, self.provenance))]
 
 
 def check(
@@ -97,14 +125,10 @@ def check(
     return Checker(analyser)(source, simple, provenance)
 
 
-def _check(
-    source: str,
-    simple: Sequence[str],
-    provenance: Provenance | None,
-    analyses: dict[str, Analysis],
-) -> list[Finding]:
-    if list(simple) == [source]:
+def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
+    if not case.is_changed:
         return []
+    source, simple = case.source, case.simple
     source_units = units(source)
     output = [units(sentence) for sentence in simple]
     lost = [
@@ -119,9 +143,9 @@ def _check(
         *repeated_sentences(source_units, simple, output),
         *guessed_genders(source_units, output),
     ]
-    if source in analyses and all(sentence in analyses for sentence in simple):
-        parsed = [analyses[sentence] for sentence in simple]
-        tokens = align(source, simple) if provenance is None else provenance
+    parsed = [analyses.get(sentence) for sentence in simple]
+    if source in analyses and any(parsed):
+        tokens = align(source, simple) if case.provenance is None else case.provenance
         origins = [Origins(analyses[source], sentence) for sentence in tokens]
         findings += clause_findings(analyses[source], parsed, origins)
         findings += ambiguous_pronouns(analyses[source], parsed, origins)

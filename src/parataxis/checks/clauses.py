@@ -13,25 +13,28 @@ from parataxis.rewrite.forms import is_verb_form, key
 from parataxis.rewrite.record import Finding, Kind
 from parataxis.syntax.analysis import Analysis, Word
 
-__all__ = ["bare_verb", "clause_findings", "is_fragment", "lacks_verb"]
+__all__ = ["FINITE_TAGS", "RELATIVES", "bare_verb", "clause_findings", "is_fragment", "lacks_verb"]
 
-_FINITE_TAGS = frozenset(("VBZ", "VBD", "VBP", "MD"))
+FINITE_TAGS = frozenset(("VBZ", "VBD", "VBP", "MD"))
 _NOMINAL = frozenset(("NOUN", "PROPN", "PRON", "NUM"))
-_RELATIVES = frozenset(("which", "who", "whom", "whose"))
+RELATIVES = frozenset(("which", "who", "whom", "whose"))
 _SINGULAR_PRONOUNS = frozenset(("he", "she", "it", "this"))
 _CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "parataxis"))
 
 
 def clause_findings(
-    source: Analysis, simple: Sequence[Analysis], origins: Sequence[Origins]
+    source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
 ) -> list[Finding]:
     """Sentences without a main verb and subordinate clauses that stand alone.
 
-    What the source does itself (a heading, a recital) is no fault of the rewrite.
+    A sentence without an analysis is passed over. What the source does itself (a heading, a
+    recital) is no fault of the rewrite.
     """
     findings = []
     has_verb, is_whole = not lacks_verb(source), not is_fragment(source)
     for index, (analysis, origin) in enumerate(zip(simple, origins, strict=True)):
+        if analysis is None:
+            continue
         if has_verb and lacks_verb(analysis, origin):
             message = f"The sentence '{analysis.text}' has no main verb."
             findings.append(whole(Kind.NO_VERB, index, analysis.text, message))
@@ -85,7 +88,7 @@ def is_fragment(analysis: Analysis) -> bool:
     if any(up.relation in _CLAUSES for up in _upwards(analysis, opener)):
         return False
     word = key(opener.text)
-    if word in _RELATIVES:
+    if word in RELATIVES:
         return _is_one_clause(analysis)
     if word not in lexicon.SUBORDINATORS:
         return False
@@ -106,7 +109,7 @@ def _is_finite(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
         return True
     if _was_participle(analysis, word, origins):
         return False
-    if word.xpos in _FINITE_TAGS or word.feats.get("VerbForm") == "Fin":
+    if word.xpos in FINITE_TAGS or word.feats.get("VerbForm") == "Fin":
         return True
     if word.xpos == "VB" and word.index == analysis.root.index:  # an imperative has no "to"
         return not analysis.children(word.index, "mark")
@@ -116,7 +119,7 @@ def _is_finite(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
     if origins.inflected(word) and word.xpos != "VBG" and is_verb_form(key(word.text)):
         return True
     copied = origins.copied(word)
-    return copied is not None and copied.xpos in _FINITE_TAGS
+    return copied is not None and copied.xpos in FINITE_TAGS
 
 
 def _was_participle(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
@@ -146,7 +149,7 @@ def _is_noun_with_relative(analysis: Analysis, finite: Sequence[Word]) -> bool:
     clause = analysis[clauses.pop()]
     inside = analysis.subtree(clause.index)
     ends = inside[-1] >= max(w.index for w in analysis if w.upos != "PUNCT")
-    has_relative = any(key(analysis[i].text) in _RELATIVES | {"that"} for i in inside)
+    has_relative = any(key(analysis[i].text) in RELATIVES | {"that"} for i in inside)
     return clause.relation == "acl" and clause.head == root.index and ends and has_relative
 
 
@@ -166,7 +169,7 @@ def _is_third_singular(analysis: Analysis, subject: Word) -> bool:
 
 def _is_one_clause(analysis: Analysis) -> bool:
     """Whether there is no second verb: "Which documents are needed shall be decided" has one."""
-    finite = [_clause_head(analysis, word) for word in analysis if word.xpos in _FINITE_TAGS]
+    finite = [_clause_head(analysis, word) for word in analysis if word.xpos in FINITE_TAGS]
     return len({head.index for head in finite if head.relation not in _CLAUSES | {"conj"}}) <= 1
 
 

@@ -16,9 +16,9 @@ from parataxis.rewrite.inflect import is_plural
 from parataxis.rewrite.record import Finding, Kind
 from parataxis.syntax.analysis import Analysis, Word
 
-__all__ = ["ambiguous_pronouns", "guessed_genders"]
+__all__ = ["PRONOUNS", "ambiguous_pronouns", "guessed_genders"]
 
-_PRONOUNS = frozenset(("he", "she", "it", "they"))
+PRONOUNS = frozenset(("he", "she", "it", "they"))
 _RELATIVES = frozenset(("who", "which", "that"))
 
 
@@ -41,16 +41,16 @@ def guessed_genders(
 
 
 def ambiguous_pronouns(
-    source: Analysis, simple: Sequence[Analysis], origins: Sequence[Origins]
+    source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
 ) -> list[Finding]:
     """Inserted subject pronouns that fit the last subject, but stand for another noun."""
     findings = []
     for index in range(1, len(simple)):
         sentence, before = simple[index], simple[index - 1]
-        if not len(sentence) or not len(before):
+        if not sentence or not before:  # without an analysis, or without words
             continue
         for pronoun in sentence.children(sentence.root.index, "nsubj"):
-            if key(pronoun.text) not in _PRONOUNS or _is_copied(pronoun, sentence, origins[index]):
+            if key(pronoun.text) not in PRONOUNS or _is_copied(pronoun, sentence, origins[index]):
                 continue
             meant = _antecedent(source, pronoun, sentence, origins[index])
             mention = meant and _mention(meant, before, origins[index - 1])

@@ -28,7 +28,8 @@ def lost_words(
     missing = _unmatched(source_units, written)
     if missing:
         facts = {unit.key for unit in written if unit.is_fact}
-        respelt = Respellings(facts)
+        # What stands in the source already corrects no other word of it.
+        respelt = Respellings(facts - {unit.key for unit in source_units})
         missing = [u for u in missing if not (is_misspelt(u.key) and u.key in respelt)]
         in_signs = _words_for_signs(written, source_units)
         missing = [unit for unit in missing if unit.key not in in_signs]
@@ -87,7 +88,10 @@ def _unmatched(units: Sequence[Unit], others: Sequence[Unit]) -> list[Unit]:
     other_lemmas = {lemma for unit in others for lemma in lemmas(unit.key)}
     rest = [unit for unit in rest if other_lemmas.isdisjoint(lemmas(unit.key))]
     twins = lexicon.Twins(unit.key for unit in others if unit.is_fact)
-    return [unit for unit in rest if unit.sort is Sort.NUMBER or unit.key not in twins]
+    # A name is not kept by a word that stands on both sides: "German" is there beside "Germany".
+    own = lexicon.Twins({unit.key for unit in others if unit.is_fact} - {u.key for u in units})
+    kept = {Sort.WORD: twins, Sort.NAME: own}
+    return [unit for unit in rest if unit.key not in kept.get(unit.sort, ())]
 
 
 def _fewer_numbers(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
