@@ -188,10 +188,9 @@ def _is_marker(word: str, rewrite: Rewrite) -> bool:
 
 def _names(source: str) -> Iterator[str]:
     """Words with a capital that do not open the source and are no function words."""
-    tokens = tokenize(source)
-    for token in tokens[1:]:
+    for token in tokenize(source)[1:]:
         if token.text[0].isupper() and len(token.text) > 1:
-            yield from (word for word in WORD.findall(key(token.text)) if word not in CLOSED_WORDS)
+            yield from (word for word in _pieces(token.text) if word not in CLOSED_WORDS)
 
 
 def _other_forms(name: str) -> frozenset[str]:

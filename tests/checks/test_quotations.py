@@ -28,6 +28,12 @@ from parataxis.rewrite.record import Kind
             "The quotation 'cold' is missing.",
         ),
         (
+            "The song “Out of My House” won, and Ann left.",
+            ["The song “Out of House” won.", "Ann left."],
+            "Out of My House",
+            "The quotation 'Out of My House' is not whole.",
+        ),
+        (
             'The "Buyer" pays, and the "Seller" delivers.',
             ['The "Buyer" pays.', "The Seller delivers."],
             "Seller",

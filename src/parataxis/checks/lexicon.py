@@ -67,7 +67,7 @@ FUNCTION_WORDS = words(
     "meanwhile nevertheless nonetheless otherwise alternatively likewise similarly subsequently "
     "accordingly consequently afterwards thereafter thereby therein thereof thereon thereto "
     "thereupon therefrom thereunder whereby wherein whereof whereon whereupon whereafter hereby "
-    "herein hereof hereto hereunder respectively namely ie eg viz etc versa vice else ever whence "
+    "herein hereof hereto hereunder respectively namely ie eg viz etc else ever whence "
     "given notwithstanding "
     # be, have, do
     "be am is are was were been being 're 'm have has had having 've do does did done doing 's 'd "
@@ -81,7 +81,7 @@ LINK_PHRASES = _phrases(
     "in that case / in this case / in such case / in the case of / in case of / in any case / "
     "in which event / given that / as follows / the following / in addition / in fact / "
     "the fact that / as a result / at the same time / for example / in order to / in turn / "
-    "in particular / as well as / rather than / such as / prior to / according to / "
+    "in particular / vice versa / as well as / rather than / such as / prior to / according to / "
     "compared to / compared with / provided however / at will"
 )
 """Links of several words, which a rewrite may put differently: none of their words is a fact."""

@@ -1,20 +1,22 @@
 """Quotations that a rewrite no longer gives as such. No analyser is needed here.
 
-A quotation may be cut in two, but every word of content that the source puts between quotation
-marks stands between quotation marks in the rewrite too.
+A quotation may be cut in two, but every word that the source puts between quotation marks stands
+between quotation marks in the rewrite too.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from parataxis.checks.units import Sort, Unit
+from parataxis.checks.units import Unit
 from parataxis.rewrite.record import Finding, Kind
 
 __all__ = ["lost_quotations"]
 
 # Single marks are left out: most of them are apostrophes.
 _QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"|``(.+?)''")
+_AT_CUTS = frozenset(("and", "or", "but", "nor", "that", "which", "who", "whose"))
+"""Words that may go where a quotation is cut in two."""
 _INCHES = re.compile(r"\d\"")
 
 
@@ -37,13 +39,18 @@ def lost_quotations(
         for span in _spans(sentence)
         for key in _keys(units, span)
     )
+    written = Counter(unit.key for units in output for unit in units)
     findings = []
     for start, end in _spans(source):
-        needed = Counter(_needed(source_units, (start, end)))
-        if needed <= quoted or any(f.start < end and start < f.end for f in known):
+        needed = Counter(_keys(source_units, (start, end)))
+        cut = Counter({key: count for key, count in needed.items() if key not in _AT_CUTS})
+        if (cut or needed) <= quoted or any(f.start < end and start < f.end for f in known):
             continue
         words = source[start:end].strip(" ,.;:")
-        message = f"The quotation marks around '{words}' are missing."
+        if cut <= written:
+            message = f"The quotation marks around '{words}' are missing."
+        else:
+            message = f"The quotation '{words}' is not whole."
         place = source.index(words, start)
         findings.append(
             Finding(
@@ -59,14 +66,6 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         return  # which of the marks are inches is not certain
     for match in _QUOTATION.finditer(text):
         yield match.span(match.lastindex or 0)
-
-
-def _needed(units: Sequence[Unit], span: tuple[int, int]) -> list[str]:
-    """The words that must stay quoted: not the "and" where a quotation is cut, but in “The Who”
-    all of them."""
-    inside = [unit for unit in units if span[0] <= unit.start and unit.end <= span[1]]
-    stated = [unit for unit in inside if unit.sort is not Sort.FUNCTION]
-    return [unit.key for unit in stated or inside]
 
 
 def _keys(units: Sequence[Unit], span: tuple[int, int]) -> list[str]:

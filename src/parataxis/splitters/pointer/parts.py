@@ -68,8 +68,11 @@ def _parts(analysis: Analysis, actions: Sequence[int]) -> list[Part] | None:
 
 def _form(analysis: Analysis, index: int, tag: str) -> str | None:
     """A word in another form, with its own capitals: "MPs" as "MP", "Voiced" as "voices"."""
-    text = analysis[index].text
-    form = form_of(key(text), tag)
+    word = analysis[index]
+    text, is_first = word.text, index == opener(analysis)
+    if word.upos == "PROPN" and tag.startswith("V") and not is_first:
+        return None  # "March" is no verb here
+    form = form_of(key(text), tag) if text[:1].isalpha() else None
     if form is None:
         return None
     if analysis.text.isupper():
@@ -77,7 +80,7 @@ def _form(analysis: Analysis, index: int, tag: str) -> str | None:
     common = common_start(key(text), form)
     if len(key(text)) == len(text):
         form = text[:common] + form[common:]
-    if index == opener(analysis):
+    if is_first:
         return lower_first(form, keep=keeps_capital(analysis, index))
     return form
 
