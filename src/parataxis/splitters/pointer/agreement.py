@@ -35,9 +35,9 @@ _UNSURE = words(
 def agree(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     """The parts with the verb of the first clause in the number of its subject.
 
-    Only a verb that was written or changed is touched, behind a pronoun also a copied one ("These
-    includes"); and only a subject that opens the sentence, maybe behind a link and a comma, and
-    whose number leaves no doubt.
+    Only a verb that was written, changed or has come to another subject is touched ("These
+    includes", "The members was lost"); and only behind a subject that opens the sentence, maybe
+    after a link and a comma, and whose number leaves no doubt.
     """
     agreed = list(parts)
     start = _after_link(analysis, agreed)
@@ -45,7 +45,7 @@ def agree(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     if end is None:
         return agreed
     plural = _is_plural(analysis, agreed[start:end])
-    if plural is not None:
+    if plural is not None and not _are_neighbours(agreed[end - 1], agreed[end]):
         pronoun = _plain(analysis, agreed[start]) if end == start + 1 else ""
         agreed[end] = _agreeing(analysis, agreed[end], plural=plural, pronoun=pronoun)
     return agreed
@@ -70,7 +70,9 @@ def _verb(analysis: Analysis, parts: Sequence[Part], start: int) -> int | None:
                 return place
             case Inflect(word, _) if analysis[word].upos == "VERB":
                 return place
-            case Copy(word) if analysis[word].xpos in ("VBZ", "VBP"):
+            case Copy(word) if analysis[word].xpos in ("VBZ", "VBP") or _is_auxiliary(
+                analysis[word]
+            ):
                 return place
     return None
 
@@ -122,11 +124,29 @@ def _agreeing(analysis: Analysis, part: Part, *, plural: bool, pronoun: str) -> 
             right = forms[tag]
             if right and form == forms["VBZ" if plural else "VB"] and form != forms["VBD"]:
                 return Inflect(word, right)
+        case Copy(word) if _is_auxiliary(analysis[word]):
+            text = key(analysis[word].text)
+            right = (_PLURAL_OF if plural else _SINGULAR_OF).get(text)
+            return part if right is None else Inflect(word, right)
         case Copy(word) if pronoun and analysis[word].upos == "VERB":
             right = form_of(key(analysis[word].text), tag)
             if right is not None and analysis[word].xpos == wrong:
                 return Inflect(word, right)
     return part
+
+
+def _is_auxiliary(word: Word) -> bool:
+    text = key(word.text)
+    return word.upos == "AUX" and (text in _PLURAL_OF or text in _SINGULAR_OF)
+
+
+def _are_neighbours(left: Part, right: Part) -> bool:
+    """Whether two parts stand side by side in the source, whose grammar is its own."""
+    return (
+        not isinstance(left, Insert)
+        and not isinstance(right, Insert)
+        and left.word + 1 == right.word
+    )
 
 
 def _plain(analysis: Analysis, part: Part) -> str:
