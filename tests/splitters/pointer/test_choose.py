@@ -188,7 +188,7 @@ def test_choose_checks_no_more_than_it_must(analyser: Analyser, write: Write) ->
         for rewrites, whole in [
             ([GOOD, NO_NUMBER], 0.0),
             ([NO_NUMBER, GOOD], 0.0),
-            ([GOOD], 0.9),
+            ([GOOD], 1.0),
             ([NO_NUMBER, FRAGMENT, GOOD, NO_VERB], 0.0),
         ]
     ]
