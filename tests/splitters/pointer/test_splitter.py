@@ -1,17 +1,18 @@
 """The splitter as a whole, with a decoder that was told what to say."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
 import parataxis
 from parataxis.checks import Checker
-from parataxis.errors import InputError
+from parataxis.errors import InputError, TooLongError
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import WHOLE
 from parataxis.splitters.pointer.splitter import LONGEST
 from parataxis.splitters.protocol import AdjustableSplitter, SentenceSplitter
 from parataxis.syntax.analyser import Analyser
+from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import THREADS_VARIABLE
 
 Write = Callable[..., list[int]]
@@ -98,10 +99,10 @@ def test_splitter_leaves_whole_what_is_too_long(splitter: PointerSplitter) -> No
     rewrites = list(splitter.pipe([longer, RAIN, endless]))
     assert [rewrite.simple for rewrite in rewrites] == [(longer,), (RAIN,), (endless,)]
     assert rewrites[0].note == (
-        "Left whole because it has 201 words, and only sentences of up to 200 are rewritten; "
-        "split it at a semicolon or a full stop first."
+        "Left whole because it has 201 words (204 word pieces), and only sentences of up to 200 "
+        "words (512 word pieces) are rewritten; split it at a semicolon or a full stop first."
     )
-    assert "the analyser reads at most" in (rewrites[2].note or "")
+    assert (rewrites[2].note or "").startswith("Left whole because it has 602 words")
 
 
 def test_splitter_handles_a_sentence_of_200_words(
@@ -140,3 +141,20 @@ def test_splitter_through_the_api(splitter: PointerSplitter) -> None:
     assert str(parataxis.split(text, splitter=splitter, beam=1)) == text
     checked = parataxis.Splitter(splitter, check=True)(source)
     assert checked == splitter(source)
+
+
+def test_splitter_analyses_only_what_it_splits(
+    analyser: Analyser, splitter: PointerSplitter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    pipe = analyser.pipe
+
+    def listen(sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
+        listed = list(sentences)
+        asked.extend(listed)
+        return pipe(listed)
+
+    monkeypatch.setattr(analyser, "pipe", listen)
+    list(splitter.pipe([RAIN, "Ann, who wrote 1 very long plays, died."]))
+    assert RAIN not in asked
+    assert "Ann, who wrote 1 very long plays, died." in asked

@@ -17,11 +17,20 @@ from parataxis.splitters.pointer.search import Found
 from parataxis.splitters.source import left_whole
 from parataxis.syntax.analysis import Analysis
 
-__all__ = ["BLOCKING", "NAME", "WHOLE", "Candidate", "choose", "compose_found"]
+__all__ = [
+    "BLOCKING",
+    "NAME",
+    "WHOLE",
+    "Candidate",
+    "choose",
+    "compose_found",
+    "is_whole",
+    "whole_rewrite",
+]
 
 NAME = "pointer"
 
-WHOLE = 0.5
+WHOLE = 0.96
 """A source is left whole where that is at least so likely."""
 
 BLOCKING = frozenset([Kind.LOST, Kind.NEW, Kind.REPEATED])
@@ -34,6 +43,16 @@ class Candidate:
 
     simple: tuple[str, ...]
     provenance: tuple[tuple[OutputToken, ...], ...]
+
+
+def is_whole(found: Found) -> bool:
+    """Whether a source should stay whole."""
+    return found.whole >= WHOLE
+
+
+def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
+    """The source itself, in which there is nothing to find."""
+    return left_whole(source, splitter=NAME, note=note).model_copy(update={"findings": ()})
 
 
 def choose(
@@ -77,8 +96,8 @@ class _Choice:
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
         self._faults: Sequence[Finding] | None = None
         """What was found in the likeliest rewrite."""
-        first = None if found.whole >= WHOLE else next(self._candidates, None)
-        self._should_split = found.whole < WHOLE and not (first and len(first.simple) == 1)
+        first = None if is_whole(found) else next(self._candidates, None)
+        self._should_split = not is_whole(found) and not (first and len(first.simple) == 1)
         self.candidate = first if self._should_split else None
 
     def judge(self, candidate: Candidate, findings: Sequence[Finding]) -> None:
@@ -96,8 +115,7 @@ class _Choice:
     def rewrite(self) -> Rewrite:
         """The rewrite that was taken, or the source."""
         if self._taken is None:
-            whole = left_whole(self.analysis.text, splitter=NAME, note=self._why_whole())
-            return whole.model_copy(update={"findings": ()})
+            return whole_rewrite(self.analysis.text, note=self._why_whole())
         taken, findings = self._taken
         return Rewrite(
             source=self.analysis.text,

@@ -1,19 +1,20 @@
-"""The pointer splitter: analyses sentences, searches rewrites, and lets the checks choose."""
+"""The pointer splitter: searches rewrites of sentences, and lets the checks choose."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from parataxis.checks import Checker
-from parataxis.errors import InputError, TooLongError
+from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.splitters.pointer.choose import NAME, choose
+from parataxis.splitters.pointer.choose import NAME, choose, is_whole, whole_rewrite
 from parataxis.splitters.pointer.features import read_source
 from parataxis.splitters.pointer.search import Decoder, Found, search
-from parataxis.splitters.source import left_whole
 from parataxis.syntax.analyser import Analyser, load_analyser
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import threads
+from parataxis.syntax.wordpieces import MAX_PIECES, load_word_pieces
+from parataxis.text.tokens import tokenize
 
 __all__ = ["BATCH", "BEAMS", "LONGEST", "PointerSplitter"]
 
@@ -75,45 +76,47 @@ class PointerSplitter:
                 yield from self._window(window, pool)
 
     def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
-        results = list(self._loaded_analyser().pipe(sentences))
-        notes = [_obstacle(result) for result in results]
-        analyses = [
-            result
-            for result, note in zip(results, notes, strict=True)
-            if note is None and isinstance(result, Analysis)
+        rewrites = {place: _untouched(text) for place, text in enumerate(sentences)}
+        readable = [place for place, rewrite in rewrites.items() if rewrite is None]
+        founds = self._search([sentences[place] for place in readable], pool)
+        # What stays whole need not be analysed.
+        split = [(place, f) for place, f in zip(readable, founds, strict=True) if not is_whole(f)]
+        analyses = self._loaded_analyser().pipe(sentences[place] for place, _ in split)
+        sources = [
+            (place, analysis, found)
+            for (place, found), analysis in zip(split, analyses, strict=True)
+            if isinstance(analysis, Analysis)
         ]
-        founds = self._search(analyses, pool)
-        chosen = iter(
-            choose(
-                list(zip(analyses, founds, strict=True)),
-                self._loaded_checker(),
-                strict=self.strict,
-            )
+        chosen = choose(
+            [(analysis, found) for _, analysis, found in sources],
+            self._loaded_checker(),
+            strict=self.strict,
         )
+        rewrites |= {place: each for (place, _, _), each in zip(sources, chosen, strict=True)}
         return [
-            next(chosen) if note is None else left_whole(sentence, splitter=NAME, note=note or None)
-            for sentence, note in zip(sentences, notes, strict=True)
+            rewrite or whole_rewrite(sentence)
+            for sentence, rewrite in zip(sentences, rewrites.values(), strict=True)
         ]
 
-    def _search(self, analyses: Sequence[Analysis], pool: ThreadPoolExecutor) -> list[Found]:
+    def _search(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Found]:
         """Search in batches of similar length, which waste the least; the order is kept."""
-        if not analyses:
+        if not sentences:
             return []
         decoder = self._loaded_decoder()
-        order = sorted(range(len(analyses)), key=lambda place: len(analyses[place]))
+        features = [read_source([token.text for token in tokenize(text)]) for text in sentences]
+        order = sorted(range(len(features)), key=lambda place: len(features[place]))
         size = min(BATCH, max(_FEWEST, -(-len(order) // threads())))
         batches = [order[start : start + size] for start in range(0, len(order), size)]
 
         def found(batch: Sequence[int]) -> list[Found]:
-            sources = [read_source([word.text for word in analyses[place]]) for place in batch]
-            return search(decoder, sources, beam=self.beam)
+            return search(decoder, [features[place] for place in batch], beam=self.beam)
 
         by_place = {
             place: each
             for batch, results in zip(batches, pool.map(found, batches), strict=True)
             for place, each in zip(batch, results, strict=True)
         }
-        return [by_place[place] for place in range(len(analyses))]
+        return [by_place[place] for place in range(len(features))]
 
     def _loaded_analyser(self) -> Analyser:
         if self._analyser is None:
@@ -133,14 +136,18 @@ class PointerSplitter:
         return self._checker
 
 
-def _obstacle(result: Analysis | TooLongError) -> str | None:
-    """Why a sentence cannot be rewritten; empty where there is nothing to rewrite."""
-    if isinstance(result, TooLongError):
-        return str(result)
-    words = sum(any(map(str.isalnum, word.text)) for word in result)
-    if words > LONGEST:
-        return (
-            f"Left whole because it has {words} words, and only sentences of up to {LONGEST} are "
-            "rewritten; split it at a semicolon or a full stop first."
-        )
-    return None if words else ""
+def _untouched(sentence: str) -> Rewrite | None:
+    """The sentence itself, where there is nothing to rewrite or it is too long for the models."""
+    words = [token.text for token in tokenize(sentence)]
+    spoken = sum(any(map(str.isalnum, word)) for word in words)
+    if not spoken:
+        return whole_rewrite(sentence)
+    pieces = len(load_word_pieces()([words])[0].ids)
+    if spoken <= LONGEST and pieces <= MAX_PIECES:
+        return None
+    return whole_rewrite(
+        sentence,
+        note=f"Left whole because it has {spoken} words ({pieces} word pieces), and only sentences "
+        f"of up to {LONGEST} words ({MAX_PIECES} word pieces) are rewritten; split it at a "
+        "semicolon or a full stop first.",
+    )
