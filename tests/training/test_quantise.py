@@ -9,7 +9,7 @@ onnx = pytest.importorskip("onnx", reason="needs the extra [train]")
 import onnxruntime  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from parataxis.training.quantise import SMALLEST_TABLE, quantise  # noqa: E402
+from parataxis.training.quantise import SMALLEST_TABLE, product_inputs, quantise  # noqa: E402
 
 CHANCE = np.random.default_rng(7)
 WIDE, INNER = 96, 160
@@ -78,6 +78,35 @@ def test_quantise_gives_a_row_the_same_bits_in_every_batch(size: int) -> None:
     for start in range(0, 40, size):
         rows = slice(start, start + size)
         assert np.array_equal(run(graph, x[rows]), together[rows])
+
+
+def test_quantise_with_known_largest_entries() -> None:
+    x = weights(40, WIDE).clip(-3, 3)
+    assert product_inputs(NETWORK) == ["x", "b"]
+    graph = quantise(NETWORK, {"x": 3.0, "b": 60.0})
+    assert sorted(operators(graph)) == sorted(
+        ["QuantizeLinear", "MatMulIntegerToFloat"] * 2 + ["MatMulIntegerToFloat", "Relu", "Add"]
+    )
+    exact, together = run(NETWORK, x), run(graph, x)
+    assert np.abs(together - exact).mean() < 0.03 * np.abs(exact).mean()
+    assert np.array_equal(run(graph, x[3:10]), together[3:10])
+
+
+def test_quantise_cuts_off_what_is_larger_than_known() -> None:
+    w = np.eye(WIDE, dtype=np.float32)
+    graph = quantise(model([helper.make_node("MatMul", ["x", "w"], ["y"])], {"w": w}), {"x": 2.0})
+    assert run(graph, 5 * w) == pytest.approx(2 * w, rel=0.01)
+
+
+@pytest.mark.parametrize("largest", [None, {"x": 4.0}], ids=["rows", "known"])
+def test_quantise_adds_the_bias_once(largest: dict[str, float] | None) -> None:
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["product"]),
+        helper.make_node("Add", ["bias", "product"], ["y"]),
+    ]
+    graph = model(nodes, {"w": weights(WIDE, WIDE), "bias": 100 * weights(WIDE)})
+    x = np.zeros((2, WIDE), dtype=np.float32)
+    assert np.array_equal(run(quantise(graph, largest), x), run(graph, x))
 
 
 def test_quantise_shares_the_quantised_rows_of_one_input() -> None:

@@ -1,0 +1,348 @@
+"""How fast the pointer splitter is, beside T5-base and T5-small in the same run.
+
+    python benchmarks/pointer.py [SENTENCES] [--count 96] [--slow-count 16] [--threads 2]
+
+SENTENCES is a JSONL file of rewrites ("complex" and "simple") or a text file with one sentence a
+line; without it a few built-in sentences are used. The T5 models have random weights, since speed
+does not depend on them, and are made to write as many word pieces as the reference has, or as our
+own rewrite where there is no reference. Needs torch, transformers and ctranslate2; see
+benchmarks/README.md.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+import onnxruntime
+import torch
+import transformers
+from ctranslate2.converters import TransformersConverter
+from rich.console import Console
+from rich.table import Table
+from tokenizers import Tokenizer, models
+
+from parataxis.api import Splitter
+from parataxis.splitters.pointer.features import Features, read_source
+from parataxis.splitters.pointer.model import OnnxDecoder, load_decoder, open_decoder
+from parataxis.splitters.pointer.search import search
+from parataxis.syntax.onnx import THREADS_VARIABLE
+from parataxis.syntax.wordpieces import load_word_pieces
+from parataxis.text.tokens import tokenize
+
+BATCH = 32
+BEAMS = (4, 1)
+
+# The shapes that the hub's "t5-base" and "t5-small" have.
+T5_BASE = {"d_model": 768, "d_ff": 3072, "num_layers": 12, "num_heads": 12, "d_kv": 64}
+T5_SMALL = {"d_model": 512, "d_ff": 2048, "num_layers": 6, "num_heads": 8, "d_kv": 64}
+VOCABULARY = 32128
+
+SENTENCES = (
+    "The bridge, which was built in 1932 by a Danish firm, carries four lanes of traffic.",
+    "Maria Lopez, a chemist from Oslo, won the award and gave the money to her old school.",
+    "The committee met on Tuesday and approved the budget, but the mayor refused to sign it.",
+    "If the Tenant fails to pay the rent by the fifth day of the month, the Landlord may charge a "
+    "late fee, and the Tenant shall pay it together with the rent of the following month.",
+    "The company said that it would close its plant in Leeds, where 400 people work, because "
+    "demand had fallen by a third since the war began.",
+    "Although the road was closed, several drivers tried to cross the flooded field.",
+    "He was born in Lyon, grew up in Geneva and studied law at the University of Basel.",
+    "The minister, who had promised to resign, stayed in office until the report, which had been "
+    "delayed twice, was published in March.",
+)
+
+FIRST_REWRITE = """
+import resource
+from parataxis.cli.main import main
+try:
+    main(["split", "--splitter", "pointer", "Ann, who left early, missed the last train."])
+except SystemExit:
+    pass
+import sys
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A sentence, and how many word pieces a T5 model reads and writes for it."""
+
+    text: str
+    source: Features
+    pieces_in: int
+    pieces_out: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One system with one beam: seconds of each sentence alone, and sentences/s in batches."""
+
+    name: str
+    beam: int
+    seconds: Sequence[float]
+    batched: float
+
+    @property
+    def alone(self) -> float:
+        """Sentences a second, one at a time."""
+        return len(self.seconds) / sum(self.seconds)
+
+    def quantile(self, share: float) -> float:
+        """The milliseconds that this share of the sentences stays under."""
+        return 1000 * statistics.quantiles(self.seconds, n=100)[round(100 * share) - 1]
+
+
+def read_pairs(path: Path | None) -> list[tuple[str, str | None]]:
+    """Sentences with their references, where there are any."""
+    if path is None:
+        return [(sentence, None) for sentence in SENTENCES]
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if path.suffix != ".jsonl":
+        return [(line, None) for line in lines if line.strip()]
+    records = [json.loads(line) for line in lines]
+    return [(record["complex"], " ".join(record["simple"])) for record in records]
+
+
+def prepare(pairs: Sequence[tuple[str, str | None]], splitter: Splitter) -> list[Item]:
+    """Count word pieces, with the end mark that a T5 model reads and writes."""
+    items = []
+    for text, reference in pairs:
+        written = reference or " ".join(splitter(text).simple)
+        source = read_source([token.text for token in tokenize(text)])
+        (target,) = load_word_pieces()([[token.text for token in tokenize(written)]])
+        # Without the marks that our encoder puts at both ends.
+        items.append(Item(text, source, len(source.pieces.ids) - 1, len(target.ids) - 1))
+    return items
+
+
+def spread(items: Sequence[Item], count: int) -> list[Item]:
+    """So many items, of all lengths alike."""
+    if count >= len(items):
+        return list(items)
+    ordered = sorted(items, key=lambda item: item.pieces_out)
+    return [ordered[int((place + 0.5) * len(items) / count)] for place in range(count)]
+
+
+def batches(items: Sequence[Item], size: int) -> list[list[Item]]:
+    """Batches of similar length, longest first."""
+    ordered = sorted(items, key=lambda item: -item.pieces_out)
+    return [ordered[start : start + size] for start in range(0, len(ordered), size)]
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """How long a call takes."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def measure(
+    name: str,
+    beam: int,
+    items: Sequence[Item],
+    one: Callable[[Item], object],
+    many: Callable[[Sequence[Item]], object],
+) -> Measured:
+    """Time a system alone and in batches, after one call of each to warm up."""
+    print(f"{name}, beam {beam} ...", file=sys.stderr, flush=True)
+    one(items[0])
+    many(items[:2])
+    alone = [seconds(lambda item=item: one(item)) for item in items]  # type: ignore[misc]
+    return Measured(name, beam, alone, len(items) / seconds(lambda: many(items)))
+
+
+def our_model(decoder: OnnxDecoder, items: Sequence[Item], beam: int, threads: int) -> Measured:
+    """The network and the search, without analysis and checks."""
+
+    def many(some: Sequence[Item]) -> None:
+        size = min(BATCH, -(-len(some) // threads))
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(
+                lambda batch: search(decoder, [item.source for item in batch], beam=beam),
+                batches(some, size),
+            ):
+                pass
+
+    return measure(
+        "pointer, model only",
+        beam,
+        items,
+        lambda item: search(decoder, [item.source], beam=beam),
+        many,
+    )
+
+
+def our_splitter(splitter: Splitter, items: Sequence[Item], beam: int) -> Measured:
+    """Everything that a user waits for: analysis, search, checks."""
+    # Analyses are remembered by text, so the two ways of running see different sentences.
+    half = len(items) // 2
+    ordered = sorted(items, key=lambda item: item.pieces_out)
+    first, second = ordered[0::2], ordered[1::2]
+    print(f"pointer, whole splitter, beam {beam} ...", file=sys.stderr, flush=True)
+    splitter("It rained, and the match was postponed.")
+    alone = [seconds(lambda item=item: splitter(item.text)) for item in first]  # type: ignore[misc]
+    batched = half / seconds(lambda: list(splitter.pipe(item.text for item in second)))
+    return Measured("pointer, whole splitter", beam, alone, batched)
+
+
+def t5(shape: dict[str, int]) -> transformers.T5ForConditionalGeneration:
+    """A T5 model with random weights."""
+    config = transformers.T5Config(
+        vocab_size=VOCABULARY, decoder_start_token_id=0, **shape, num_decoder_layers=None
+    )
+    return transformers.T5ForConditionalGeneration(config).eval()
+
+
+def with_transformers(items: Sequence[Item], beam: int) -> Measured:
+    """T5-base as it comes from a hub."""
+    model = t5(T5_BASE)
+
+    def run(batch: Sequence[Item]) -> None:
+        longest = max(item.pieces_in for item in batch)
+        mask = torch.tensor([[n < item.pieces_in for n in range(longest)] for item in batch]).long()
+        # A batch ends together; the mean length is kinder to it than its longest.
+        length = round(statistics.mean(item.pieces_out for item in batch))
+        with torch.inference_mode():
+            model.generate(
+                torch.randint(3, 30000, mask.shape) * mask,
+                attention_mask=mask,
+                num_beams=beam,
+                do_sample=False,
+                min_new_tokens=length,
+                max_new_tokens=length,
+            )
+
+    def many(some: Sequence[Item]) -> None:
+        for batch in batches(some, BATCH):
+            run(batch)
+
+    return measure("T5-base, transformers", beam, items, lambda item: run([item]), many)
+
+
+def convert_t5_small(folder: Path) -> Path:
+    """T5-small as CTranslate2 runs it, in int8."""
+    source, target = folder / "t5-small", folder / "converted"
+    t5(T5_SMALL).save_pretrained(source)
+    words = ["<pad>", "</s>", "<unk>", *(f"piece{n}" for n in range(3, VOCABULARY))]
+    vocabulary = {word: number for number, word in enumerate(words)}
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>")),
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+    ).save_pretrained(source)
+    TransformersConverter(str(source)).convert(str(target), quantization="int8")
+    return target
+
+
+def with_ctranslate2(folder: Path, items: Sequence[Item], beam: int, threads: int) -> Measured:
+    """T5-small under CTranslate2: the threads share one sentence, or take batches of their own."""
+    options: dict[str, Any] = {"device": "cpu", "compute_type": "int8"}
+    shared = ctranslate2.Translator(str(folder), intra_threads=threads, **options)
+    apart = ctranslate2.Translator(str(folder), inter_threads=threads, intra_threads=1, **options)
+
+    def run(translator: ctranslate2.Translator, batch: Sequence[Item]) -> None:
+        length = round(statistics.mean(item.pieces_out for item in batch))
+        translator.translate_batch(
+            [[*(f"piece{n + 7}" for n in range(item.pieces_in - 1)), "</s>"] for item in batch],
+            beam_size=beam,
+            min_decoding_length=length,
+            max_decoding_length=length,
+        )
+
+    def many(some: Sequence[Item]) -> None:
+        size = min(BATCH, -(-len(some) // threads))
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(lambda batch: run(apart, batch), batches(some, size)):
+                pass
+
+    return measure(
+        "T5-small, CTranslate2 int8", beam, items, lambda item: run(shared, [item]), many
+    )
+
+
+def first_rewrite() -> tuple[float, float]:
+    """Seconds from process start to the end of a process with one rewrite, and its megabytes."""
+    best, memory = float("inf"), 0.0
+    for _ in range(3):
+        start = time.perf_counter()
+        ended = subprocess.run(
+            [sys.executable, "-c", FIRST_REWRITE], check=True, capture_output=True, text=True
+        )
+        best = min(best, time.perf_counter() - start)
+        memory = max(memory, int(ended.stderr.split()[-1]) / 1024)
+    return best, memory
+
+
+def table_of(results: Iterable[Measured]) -> Table:
+    """All measurements, with the ratio of our model to each of the same beam."""
+    table = Table(
+        "system", "beam", "alone: sent./s", "p50 ms", "p95 ms", "ratio", "batches: sent./s", "ratio"
+    )
+    ours: dict[int, Measured] = {}
+    for result in results:
+        own = ours.setdefault(result.beam, result)
+        table.add_row(
+            result.name,
+            str(result.beam),
+            f"{result.alone:.2f}",
+            f"{result.quantile(0.5):.0f}",
+            f"{result.quantile(0.95):.0f}",
+            f"{own.alone / result.alone:.1f}",
+            f"{result.batched:.2f}",
+            f"{own.batched / result.batched:.1f}",
+        )
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("sentences", type=Path, nargs="?")
+    parser.add_argument("--count", type=int, default=96, help="sentences, of all lengths")
+    parser.add_argument("--slow-count", type=int, default=16, help="sentences for T5-base")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--model", type=Path, help="a bundle other than the shipped one")
+    options = parser.parse_args()
+    os.environ[THREADS_VARIABLE] = str(options.threads)
+    torch.set_num_threads(options.threads)
+    transformers.logging.set_verbosity_error()
+
+    decoder = open_decoder(options.model) if options.model else load_decoder()
+    splitters = {beam: Splitter("pointer", beam=beam) for beam in BEAMS}
+    items = spread(prepare(read_pairs(options.sentences), splitters[BEAMS[0]]), options.count)
+    few = spread(items, options.slow_count)
+    results = [our_model(decoder, items, beam, options.threads) for beam in BEAMS]
+    results += [our_splitter(splitters[beam], items, beam) for beam in BEAMS]
+    with tempfile.TemporaryDirectory() as folder:
+        small = convert_t5_small(Path(folder))
+        results += [with_ctranslate2(small, items, beam, options.threads) for beam in BEAMS]
+    results.append(with_transformers(few, BEAMS[0]))
+
+    console = Console(file=sys.stdout, width=110)
+    console.print(
+        f"{len(items)} sentences ({len(few)} for T5-base), "
+        f"{statistics.mean(len(item.source) for item in items):.1f} words, "
+        f"{statistics.mean(item.pieces_in for item in items):.1f} word pieces in, "
+        f"{statistics.mean(item.pieces_out for item in items):.1f} out; {options.threads} threads, "
+        f"{platform.machine()}, onnxruntime {onnxruntime.__version__}, torch {torch.__version__}, "
+        f"transformers {transformers.__version__}, CTranslate2 {ctranslate2.__version__}"
+    )
+    console.print(table_of(results))
+    start, memory = first_rewrite()
+    console.print(f"first rewrite {start:.2f} s after process start, {memory:.0f} MB resident")
+
+
+if __name__ == "__main__":
+    main()
