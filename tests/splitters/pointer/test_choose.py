@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from parataxis.checks import Checker
 from parataxis.rewrite.record import Finding, Kind, Rewrite
-from parataxis.splitters.pointer.choose import WHOLE, choose, compose_found
+from parataxis.splitters.pointer.actions import COPY, NEXT
+from parataxis.splitters.pointer.choose import BLOCKING, WHOLE, choose, compose_found
 from parataxis.splitters.pointer.search import Found, Hypothesis
 from parataxis.syntax.analyser import Analyser, load_analyser
 
@@ -195,3 +198,32 @@ def test_choose_checks_no_more_than_it_must(analyser: Analyser, write: Write) ->
     rewrites = choose(sources, checker)
     assert [rewrite.simple for rewrite in rewrites] == [CLEAN, CLEAN, (POET,), CLEAN]
     assert checker.rounds == [3, 2, 1]
+
+
+_TEXTS = [
+    POET,
+    "Voiced by Ann, the cat (a tabby) may not sing “Blue” in the U.S. for $5.",
+    'The Lords, who met in May 2012, "may not" vote on Art. 5, said Bob\'s aunt.',
+]
+_ACTIONS = st.lists(st.integers(0, COPY + 20), max_size=30).map(tuple)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(_TEXTS), st.lists(_ACTIONS, max_size=3), st.booleans())
+def test_choose_gives_out_nothing_that_is_ruled_out(
+    text: str, sequences: list[tuple[int, ...]], strict: bool
+) -> None:
+    """Whatever the model does, a rewrite that loses, adds or repeats something is not taken."""
+    analyser = load_analyser()
+    copied = tuple(COPY + place for place in range(len(analyser(text))))
+    # Sequences that say everything have a chance to be taken.
+    hypotheses = [Hypothesis((*copied, NEXT, *each), -0.1) for each in sequences]
+    (rewrite,) = choose(
+        [(analyser(text), Found(0.0, tuple(hypotheses)))], Checker(analyser), strict=strict
+    )
+    assert rewrite.source == text
+    findings = Checker(analyser)(text, rewrite.simple, rewrite.provenance)
+    assert tuple(findings) == rewrite.findings
+    blocking = set(Kind) if strict else BLOCKING
+    assert blocking.isdisjoint(finding.kind for finding in findings)
+    assert rewrite.is_split or rewrite.simple == (text,)
