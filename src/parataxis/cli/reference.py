@@ -44,6 +44,7 @@ class Parameter:
     choices: tuple[str, ...]
     help: str
     default: str
+    is_required: bool = False
 
 
 def commands() -> dict[str, Callable[..., object]]:
@@ -90,13 +91,15 @@ def _parameter(hint: object, default: object) -> Parameter:
         choices = tuple(str(member.value) for member in types[0])
     if not isinstance(info, (ArgumentInfo, OptionInfo)):
         raise TypeError(f"{info!r} is neither an argument nor an option")
+    is_required = default is inspect.Parameter.empty
     shown = default.value if isinstance(default, Enum) else default
     return Parameter(
         names=_option_names(info) if isinstance(info, OptionInfo) else (),
         metavar=info.metavar or "",
         choices=choices,
         help=info.help or "",
-        default="" if shown is None or shown is False else str(shown),
+        default="" if is_required or shown is None or shown is False else str(shown),
+        is_required=is_required,
     )
 
 
@@ -109,15 +112,17 @@ def _option_names(info: OptionInfo) -> tuple[str, ...]:
 def _command(name: str, command: Callable[..., object]) -> str:
     found = parameters(command)
     arguments = [parameter for parameter in found if not parameter.names]
-    usage = " ".join(
-        ["parataxis", name, "[OPTIONS]", *(f"[{each.metavar}]..." for each in arguments)]
-    )
+    usage = " ".join(["parataxis", name, "[OPTIONS]", *map(_place, arguments)])
     lines = [f"## parataxis {name}", "", f"    {usage}", "", inspect.getdoc(command) or ""]
     for argument in arguments:
-        lines += ["", f"`{argument.metavar}`: {argument.help}"]
+        lines += ["", f"`{argument.metavar}`: {_meaning(argument)}"]
     rows = [(_names(each), _meaning(each), _code(each.default)) for each in found if each.names]
     lines += ["", _table(("option", "meaning", "default"), rows)]
     return "\n".join(lines)
+
+
+def _place(argument: Parameter) -> str:
+    return argument.metavar if argument.is_required else f"[{argument.metavar}]..."
 
 
 def _names(parameter: Parameter) -> str:
@@ -126,9 +131,10 @@ def _names(parameter: Parameter) -> str:
 
 
 def _meaning(parameter: Parameter) -> str:
-    if not parameter.choices:
-        return parameter.help
-    return f"One of {', '.join(map(_code, parameter.choices))}. {parameter.help}"
+    meaning = parameter.help
+    if parameter.choices:
+        meaning = f"One of {', '.join(map(_code, parameter.choices))}. {meaning}"
+    return f"{meaning} Required." if parameter.is_required and parameter.names else meaning
 
 
 def _code(text: str) -> str:

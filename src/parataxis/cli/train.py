@@ -21,32 +21,57 @@ class Trainable(StrEnum):
 
 
 def train(
-    model: Annotated[Trainable, typer.Argument(help="Which model.")],
-    data: Annotated[Path, typer.Option(help="The folder with rewrites/, minwiki/ and wikisplit/.")],
+    model: Annotated[Trainable, typer.Argument(metavar="MODEL", help="Which model.")],
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data", metavar="DIR", help="The folder with rewrites/, minwiki/ and wikisplit/."
+        ),
+    ],
     output: Annotated[
-        Path, typer.Option(help="Where examples, checkpoints and the exported model go.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Where examples, checkpoints and the exported model go.",
+        ),
     ],
     encoder: Annotated[
         Path | None,
         typer.Option(
+            "--encoder",
+            metavar="PATH",
             help="Where the encoder starts: the weights of a trained analyser, or a folder with a "
-            "pretrained model."
+            "pretrained model.",
         ),
     ] = None,
     more: Annotated[
-        list[Path] | None, typer.Option(help="More rewrites as JSONL; may be given several times.")
+        list[Path] | None,
+        typer.Option(
+            "--more", metavar="FILE", help="More rewrites as JSONL; may be given several times."
+        ),
     ] = None,
     taught: Annotated[
-        list[Path] | None, typer.Option(help="Examples that teachers wrote; several times.")
+        list[Path] | None,
+        typer.Option(
+            "--taught", metavar="FILE", help="Examples that teachers wrote; several times."
+        ),
     ] = None,
     teacher: Annotated[
-        list[Path] | None, typer.Option(help="Trained weights to imitate; several times.")
+        list[Path] | None,
+        typer.Option(
+            "--teacher", metavar="FILE", help="Trained weights to imitate; several times."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted run.")
     ] = False,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="So many examples of each kind: a rehearsal.")
+        int | None,
+        typer.Option(
+            "--limit", min=1, metavar="N", help="So many examples of each kind: a rehearsal."
+        ),
     ] = None,
 ) -> None:
     """Train a model from the data, on a GPU if there is one, and export it.
