@@ -168,6 +168,21 @@ def test_search_gives_the_chance_that_the_source_stays_whole() -> None:
     assert [h.actions for h in found.hypotheses] == [(A,)]
 
 
+def test_search_ends_at_once_where_the_source_stays_whole() -> None:
+    def chances(source: Features, history: tuple[int, ...]) -> Mapping[int, float]:
+        whole = 0.7 if len(source) == 3 else 0.6
+        return {WHOLE: whole, A: 1 - whole} if not history else {END: 1.0}
+
+    sources = [ABC, read_source(["apples", "fell"])]
+    decoder = FakeDecoder(chances)
+    first, second = search(decoder, sources, beam=1, whole_from=0.65)
+    assert (first.whole, first.hypotheses) == (pytest.approx(0.7), ())
+    assert (second.whole, len(second.hypotheses)) == (pytest.approx(0.6), 1)
+    decoder.steps = 0
+    search(decoder, [ABC], beam=1, whole_from=0.65)
+    assert decoder.steps == 1
+
+
 def test_search_of_nothing() -> None:
     assert search(FakeDecoder(drawn), [], beam=4) == []
 

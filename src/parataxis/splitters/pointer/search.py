@@ -88,19 +88,33 @@ class Decoder(Protocol):
 
 
 def search(
-    decoder: Decoder, sources: Sequence[Features], *, beam: int, length_power: float = 1.0
+    decoder: Decoder,
+    sources: Sequence[Features],
+    *,
+    beam: int,
+    length_power: float = 1.0,
+    whole_from: float | None = None,
 ) -> list[Found]:
-    """Search rewrites of all sources side by side; the result does not depend on which ones."""
+    """Search rewrites of all sources side by side; the result does not depend on which ones.
+
+    No rewrites are searched of sources that are at least as likely as ``whole_from`` to stay whole.
+    """
     if not sources:
         return []
-    return _Search(decoder, sources, beam, length_power).run()
+    return _Search(decoder, sources, beam, length_power, whole_from).run()
 
 
 class _Search:
     def __init__(
-        self, decoder: Decoder, sources: Sequence[Features], beam: int, length_power: float
+        self,
+        decoder: Decoder,
+        sources: Sequence[Features],
+        beam: int,
+        length_power: float,
+        whole_from: float | None,
     ) -> None:
         self.decoder, self.beam, self.power = decoder, beam, length_power
+        self.whole_from = np.inf if whole_from is None else whole_from
         self.memory, self.words, state = decoder.read(sources)
         count = len(sources)
         self.rows = np.arange(count)
@@ -216,6 +230,7 @@ class _Search:
         reachable = best / self.limits**self.power
         going = (best > _NEVER / 2) & (step < self.limits)
         going &= (self.found < self.beam) | (reachable > self.best_finished)
+        going &= self.whole[self.rows] < self.whole_from
         if going.all():
             return
         self.scores[~going] = _NEVER
