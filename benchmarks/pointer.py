@@ -64,14 +64,16 @@ SENTENCES = (
 )
 
 FIRST_REWRITE = """
-import resource
+import sys
+from pathlib import Path
 from parataxis.cli.main import main
 try:
     main(["split", "--splitter", "pointer", "Ann, who left early, missed the last train."])
 except SystemExit:
     pass
-import sys
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+status = Path("/proc/self/status")  # the other ways to ask count the parent's memory too
+lines = status.read_text().splitlines() if status.exists() else []
+print(*(line.split()[1] for line in lines if line.startswith("VmHWM:")), file=sys.stderr)
 """
 
 
@@ -282,7 +284,7 @@ def first_rewrite() -> tuple[float, float]:
             [sys.executable, "-c", FIRST_REWRITE], check=True, capture_output=True, text=True
         )
         best = min(best, time.perf_counter() - start)
-        memory = max(memory, int(ended.stderr.split()[-1]) / 1024)
+        memory = max([memory, *(int(size) / 1024 for size in ended.stderr.split()[-1:])])
     return best, memory
 
 
