@@ -14,6 +14,12 @@ from parataxis.checks import check
             ["The Tenant shall pay.", "The Tenant leaves."],
             [("must", "The modal verb 'must' is missing.")],
         ),
+        # A word that can stand for a negation does not when it is only repeated.
+        (
+            "The other men, including without limit the cook, left.",
+            ["The other men left.", "The other men include the cook.", "They have a limit."],
+            [("without", "The negation 'without' is missing.")],
+        ),
         # Two modals are left, but not the same two.
         (
             "The Buyer may look and must pay.",

@@ -73,7 +73,7 @@ def _missing(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) 
     kept = sum(unit.sort is sort for unit in written)
     if len(needed) <= kept:
         return []
-    kept += max(0, _count_twins(sort, written) - _count_twins(sort, source_units))
+    kept += _added_twins(sort, source_units, written)
     surplus = len(needed) - kept
     if surplus <= 0:
         return []
@@ -84,8 +84,17 @@ def _missing(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) 
     return order[:surplus]
 
 
-def _count_twins(sort: Sort, units: Sequence[Unit]) -> int:
-    return sum(unit.sort is not sort and unit.key in _TWINS[sort] for unit in units)
+def _added_twins(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) -> int:
+    """How many words of the rewrite may stand for units of a sort."""
+
+    def twins(units: Sequence[Unit]) -> list[str]:
+        return [u.key for u in units if u.sort is not sort and u.key in _TWINS[sort]]
+
+    before, after = twins(source_units), twins(written)
+    if sort is Sort.CONDITION:
+        return max(0, len(after) - len(before))
+    # A phrase that is repeated ("all other work") denies nothing.
+    return sum(key not in before for key in after)
 
 
 def _following(sort: Sort, units: Sequence[Unit]) -> dict[int, frozenset[str]]:
