@@ -7,7 +7,7 @@ from itertools import islice
 from parataxis.checks import Checker
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.splitters.pointer.choose import NAME, choose, is_whole, whole_rewrite
+from parataxis.splitters.pointer.choose import NAME, WHOLE, choose, is_whole, whole_rewrite
 from parataxis.splitters.pointer.features import read_source
 from parataxis.splitters.pointer.search import Decoder, Found, search
 from parataxis.syntax.analyser import Analyser, load_analyser
@@ -109,7 +109,8 @@ class PointerSplitter:
         batches = [order[start : start + size] for start in range(0, len(order), size)]
 
         def found(batch: Sequence[int]) -> list[Found]:
-            return search(decoder, [features[place] for place in batch], beam=self.beam)
+            sources = [features[place] for place in batch]
+            return search(decoder, sources, beam=self.beam, whole_from=WHOLE)
 
         by_place = {
             place: each
