@@ -96,6 +96,12 @@ WRITTEN = [
         id="brackets",
     ),
     pytest.param(
+        "2) The Buyer pays, and the Seller, who is old, delivers.",
+        ["2 ) The Buyer pays", "the#2 Seller delivers", "the#2 Seller is old"],
+        ["2) The Buyer pays.", "The Seller delivers.", "The Seller is old."],
+        id="half a pair of the source",
+    ),
+    pytest.param(
         "Ann, who lives in York, sings.",
         ['Ann ["] sings ["]', "Ann [(] sings", "[)] Ann lives in York"],
         ["Ann sings.", "Ann sings.", "Ann lives in York."],

@@ -15,6 +15,7 @@ __all__ = ["pair_marks"]
 
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _OPENING = frozenset(_CLOSING.values())
+_BRACKETS = _OPENING.union(_CLOSING)
 _QUOTES = frozenset(['"', "''", "``"])
 
 _Pair = tuple[int, int]
@@ -32,8 +33,8 @@ def pair_marks(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
 class _Pairing:
     def __init__(self, analysis: Analysis, parts: Sequence[Part]) -> None:
         self.analysis, self.parts = analysis, parts
-        partners = mark_partners(analysis)
-        self.pairs = [(first, last) for first, last in partners.items() if first < last]
+        self.partners = mark_partners(analysis)
+        self.pairs = [(first, last) for first, last in self.partners.items() if first < last]
         self.found: list[Part | None] = []
         self.open: list[tuple[str, int, _Pair | None]] = []
         """What is open: the mark, its place in ``found``, its pair in the source."""
@@ -42,7 +43,9 @@ class _Pairing:
         for place, part in enumerate(self.parts):
             mark = self._mark(part)
             is_open = mark in [opened for opened, _, _ in self.open]
-            if mark in _OPENING or (mark in _QUOTES and not is_open):
+            if isinstance(part, Copy) and mark in _BRACKETS and part.word not in self.partners:
+                self.found.append(part)  # the source has no pair either: "1) The Buyer"
+            elif mark in _OPENING or (mark in _QUOTES and not is_open):
                 self._opened(mark, part, place)
             elif mark in _QUOTES or mark in _CLOSING:
                 self._closed(_CLOSING.get(mark, mark), part)
