@@ -88,6 +88,14 @@ def test_model_pads_a_source_by_its_own_length() -> None:
     assert (long["values_0"] > 0).all(axis=(1, 3)).sum(axis=1).tolist() == [33]
 
 
+def test_model_reads_a_source_without_words() -> None:
+    decoder, graph = make()
+    memory, words, _ = decoder.read([source(0)])
+    assert words == WIDTH_STEP
+    decoder.step(memory, place(1, 2, words))
+    assert (graph.calls[0]["hidden"] < -1000).all()
+
+
 def test_model_puts_the_groups_back_into_their_rows() -> None:
     decoder, _ = make()
     memory, words, _ = decoder.read([source(3), source(33), source(32)])

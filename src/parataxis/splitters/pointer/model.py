@@ -117,7 +117,7 @@ class OnnxDecoder:
         """Read the sources one by one."""
         by_width = defaultdict(list)
         for row, source in enumerate(sources):
-            by_width[-(-len(source) // WIDTH_STEP) * WIDTH_STEP].append(row)
+            by_width[max(1, -(-len(source) // WIDTH_STEP)) * WIDTH_STEP].append(row)
         groups = [
             _Group(np.array(rows), self._stacked([sources[row] for row in rows], width))
             for width, rows in sorted(by_width.items())
