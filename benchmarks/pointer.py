@@ -1,6 +1,6 @@
 """How fast the pointer splitter is, beside T5-base and T5-small in the same run.
 
-    python benchmarks/pointer.py [SENTENCES] [--count 96] [--slow-count 16] [--threads 2]
+    python benchmarks/pointer.py [SENTENCES] [--count 96] [--slow-count 8] [--rounds 3]
 
 SENTENCES is a JSONL file of rewrites ("complex" and "simple") or a text file with one sentence a
 line; without it a few built-in sentences are used. The T5 models have random weights, since speed
@@ -34,10 +34,14 @@ from rich.table import Table
 from tokenizers import Tokenizer, models
 
 from parataxis.api import Splitter
+from parataxis.checks import Checker
+from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.features import Features, read_source
 from parataxis.splitters.pointer.model import OnnxDecoder, load_decoder, open_decoder
 from parataxis.splitters.pointer.search import search
-from parataxis.syntax.onnx import THREADS_VARIABLE
+from parataxis.syntax.analyser import Analyser
+from parataxis.syntax.labels import read_labels
+from parataxis.syntax.onnx import SHIPPED, THREADS_VARIABLE, OnnxModel
 from parataxis.syntax.wordpieces import load_word_pieces
 from parataxis.text.tokens import tokenize
 
@@ -87,19 +91,44 @@ class Item:
     pieces_out: int
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One system with one beam: seconds of each sentence alone, and sentences/s in batches."""
+Runs = tuple[Callable[[Item], object], Callable[[Sequence[Item]], object]]
+
+
+@dataclass
+class System:
+    """One system with one beam. ``start`` gives two functions that run it, on one sentence and on
+    many; the best of several rounds counts, since other work on the machine only slows one down."""
 
     name: str
     beam: int
-    seconds: Sequence[float]
-    batched: float
+    items: Sequence[Item]
+    start: Callable[[], Runs]
+
+    def __post_init__(self) -> None:
+        self.seconds = [float("inf")] * len(self.items)
+        self.seconds_of_all = float("inf")
+
+    def measure(self) -> None:
+        """Run one round, after calls to warm up."""
+        print(f"{self.name}, beam {self.beam} ...", file=sys.stderr, flush=True)
+        one, _ = self.start()
+        one(WARM_UP)
+        for place, item in enumerate(self.items):
+            taken = seconds(lambda item=item: one(item))  # type: ignore[misc]
+            self.seconds[place] = min(self.seconds[place], taken)
+        _, many = self.start()
+        many([WARM_UP] * 2)
+        self.seconds_of_all = min(self.seconds_of_all, seconds(lambda: many(self.items)))
 
     @property
     def alone(self) -> float:
         """Sentences a second, one at a time."""
-        return len(self.seconds) / sum(self.seconds)
+        return len(self.items) / sum(self.seconds)
+
+    @property
+    def batched(self) -> float:
+        """Sentences a second, in batches."""
+        return len(self.items) / self.seconds_of_all
 
     def quantile(self, share: float) -> float:
         """The milliseconds that this share of the sentences stays under."""
@@ -117,16 +146,21 @@ def read_pairs(path: Path | None) -> list[tuple[str, str | None]]:
     return [(record["complex"], " ".join(record["simple"])) for record in records]
 
 
-def prepare(pairs: Sequence[tuple[str, str | None]], splitter: Splitter) -> list[Item]:
+def prepare(
+    pairs: Sequence[tuple[str, str | None]], splitter: Splitter | None = None
+) -> list[Item]:
     """Count word pieces, with the end mark that a T5 model reads and writes."""
     items = []
     for text, reference in pairs:
-        written = reference or " ".join(splitter(text).simple)
+        written = reference or (" ".join(splitter(text).simple) if splitter else text)
         source = read_source([token.text for token in tokenize(text)])
         (target,) = load_word_pieces()([[token.text for token in tokenize(written)]])
         # Without the marks that our encoder puts at both ends.
         items.append(Item(text, source, len(source.pieces.ids) - 1, len(target.ids) - 1))
     return items
+
+
+WARM_UP = prepare([(SENTENCES[0], SENTENCES[0])])[0]
 
 
 def spread(items: Sequence[Item], count: int) -> list[Item]:
@@ -150,22 +184,7 @@ def seconds(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def measure(
-    name: str,
-    beam: int,
-    items: Sequence[Item],
-    one: Callable[[Item], object],
-    many: Callable[[Sequence[Item]], object],
-) -> Measured:
-    """Time a system alone and in batches, after one call of each to warm up."""
-    print(f"{name}, beam {beam} ...", file=sys.stderr, flush=True)
-    one(items[0])
-    many(items[:2])
-    alone = [seconds(lambda item=item: one(item)) for item in items]  # type: ignore[misc]
-    return Measured(name, beam, alone, len(items) / seconds(lambda: many(items)))
-
-
-def our_model(decoder: OnnxDecoder, items: Sequence[Item], beam: int, threads: int) -> Measured:
+def our_model(decoder: OnnxDecoder, items: Sequence[Item], beam: int, threads: int) -> System:
     """The network and the search, without analysis and checks."""
 
     def many(some: Sequence[Item]) -> None:
@@ -177,26 +196,26 @@ def our_model(decoder: OnnxDecoder, items: Sequence[Item], beam: int, threads: i
             ):
                 pass
 
-    return measure(
-        "pointer, model only",
-        beam,
-        items,
-        lambda item: search(decoder, [item.source], beam=beam),
-        many,
-    )
+    def one(item: Item) -> None:
+        search(decoder, [item.source], beam=beam)
+
+    return System("pointer, model only", beam, items, lambda: (one, many))
 
 
-def our_splitter(splitter: Splitter, items: Sequence[Item], beam: int) -> Measured:
+def our_splitter(decoder: OnnxDecoder, items: Sequence[Item], beam: int) -> System:
     """Everything that a user waits for: analysis, search, checks."""
-    # Analyses are remembered by text, so the two ways of running see different sentences.
-    half = len(items) // 2
-    ordered = sorted(items, key=lambda item: item.pieces_out)
-    first, second = ordered[0::2], ordered[1::2]
-    print(f"pointer, whole splitter, beam {beam} ...", file=sys.stderr, flush=True)
-    splitter("It rained, and the match was postponed.")
-    alone = [seconds(lambda item=item: splitter(item.text)) for item in first]  # type: ignore[misc]
-    batched = half / seconds(lambda: list(splitter.pipe(item.text for item in second)))
-    return Measured("pointer, whole splitter", beam, alone, batched)
+
+    def start() -> Runs:
+        # A new analyser, since it remembers what it has analysed.
+        labels = read_labels(SHIPPED / "analyser.json")
+        analyser = Analyser(OnnxModel(SHIPPED / "analyser.onnx"), labels)
+        splitter = Splitter(PointerSplitter(analyser, decoder, Checker(analyser), beam=beam))
+        return (
+            lambda item: splitter(item.text),
+            lambda some: list(splitter.pipe(item.text for item in some)),
+        )
+
+    return System("pointer, whole splitter", beam, items, start)
 
 
 def t5(shape: dict[str, int]) -> transformers.T5ForConditionalGeneration:
@@ -207,7 +226,7 @@ def t5(shape: dict[str, int]) -> transformers.T5ForConditionalGeneration:
     return transformers.T5ForConditionalGeneration(config).eval()
 
 
-def with_transformers(items: Sequence[Item], beam: int) -> Measured:
+def with_transformers(items: Sequence[Item], beam: int) -> System:
     """T5-base as it comes from a hub."""
     model = t5(T5_BASE)
 
@@ -230,7 +249,7 @@ def with_transformers(items: Sequence[Item], beam: int) -> Measured:
         for batch in batches(some, BATCH):
             run(batch)
 
-    return measure("T5-base, transformers", beam, items, lambda item: run([item]), many)
+    return System("T5-base, transformers", beam, items, lambda: (lambda item: run([item]), many))
 
 
 def convert_t5_small(folder: Path) -> Path:
@@ -249,7 +268,7 @@ def convert_t5_small(folder: Path) -> Path:
     return target
 
 
-def with_ctranslate2(folder: Path, items: Sequence[Item], beam: int, threads: int) -> Measured:
+def with_ctranslate2(folder: Path, items: Sequence[Item], beam: int, threads: int) -> System:
     """T5-small under CTranslate2: the threads share one sentence, or take batches of their own."""
     options: dict[str, Any] = {"device": "cpu", "compute_type": "int8"}
     shared = ctranslate2.Translator(str(folder), intra_threads=threads, **options)
@@ -270,8 +289,8 @@ def with_ctranslate2(folder: Path, items: Sequence[Item], beam: int, threads: in
             for _ in pool.map(lambda batch: run(apart, batch), batches(some, size)):
                 pass
 
-    return measure(
-        "T5-small, CTranslate2 int8", beam, items, lambda item: run(shared, [item]), many
+    return System(
+        "T5-small, CTranslate2 int8", beam, items, lambda: (lambda item: run(shared, [item]), many)
     )
 
 
@@ -288,13 +307,13 @@ def first_rewrite() -> tuple[float, float]:
     return best, memory
 
 
-def table_of(results: Iterable[Measured]) -> Table:
+def table_of(systems: Iterable[System]) -> Table:
     """All measurements, with the ratio of our model to each of the same beam."""
     table = Table(
         "system", "beam", "alone: sent./s", "p50 ms", "p95 ms", "ratio", "batches: sent./s", "ratio"
     )
-    ours: dict[int, Measured] = {}
-    for result in results:
+    ours: dict[int, System] = {}
+    for result in systems:
         own = ours.setdefault(result.beam, result)
         table.add_row(
             result.name,
@@ -313,7 +332,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("sentences", type=Path, nargs="?")
     parser.add_argument("--count", type=int, default=96, help="sentences, of all lengths")
-    parser.add_argument("--slow-count", type=int, default=16, help="sentences for T5-base")
+    parser.add_argument("--slow-count", type=int, default=8, help="sentences for T5-base")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--model", type=Path, help="a bundle other than the shipped one")
     options = parser.parse_args()
@@ -322,15 +342,18 @@ def main() -> None:
     transformers.logging.set_verbosity_error()
 
     decoder = open_decoder(options.model) if options.model else load_decoder()
-    splitters = {beam: Splitter("pointer", beam=beam) for beam in BEAMS}
-    items = spread(prepare(read_pairs(options.sentences), splitters[BEAMS[0]]), options.count)
+    splitter = Splitter(PointerSplitter(decoder=decoder))
+    items = spread(prepare(read_pairs(options.sentences), splitter), options.count)
     few = spread(items, options.slow_count)
-    results = [our_model(decoder, items, beam, options.threads) for beam in BEAMS]
-    results += [our_splitter(splitters[beam], items, beam) for beam in BEAMS]
     with tempfile.TemporaryDirectory() as folder:
         small = convert_t5_small(Path(folder))
-        results += [with_ctranslate2(small, items, beam, options.threads) for beam in BEAMS]
-    results.append(with_transformers(few, BEAMS[0]))
+        systems = [our_model(decoder, items, beam, options.threads) for beam in BEAMS]
+        systems += [our_splitter(decoder, items, beam) for beam in BEAMS]
+        systems += [with_ctranslate2(small, items, beam, options.threads) for beam in BEAMS]
+    systems.append(with_transformers(few, BEAMS[0]))
+    for _ in range(options.rounds):
+        for system in systems:
+            system.measure()
 
     console = Console(file=sys.stdout, width=110)
     console.print(
@@ -341,7 +364,7 @@ def main() -> None:
         f"{platform.machine()}, onnxruntime {onnxruntime.__version__}, torch {torch.__version__}, "
         f"transformers {transformers.__version__}, CTranslate2 {ctranslate2.__version__}"
     )
-    console.print(table_of(results))
+    console.print(table_of(systems))
     start, memory = first_rewrite()
     console.print(f"first rewrite {start:.2f} s after process start, {memory:.0f} MB resident")
 
