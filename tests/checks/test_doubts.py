@@ -28,6 +28,9 @@ GOOD = [
         ("The inn, which he sold, burned.", ["The inn burned.", "He sold it."], {0, 1}),
         ("Ann may sing and dance.", ["Ann may sing.", "Ann dance."], {1}),
         ("Ann may sing and dance.", ["Ann may sing.", "Ann may dance."], set()),
+        # A noun that has come to another verb, or to the place of a pronoun.
+        ("Ann saw the man, who had left.", ["Ann saw the man.", "Ann had left."], {1}),
+        ("Ann sold the inn when he saw it.", ["Ann sold the inn.", "He saw the inn."], {1}),
     ],
 )
 def test_doubts_name_what_must_be_analysed(
@@ -37,7 +40,7 @@ def test_doubts_name_what_must_be_analysed(
 
 
 def test_doubts_cost_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = (Kind.NO_VERB, Kind.FRAGMENT, Kind.AMBIGUOUS_PRONOUN)
+    kinds = (Kind.NO_VERB, Kind.FRAGMENT, Kind.AMBIGUOUS_PRONOUN, Kind.RELATION)
     rewrites = [(record["complex"], record["simple"]) for record in GOOD]
     rewrites += [
         (source, result)

@@ -11,6 +11,7 @@ from parataxis.checks.links import lost_links, new_links
 from parataxis.checks.origins import Origins
 from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
 from parataxis.checks.quotations import lost_quotations
+from parataxis.checks.relations import relation_findings
 from parataxis.checks.repeated import repeated_sentences
 from parataxis.checks.units import units
 from parataxis.checks.words import lost_words, new_words
@@ -149,6 +150,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
         origins = [Origins(analyses[source], sentence) for sentence in tokens]
         findings += clause_findings(analyses[source], parsed, origins)
         findings += ambiguous_pronouns(analyses[source], parsed, origins)
+        findings += relation_findings(analyses[source], parsed, origins)
     return sorted(findings, key=_place)
 
 

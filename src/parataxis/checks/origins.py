@@ -27,6 +27,11 @@ class Origins:
         """The source word of which this is a copy or another form."""
         return self.copied(word) or self.inflected(word)
 
+    def used(self) -> list[Word]:
+        """The source words of all copies and forms in the sentence, in its order."""
+        starts = (token.source[0] for token in self._tokens.values() if token.source)
+        return [self._words[start] for start in starts if start in self._words]
+
     def _source(self, word: Word, origin: Origin) -> Word | None:
         token = self._tokens.get(word.start)
         if token is None or token.origin is not origin or token.source is None:

@@ -32,6 +32,7 @@ class Kind(StrEnum):
     NO_VERB = "no-verb"
     FRAGMENT = "fragment"
     AMBIGUOUS_PRONOUN = "ambiguous-pronoun"
+    RELATION = "relation"
 
 
 class _Record(BaseModel):
