@@ -30,7 +30,7 @@ __all__ = [
 
 NAME = "pointer"
 
-WHOLE = 0.96
+WHOLE = 0.97
 """A source is left whole where that is at least so likely."""
 
 BLOCKING = frozenset([Kind.LOST, Kind.NEW, Kind.REPEATED])
