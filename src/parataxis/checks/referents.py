@@ -117,7 +117,8 @@ class Referents:
         numbers = {is_plural(self._tree, word.index) for word in named}
         if text == "it":
             return numbers == {True}
-        return numbers == {False} and len(named) == 1 and noun.xpos == "NN"
+        is_one = len({key(word.text) for word in named}) == 1  # no "Ann and Bob"
+        return numbers == {False} and is_one and noun.xpos == "NN"
 
     def _subjects(self, predicate: Word) -> _Allowed:
         own = self._tree.children(predicate.index, *_SUBJECTS)

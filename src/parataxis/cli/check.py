@@ -54,7 +54,7 @@ def check(
     """Check rewrites for lost or new facts and broken sentences.
 
     The checks look for lost and new words, names, numbers, negations and links, repeated facts,
-    sentences without a verb, stranded clauses and ambiguous pronouns.
+    sentences without a verb, stranded clauses, ambiguous pronouns and changed relations.
 
     Reads what `parataxis split --format jsonl` writes, or any JSON lines with the fields
     source (or complex) and simple.

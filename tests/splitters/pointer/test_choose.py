@@ -227,3 +227,14 @@ def test_choose_gives_out_nothing_that_is_ruled_out(
     blocking = set(Kind) if strict else BLOCKING
     assert blocking.isdisjoint(finding.kind for finding in findings)
     assert rewrite.is_split or rewrite.simple == (text,)
+
+
+def test_choose_takes_no_rewrite_with_a_wrong_relation(chosen: Callable[..., Rewrite]) -> None:
+    source = "The carrier sold the goods because nobody had signed for them."
+    wrong = ["The carrier sold the goods", "[this] [is] because nobody had signed for the carrier"]
+    right = ["The carrier sold the goods", "[this] [is] because nobody had signed for them"]
+    assert chosen(source, wrong, right).simple[1] == "This is because nobody had signed for them."
+    assert chosen(source, wrong).note == (
+        "Left whole because the checks fault every rewrite that was found; in the likeliest, "
+        "the source does not give 'carrier' to 'signed'."
+    )

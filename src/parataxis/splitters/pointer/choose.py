@@ -33,8 +33,8 @@ NAME = "pointer"
 WHOLE = 0.97
 """A source is left whole where that is at least so likely."""
 
-BLOCKING = frozenset([Kind.LOST, Kind.NEW, Kind.REPEATED])
-"""Findings that rule a rewrite out; in strict mode all do."""
+BLOCKING = frozenset([Kind.LOST, Kind.NEW, Kind.REPEATED, Kind.RELATION])
+"""Findings that rule a rewrite out, as it would say something else; in strict mode all do."""
 
 
 @dataclass(frozen=True, slots=True)
