@@ -16,7 +16,7 @@ from parataxis.text.documents import Document, read_document
 
 __all__ = ["BATCH", "DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split", "with_findings"]
 
-DEFAULT_SPLITTER = "rules"
+DEFAULT_SPLITTER = "pointer"
 """The splitter that is used where none is named."""
 
 BATCH = 32

@@ -44,16 +44,15 @@ def test_splitters_lists_what_is_installed(run: Run) -> None:
     lines = output(run, "splitters").splitlines()
     assert lines[0].split("  ")[0] == "splitter"
     names = [line.split()[0] for line in lines[1:]]
-    assert {"rules", "source"} <= set(names)
-    assert [line for line in lines if line.startswith("rules *")]
+    assert {"pointer", "rules", "source"} <= set(names)
+    assert [line for line in lines if line.startswith("pointer *")]
 
 
 def test_splitters_as_json(run: Run) -> None:
     records = {
         record["name"]: record for record in json.loads(output(run, "splitters", "-f", "json"))
     }
-    assert records["rules"]["default"]
-    assert not records["source"]["default"]
+    assert [name for name, record in records.items() if record["default"]] == ["pointer"]
     assert records["source"]["distribution"] == "parataxis"
     assert records["source"]["summary"]
 
@@ -120,7 +119,9 @@ def test_check_passes_rewrites_on_with_findings(run: Run, rewrites: Path) -> Non
 
 def test_check_passes_on_what_it_does_not_know(run: Run) -> None:
     sentence = "The mill, which was built in 1850, burned down."
-    explained = json.loads(output(run, "split", sentence, "--explain", "-f", "jsonl"))
+    explained = json.loads(
+        output(run, "split", sentence, "-s", "rules", "--explain", "-f", "jsonl")
+    )
     line = json.dumps({**explained, "domain": "mills"})
     assert explained["patterns"]
     checked = json.loads(output(run, "check", "-", "-f", "jsonl", stdin=line))
