@@ -25,7 +25,7 @@ UNSURE = words(
     "number majority minority rest half lot percent percentage proportion part pair couple group"
     " range variety team staff police people family government committee crew band club board"
     " data media audience public army company council management party parliament series means"
-    " species anyone everyone someone person jury firm bank cattle livestock"
+    " species anyone everyone someone person jury firm bank cattle livestock remainder"
 )
 """Nouns whose number their form does not tell."""
 
@@ -82,8 +82,6 @@ class Referents:
 
     def forbids(self, noun: Word, predicate: Word) -> bool:
         """Whether a noun cannot be the subject of a predicate, or of another of the same form."""
-        if self._is_defined(noun):
-            return False
         form = key(predicate.text)
         return all(self._forbids(noun, word) for word in self._tree if key(word.text) == form)
 
@@ -98,7 +96,7 @@ class Referents:
             return False
         if not all(is_noun(word) or self._comes_later(noun, word) for word in allowed.words):
             return False
-        if self._is_among(noun, allowed.words):
+        if self._is_among(noun, allowed.words) or self._is_defined(noun):
             return False
         return allowed.sure or not self._has_argument(predicate, noun)
 
@@ -110,7 +108,7 @@ class Referents:
         if text in ("which", "whom", "who"):
             clause = self._relative_clause(pronoun)
             nouns = self._nouns_before(clause, pronoun.index) if clause else []
-            return bool(nouns) and not self._is_among(noun, nouns)
+            return bool(nouns) and not (self._is_among(noun, nouns) or self._is_defined(noun))
         if text not in ("it", "they", "them") or key(noun.text) in UNSURE:
             return False
         named = [self._tree[place] for place in self._members(noun)]
