@@ -43,7 +43,9 @@ def test_readme_example_is_what_the_default_splitter_writes() -> None:
 def test_readme_first_command_splits_its_sentence() -> None:
     program, subcommand, sentence = shlex.split(commands(README)[0].partition(" && ")[2])
     assert (program, subcommand) == ("parataxis", "split")
-    assert len(parataxis.split(sentence).simple) > 1
+    result = parataxis.split(sentence)
+    assert len(result.simple) > 1
+    assert f"```text\n{result}\n```" in FIRST_SCREEN
 
 
 def test_readme_python_example_is_true() -> None:
