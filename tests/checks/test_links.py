@@ -3,6 +3,7 @@
 import pytest
 
 from parataxis.checks import check
+from parataxis.rewrite.record import Kind
 
 
 @pytest.mark.parametrize(
@@ -119,3 +120,16 @@ def test_links_point_at_the_one_that_is_missing() -> None:
     source = "He must not smoke, and he must not drink."
     (finding,) = check(source, ["He must not smoke.", "He must drink."])
     assert source[finding.start : finding.end + 6] == "not drink"
+
+
+@pytest.mark.parametrize(
+    ("simple", "lost"),
+    [
+        (["Growth will slow.", "However, the state acts."], ["unless"]),
+        (["Growth will slow.", "However, this does not happen if the state acts."], []),
+        (["Growth will slow unless the state acts."], []),
+    ],
+)
+def test_links_a_contrast_is_no_condition(simple: list[str], lost: list[str]) -> None:
+    found = check("Growth will slow unless the state acts.", simple)
+    assert [finding.words for finding in found if finding.kind is Kind.LOST] == lost

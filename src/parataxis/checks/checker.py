@@ -9,6 +9,7 @@ from parataxis.checks.clauses import clause_findings
 from parataxis.checks.doubts import doubtful
 from parataxis.checks.links import lost_links, new_links
 from parataxis.checks.origins import Origins
+from parataxis.checks.particles import lost_particles
 from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
 from parataxis.checks.quotations import lost_quotations
 from parataxis.checks.relations import relation_findings
@@ -151,6 +152,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
         findings += clause_findings(analyses[source], parsed, origins)
         findings += ambiguous_pronouns(analyses[source], parsed, origins)
         findings += relation_findings(analyses[source], parsed, origins)
+        findings += lost_particles(analyses[source], simple, origins)
     return sorted(findings, key=_place)
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "CONDITION_PHRASES",
     "CONDITION_TWINS",
     "CONNECTIVES",
+    "CONTRASTS",
     "DATE_WORDS",
     "FEMININE",
     "FINITE_FORMS",
@@ -172,6 +173,9 @@ SUBORDINATORS = words(
 
 NEVER_PREPOSITIONS = words("because although though whilst unless if")
 """Subordinators that a parser can only take for prepositions by mistake."""
+
+CONTRASTS = words("but however although though nevertheless")
+"""Words of contrast among the condition twins: they can carry on an exception, no condition."""
 
 _CAUSE = words(
     "because therefore thus hence consequently accordingly so since as for due owing reason "

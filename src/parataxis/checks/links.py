@@ -17,6 +17,8 @@ from parataxis.rewrite.record import Finding
 __all__ = ["lost_links", "new_links"]
 
 _SCOPE = 6
+_PURE_CONDITIONS = frozenset(("if", "unless"))
+"""Conditions that are no exception as well: "however" cannot stand for them."""
 _STRONG = frozenset(("not", "n't", "never"))
 # What a word of each sort may turn into; such a word counts where it stands only in the rewrite.
 _TWINS: dict[Sort, Collection[str]] = {
@@ -87,8 +89,12 @@ def _missing(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) 
 def _added_twins(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) -> int:
     """How many words of the rewrite may stand for units of a sort."""
 
+    allowed = set(_TWINS[sort])
+    if {u.key for u in source_units if u.sort is sort} <= _PURE_CONDITIONS:
+        allowed -= lexicon.CONTRASTS
+
     def twins(units: Sequence[Unit]) -> list[str]:
-        return [u.key for u in units if u.sort is not sort and u.key in _TWINS[sort]]
+        return [u.key for u in units if u.sort is not sort and u.key in allowed]
 
     before, after = twins(source_units), twins(written)
     if sort is Sort.CONDITION:

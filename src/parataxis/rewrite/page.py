@@ -109,8 +109,10 @@ def _patterns(patterns: Sequence[Occurrence], source: str) -> list[str]:
 
 
 def _notes(rewrite: Rewrite) -> list[str]:
-    note = [f'<p class="note">{escape(rewrite.note)}</p>'] if rewrite.note else []
+    remarks = [] if rewrite.confidence is None else [f"Confidence: {rewrite.confidence:.0%}."]
+    remarks += [rewrite.note] if rewrite.note else []
+    notes = [f'<p class="note">{escape(remark)}</p>' for remark in remarks]
     if not rewrite.findings:
-        return note
+        return notes
     items = [f"<li>{escape(describe(finding))}</li>" for finding in rewrite.findings]
-    return [*note, '<ul class="findings" aria-label="Findings">', *items, "</ul>"]
+    return [*notes, '<ul class="findings" aria-label="Findings">', *items, "</ul>"]

@@ -86,6 +86,8 @@ class Rewrite(_Record):
     findings: tuple[Finding, ...] | None = None
     note: str | None = None
     """Why the sentence was left whole or a simpler hypothesis was chosen, where that happened."""
+    confidence: float | None = Field(default=None, ge=0.0, le=1.0)
+    """How likely the splitter takes the rewrite to be without fault, where it can tell."""
     id: str | None = None
 
     @property

@@ -104,6 +104,8 @@ def _patterns(rewrite: Rewrite, patterns: Sequence[Occurrence]) -> Iterator[str]
 
 
 def _remarks(rewrite: Rewrite) -> Iterator[str]:
+    if rewrite.confidence is not None:
+        yield f"    confidence: {rewrite.confidence:.0%}"
     if rewrite.note:
         yield f"    note: {rewrite.note}"
     for finding in rewrite.findings or ():

@@ -158,7 +158,7 @@ def test_choose_takes_the_source_for_a_rewrite_of_one_sentence(
 def test_choose_says_where_nothing_could_be_written(chosen: Callable[..., Rewrite]) -> None:
     rewrite = chosen(POET, ["Ann in/NNS York"])
     assert rewrite.simple == (POET,)
-    assert rewrite.note == "Left whole because no rewrite was found that could be written."
+    assert rewrite.note == "Left whole because no rewrite was found that is sure enough."
     assert chosen(POET).note == rewrite.note
 
 
@@ -238,3 +238,20 @@ def test_choose_takes_no_rewrite_with_a_wrong_relation(chosen: Callable[..., Rew
         "Left whole because the checks fault every rewrite that was found; in the likeliest, "
         "the source does not give 'carrier' to 'signed'."
     )
+
+
+def test_choose_says_how_sure_it_is(analyser: Analyser, checker: Checker, write: Write) -> None:
+    hypothesis = Hypothesis(tuple(write(POET, *GOOD)), -0.1, log_chance=-0.6)
+    (rewrite,) = choose([(analyser(POET), Found(0.0, (hypothesis,)))], checker)
+    assert rewrite.confidence == pytest.approx(0.819, abs=1e-3)
+
+
+def test_choose_strictly_takes_nothing_it_is_not_sure_of(
+    analyser: Analyser, checker: Checker, write: Write
+) -> None:
+    hypothesis = Hypothesis(tuple(write(POET, *GOOD)), -0.5, log_chance=-6.0)
+    sources = [(analyser(POET), Found(0.0, (hypothesis,)))]
+    assert choose(sources, checker)[0].simple == CLEAN
+    (rewrite,) = choose(sources, checker, strict=True)
+    assert rewrite.simple == (POET,)
+    assert rewrite.note == "Left whole because no rewrite was found that is sure enough."

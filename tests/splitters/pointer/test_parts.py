@@ -29,6 +29,18 @@ Write = Callable[..., list[int]]
 # Source, what the model does (see ``actions`` in conftest.py), the simple sentences.
 WRITTEN = [
     pytest.param(
+        "Ann sang and also danced.",
+        ["Ann sang", "Ann [also] also danced"],
+        ["Ann sang.", "Ann also danced."],
+        id="no word twice in a row",
+    ),
+    pytest.param(
+        "Seeing the prize - a goat - Ann wept.",
+        ["Ann seeing/VBD the prize", "[afterwards] -#2 Ann wept"],
+        ["Ann saw the prize.", "Afterwards, Ann wept."],
+        id="no dash behind a link",
+    ),
+    pytest.param(
         "Voiced by Ann, the cat sings.",
         ["the cat sings", "the cat [is] voiced by Ann"],
         ["The cat sings.", "The cat is voiced by Ann."],

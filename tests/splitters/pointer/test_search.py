@@ -224,3 +224,18 @@ def test_search_result_does_not_depend_on_the_batch(sentences: list[list[str]], 
     together = search(FakeDecoder(drawn), sources, beam=beam)
     assert together == [search(FakeDecoder(drawn), [each], beam=beam)[0] for each in sources]
     assert together[::-1] == search(FakeDecoder(drawn, spare=5), sources[::-1], beam=beam)
+
+
+def test_search_with_caution_prefers_fewer_sentences() -> None:
+    script = {
+        (): {A: 1.0},
+        (A,): {NEXT: 0.7, B: 0.3},
+        (A, NEXT): {B: 1.0},
+    }
+    (bold,) = search(FakeDecoder(scripted(script)), [ABC], beam=2)
+    (careful,) = search(FakeDecoder(scripted(script)), [ABC], beam=2, caution=1.5)
+    assert bold.hypotheses[0].actions == (A, NEXT, B)
+    assert careful.hypotheses[0].actions == (A, B)
+    assert careful.hypotheses[0].log_chance == pytest.approx(math.log(0.3))
+    assert careful.hypotheses[1].score == pytest.approx((math.log(0.7) - 1.5) / 4)
+    assert careful.hypotheses[1].log_chance == pytest.approx(math.log(0.7))

@@ -23,6 +23,7 @@ from parataxis.text.casing import lower_first
 __all__ = ["sentence_parts"]
 
 _STOPS = frozenset(".!?…:")
+_DASHES = frozenset(["-", "--", "–", "—"])
 
 
 def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part]] | None:
@@ -43,7 +44,8 @@ def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part
         parts = _parts(analysis, list(group))
         if parts is None:
             return None
-        parts = pair_marks(analysis, _settled(analysis, parts))
+        parts = _plain(analysis, _settled(analysis, parts))
+        parts = pair_marks(analysis, parts)
         sentences.append(agree(analysis, _with_articles(analysis, parts)))
     return sentences
 
@@ -83,6 +85,22 @@ def _form(analysis: Analysis, index: int, tag: str) -> str | None:
     if is_first:
         return lower_first(form, keep=keeps_capital(analysis, index))
     return form
+
+
+def _plain(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
+    """The parts without a word said twice in a row ("also also"), and with a comma in place of a
+    dash that has come to stand behind an inserted word ("Afterwards - he")."""
+    plain: list[Part] = []
+    for part in parts:
+        text = key(_text(analysis, part))
+        if plain and not _are_neighbours(plain[-1], part):
+            if text.isalpha() and text == key(_text(analysis, plain[-1])):
+                continue
+            if text in _DASHES and isinstance(plain[-1], Insert):
+                plain.append(Insert(","))
+                continue
+        plain.append(part)
+    return plain
 
 
 # Which of several equal words is meant --------------------------------------------------------

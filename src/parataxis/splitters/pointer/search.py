@@ -32,10 +32,12 @@ _BY_SOURCE = ("rows", "scores", "actions", "barred", "limits", "best_finished", 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A finished sequence of actions, the end not included, and its mean log-probability."""
+    """A finished sequence of actions, the end not included, and its mean log-probability less
+    what its sentences cost; ``log_chance`` is the plain log-probability of the whole."""
 
     actions: tuple[int, ...]
     score: float
+    log_chance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +96,17 @@ def search(
     beam: int,
     length_power: float = 1.0,
     whole_from: float | None = None,
+    caution: float = 0.0,
 ) -> list[Found]:
     """Search rewrites of all sources side by side; the result does not depend on which ones.
 
     No rewrites are searched of sources that are at least as likely as ``whole_from`` to stay whole.
+    ``caution`` is what each new sentence costs, in log-probability: with it, what the model is not
+    sure how to say by itself stays where it is.
     """
     if not sources:
         return []
-    return _Search(decoder, sources, beam, length_power, whole_from).run()
+    return _Search(decoder, sources, beam, length_power, whole_from, caution).run()
 
 
 class _Search:
@@ -112,8 +117,10 @@ class _Search:
         beam: int,
         length_power: float,
         whole_from: float | None,
+        caution: float,
     ) -> None:
         self.decoder, self.beam, self.power = decoder, beam, length_power
+        self.caution = caution
         self.whole_from = np.inf if whole_from is None else whole_from
         self.memory, self.words, state = decoder.read(sources)
         count = len(sources)
@@ -173,7 +180,7 @@ class _Search:
         logs += self.barred[:, None]
         previous = self.place.previous
         opening = _NEVER * (self.place.place == 0)
-        logs[:, :, NEXT] += opening
+        logs[:, :, NEXT] += opening - self.caution
         logs[:, :, END] += opening
         copied = previous >= COPY
         logs[:, :, FORMS:CLOSED] += _NEVER * ~copied[:, :, None]
@@ -191,9 +198,12 @@ class _Search:
     ) -> None:
         for row, column in np.argwhere(ended & (scores > _NEVER / 2)).tolist():
             source = self.rows[row]
-            actions = self.actions[row, parents[row, column], : step - 1]
-            score = float(scores[row, column]) / step**self.power
-            self.finished[source].append(Hypothesis(tuple(actions.tolist()), score))
+            parent = parents[row, column]
+            actions = self.actions[row, parent, : step - 1]
+            total = float(scores[row, column])
+            score = total / step**self.power
+            log_chance = total + self.caution * float(self.place.sentence[row, parent])
+            self.finished[source].append(Hypothesis(tuple(actions.tolist()), score, log_chance))
             self.found[row] += 1
             self.best_finished[row] = max(self.best_finished[row], score)
 

@@ -26,6 +26,9 @@ _FEWEST = 8
 BEAMS = range(1, 9)
 """How many hypotheses may be followed."""
 
+CAUTION = 0.0
+"""What each new sentence costs a hypothesis, in log-probability."""
+
 LONGEST = 200
 """Words of the longest sentence that is rewritten."""
 
@@ -110,7 +113,7 @@ class PointerSplitter:
 
         def found(batch: Sequence[int]) -> list[Found]:
             sources = [features[place] for place in batch]
-            return search(decoder, sources, beam=self.beam, whole_from=WHOLE)
+            return search(decoder, sources, beam=self.beam, whole_from=WHOLE, caution=CAUTION)
 
         by_place = {
             place: each
