@@ -12,7 +12,7 @@ import parataxis
 from parataxis import InputError, Kind, Rewrite, Splitter, TooLongError, UnknownSplitterError
 from parataxis.errors import ParataxisError
 
-MILL = "The mill, which was built in 1850, burned down in 1902, and the owner left the town."
+MILL = "The mill, which was built in 1850, burned down."
 
 
 class FakeSplitter:
@@ -40,17 +40,11 @@ class FakeSplitter:
 def test_api_splits_a_text() -> None:
     result = parataxis.split(f"{MILL}  It rained.\n")
     assert (
-        result.text
-        == str(result)
-        == (
-            "The mill was built in 1850. It burned down in 1902. The owner left the town.  "
-            "It rained.\n"
-        )
+        result.text == str(result) == ("The mill was built in 1850. It burned down.  It rained.\n")
     )
     assert result.simple == [
         "The mill was built in 1850.",
-        "It burned down in 1902.",
-        "The owner left the town.",
+        "It burned down.",
         "It rained.",
     ]
     assert [rewrite.source for rewrite in result.rewrites] == [MILL, "It rained."]
