@@ -21,23 +21,26 @@ from parataxis.syntax.analysis import Analysis
 __all__ = [
     "BLOCKING",
     "NAME",
+    "POSSIBLE",
     "SURE",
-    "WHOLE",
     "Candidate",
     "choose",
     "compose_found",
     "confidence",
     "is_whole",
+    "whole_from",
     "whole_rewrite",
 ]
 
 NAME = "pointer"
 
-WHOLE = 0.97
-"""A source is left whole where that is at least so likely."""
+SHORT, LONG = 24, 44
+"""Words of a sentence that hardly ever needs a split, and of one that mostly does."""
+WHOLE_SHORT, WHOLE_LONG = 0.2, 0.97
+"""A source is left whole where that is at least so likely; in between, the line is straight."""
 
-SURE = 0.4
-"""In strict mode, the least confidence of a rewrite that is taken."""
+POSSIBLE, SURE = 0.15, 0.4
+"""The least confidence of a rewrite that is taken, and that in strict mode."""
 
 BLOCKING = frozenset([Kind.LOST, Kind.NEW, Kind.REPEATED, Kind.RELATION])
 """Findings that rule a rewrite out, as it would say something else; in strict mode all do."""
@@ -64,9 +67,19 @@ def confidence(log_chance: float) -> float:
     return min(1.0, math.exp(log_chance / 3))
 
 
-def is_whole(found: Found) -> bool:
-    """Whether a source should stay whole."""
-    return found.whole >= WHOLE
+def whole_from(words: int) -> float:
+    """How likely it must be that a source of so many words should stay whole, to leave it so.
+
+    >>> [round(whole_from(words), 2) for words in (9, 32, 60)]
+    [0.2, 0.51, 0.97]
+    """
+    way = min(1.0, max(0.0, (words - SHORT) / (LONG - SHORT)))
+    return WHOLE_SHORT + way * (WHOLE_LONG - WHOLE_SHORT)
+
+
+def is_whole(found: Found, words: int) -> bool:
+    """Whether a source of so many words should stay whole."""
+    return found.whole >= whole_from(words)
 
 
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
@@ -79,7 +92,7 @@ def choose(
 ) -> list[Rewrite]:
     """The rewrite of each source; those of all sources are checked side by side."""
     blocking = frozenset(Kind) if strict else BLOCKING
-    least = SURE if strict else 0.0
+    least = SURE if strict else POSSIBLE
     choices = [_Choice(analysis, found, blocking, least) for analysis, found in sources]
     while pending := [(each, each.candidate) for each in choices if each.candidate is not None]:
         pairs = [(each.analysis.text, candidate.simple) for each, candidate in pending]
@@ -121,8 +134,9 @@ class _Choice:
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
         self._faults: Sequence[Finding] | None = None
         """What was found in the likeliest rewrite."""
-        first = None if is_whole(found) else next(self._candidates, None)
-        self._should_split = not is_whole(found) and not (first and len(first.simple) == 1)
+        stays = is_whole(found, len(analysis))
+        first = None if stays else next(self._candidates, None)
+        self._should_split = not stays and not (first and len(first.simple) == 1)
         self.candidate = first if self._should_split else None
 
     def judge(self, candidate: Candidate, findings: Sequence[Finding]) -> None:

@@ -6,7 +6,7 @@ the ways are added up and the likeliest stands for all, as in training.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -95,12 +95,13 @@ def search(
     *,
     beam: int,
     length_power: float = 1.0,
-    whole_from: float | None = None,
+    whole_from: Callable[[int], float] | None = None,
     caution: float = 0.0,
 ) -> list[Found]:
     """Search rewrites of all sources side by side; the result does not depend on which ones.
 
-    No rewrites are searched of sources that are at least as likely as ``whole_from`` to stay whole.
+    No rewrites are searched of sources that are at least as likely to stay whole as ``whole_from``
+    says of their number of words.
     ``caution`` is what each new sentence costs, in log-probability: with it, what the model is not
     sure how to say by itself stays where it is.
     """
@@ -116,12 +117,13 @@ class _Search:
         sources: Sequence[Features],
         beam: int,
         length_power: float,
-        whole_from: float | None,
+        whole_from: Callable[[int], float] | None,
         caution: float,
     ) -> None:
         self.decoder, self.beam, self.power = decoder, beam, length_power
         self.caution = caution
-        self.whole_from = np.inf if whole_from is None else whole_from
+        limits = [np.inf if whole_from is None else whole_from(len(source)) for source in sources]
+        self.whole_from = np.array(limits)
         self.memory, self.words, state = decoder.read(sources)
         count = len(sources)
         self.rows = np.arange(count)
@@ -240,7 +242,7 @@ class _Search:
         reachable = best / self.limits**self.power
         going = (best > _NEVER / 2) & (step < self.limits)
         going &= (self.found < self.beam) | (reachable > self.best_finished)
-        going &= self.whole[self.rows] < self.whole_from
+        going &= self.whole[self.rows] < self.whole_from[self.rows]
         if going.all():
             return
         self.scores[~going] = _NEVER
