@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from parataxis.checks import Checker
 from parataxis.rewrite.record import Finding, Kind, Rewrite
 from parataxis.splitters.pointer.actions import COPY, NEXT
-from parataxis.splitters.pointer.choose import BLOCKING, choose, compose_found, whole_from
+from parataxis.splitters.pointer.choose import BLOCKING, EVIDENT, choose, compose_found, whole_from
 from parataxis.splitters.pointer.search import Found, Hypothesis
 from parataxis.syntax.analyser import Analyser, load_analyser
 
@@ -17,6 +17,7 @@ Write = Callable[..., list[int]]
 
 POET = "Ann, who wrote 5 plays, died in York."
 LINE = whole_from(11)  # words of POET, with its marks
+JOINED = "Ann died in York, and Bob wrote 5 plays."
 GOOD = ["Ann died in York", "[she] wrote 5 plays"]
 NO_NUMBER = ["Ann died in York", "[she] wrote plays"]
 NO_VERB = ["Ann died in York", "5 plays wrote/NN", "Ann wrote"]
@@ -239,6 +240,14 @@ def test_choose_takes_no_rewrite_with_a_wrong_relation(chosen: Callable[..., Rew
         "Left whole because the checks fault every rewrite that was found; in the likeliest, "
         "the source does not give 'carrier' to 'signed'."
     )
+
+
+def test_choose_leaves_an_evident_split_whole_only_if_that_is_sure(
+    chosen: Callable[..., Rewrite],
+) -> None:
+    halves = ["Ann died in York", "Bob wrote 5 plays"]
+    assert len(chosen(JOINED, halves, whole=EVIDENT - 0.01).simple) == 2
+    assert chosen(JOINED, halves, whole=EVIDENT).simple == (JOINED,)
 
 
 def test_choose_says_how_sure_it_is(analyser: Analyser, checker: Checker, write: Write) -> None:

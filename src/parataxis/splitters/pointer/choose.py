@@ -16,10 +16,12 @@ from parataxis.rewrite.render import complaints
 from parataxis.splitters.pointer.parts import sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.splitters.source import left_whole
-from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.analysis import ROOT, Analysis
+from parataxis.syntax.patterns import Pattern, find_patterns
 
 __all__ = [
     "BLOCKING",
+    "EVIDENT",
     "NAME",
     "POSSIBLE",
     "SURE",
@@ -27,6 +29,7 @@ __all__ = [
     "choose",
     "compose_found",
     "confidence",
+    "has_evident_split",
     "is_whole",
     "whole_from",
     "whole_rewrite",
@@ -36,8 +39,11 @@ NAME = "pointer"
 
 SHORT, LONG = 24, 44
 """Words of a sentence that hardly ever needs a split, and of one that mostly does."""
-WHOLE_SHORT, WHOLE_LONG = 0.2, 0.97
+WHOLE_SHORT, WHOLE_LONG = 0.1, 0.97
 """A source is left whole where that is at least so likely; in between, the line is straight."""
+
+EVIDENT = 0.8
+"""The least that this may be where a split is evident."""
 
 POSSIBLE, SURE = 0.15, 0.4
 """The least confidence of a rewrite that is taken, and that in strict mode."""
@@ -71,15 +77,35 @@ def whole_from(words: int) -> float:
     """How likely it must be that a source of so many words should stay whole, to leave it so.
 
     >>> [round(whole_from(words), 2) for words in (9, 32, 60)]
-    [0.2, 0.51, 0.97]
+    [0.1, 0.45, 0.97]
     """
     way = min(1.0, max(0.0, (words - SHORT) / (LONG - SHORT)))
     return WHOLE_SHORT + way * (WHOLE_LONG - WHOLE_SHORT)
 
 
-def is_whole(found: Found, words: int) -> bool:
-    """Whether a source of so many words should stay whole."""
-    return found.whole >= whole_from(words)
+def is_whole(found: Found, analysis: Analysis) -> bool:
+    """Whether a source should stay whole; that must be surer where a split is evident."""
+    line = whole_from(len(analysis))
+    if found.whole >= line < EVIDENT and has_evident_split(analysis):
+        line = EVIDENT
+    return found.whole >= line
+
+
+def has_evident_split(analysis: Analysis) -> bool:
+    """Whether two clauses are joined, each with a subject of its own, or an apposition is there.
+
+    >>> from parataxis.syntax.analyser import load_analyser
+    >>> analyser = load_analyser()
+    >>> has_evident_split(analyser("It rained and snowed."))
+    False
+    >>> has_evident_split(analyser("It rained, so we left."))
+    True
+    """
+    root = next(word for word in analysis if word.head == ROOT)
+    joined = analysis.children(root.index, "conj", "parataxis")
+    if any(analysis.children(word.index, "nsubj", "nsubj:pass") for word in joined):
+        return True
+    return any(found.pattern is Pattern.APPOS for found in find_patterns(analysis))
 
 
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
@@ -134,7 +160,7 @@ class _Choice:
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
         self._faults: Sequence[Finding] | None = None
         """What was found in the likeliest rewrite."""
-        stays = is_whole(found, len(analysis))
+        stays = is_whole(found, analysis)
         first = None if stays else next(self._candidates, None)
         self._should_split = not stays and not (first and len(first.simple) == 1)
         self.candidate = first if self._should_split else None

@@ -1,13 +1,21 @@
 """The pointer splitter: searches rewrites of sentences, and lets the checks choose."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from parataxis.checks import Checker
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.splitters.pointer.choose import NAME, choose, is_whole, whole_from, whole_rewrite
+from parataxis.splitters.pointer.choose import (
+    EVIDENT,
+    NAME,
+    WHOLE_LONG,
+    choose,
+    is_whole,
+    whole_from,
+    whole_rewrite,
+)
 from parataxis.splitters.pointer.features import read_source
 from parataxis.splitters.pointer.search import Decoder, Found, search
 from parataxis.syntax.analyser import Analyser, load_analyser
@@ -37,11 +45,12 @@ class PointerSplitter:
     """Rewrites a sentence with copies and inflections of its own words and with function words.
 
     ``beam`` hypotheses are followed for each source. In strict mode no rewrite with any finding of
-    the checks is taken; else only what loses, adds or repeats something is ruled out.
+    the checks is taken, and none that is not sure; else only what loses, adds or repeats something,
+    changes a relation, or is most likely wrong is ruled out.
     """
 
     name = NAME
-    summary = "Copies the words of the source one by one, so it cannot add facts; checked."
+    summary = "Copies the words of the source one by one, so it cannot add content words; checked."
 
     def __init__(
         self,
@@ -81,19 +90,20 @@ class PointerSplitter:
     def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
         rewrites = {place: _untouched(text) for place, text in enumerate(sentences)}
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
-        founds = self._search([sentences[place] for place in readable], pool)
-        # What stays whole need not be analysed.
-        split = [
+        founds = self._search([sentences[place] for place in readable], pool, whole_from)
+        # What surely stays whole need not be analysed.
+        open_ones = [
             (place, found)
             for place, found in zip(readable, founds, strict=True)
-            if not is_whole(found, len(tokenize(sentences[place])))
+            if found.whole < WHOLE_LONG
         ]
-        analyses = self._loaded_analyser().pipe(sentences[place] for place, _ in split)
+        analyses = self._loaded_analyser().pipe(sentences[place] for place, _ in open_ones)
         sources = [
             (place, analysis, found)
-            for (place, found), analysis in zip(split, analyses, strict=True)
+            for (place, found), analysis in zip(open_ones, analyses, strict=True)
             if isinstance(analysis, Analysis)
         ]
+        sources = self._search_evident(sources, pool)
         chosen = choose(
             [(analysis, found) for _, analysis, found in sources],
             self._loaded_checker(),
@@ -105,7 +115,22 @@ class PointerSplitter:
             for sentence, rewrite in zip(sentences, rewrites.values(), strict=True)
         ]
 
-    def _search(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Found]:
+    def _search_evident(
+        self, sources: Sequence[tuple[int, Analysis, Found]], pool: ThreadPoolExecutor
+    ) -> list[tuple[int, Analysis, Found]]:
+        """Search what looked as if it should stay whole after all, where a split is evident."""
+        again = [
+            (place, analysis)
+            for place, analysis, found in sources
+            if found.whole >= whole_from(len(analysis)) and not is_whole(found, analysis)
+        ]
+        founds = self._search([analysis.text for _, analysis in again], pool, lambda _: EVIDENT)
+        better = {place: found for (place, _), found in zip(again, founds, strict=True)}
+        return [(place, analysis, better.get(place, found)) for place, analysis, found in sources]
+
+    def _search(
+        self, sentences: Sequence[str], pool: ThreadPoolExecutor, line: Callable[[int], float]
+    ) -> list[Found]:
         """Search in batches of similar length, which waste the least; the order is kept."""
         if not sentences:
             return []
@@ -117,7 +142,7 @@ class PointerSplitter:
 
         def found(batch: Sequence[int]) -> list[Found]:
             sources = [features[place] for place in batch]
-            return search(decoder, sources, beam=self.beam, whole_from=whole_from, caution=CAUTION)
+            return search(decoder, sources, beam=self.beam, whole_from=line, caution=CAUTION)
 
         by_place = {
             place: each
