@@ -16,7 +16,7 @@ from parataxis.rewrite.render import complaints
 from parataxis.splitters.pointer.parts import sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.splitters.source import left_whole
-from parataxis.syntax.analysis import ROOT, Analysis
+from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern, find_patterns
 
 __all__ = [
@@ -37,12 +37,12 @@ __all__ = [
 
 NAME = "pointer"
 
-SHORT, LONG = 24, 44
+SHORT, LONG = 27, 45
 """Words of a sentence that hardly ever needs a split, and of one that mostly does."""
 WHOLE_SHORT, WHOLE_LONG = 0.1, 0.97
 """A source is left whole where that is at least so likely; in between, the line is straight."""
 
-EVIDENT = 0.8
+EVIDENT = 0.83
 """The least that this may be where a split is evident."""
 
 POSSIBLE, SURE = 0.15, 0.4
@@ -77,7 +77,7 @@ def whole_from(words: int) -> float:
     """How likely it must be that a source of so many words should stay whole, to leave it so.
 
     >>> [round(whole_from(words), 2) for words in (9, 32, 60)]
-    [0.1, 0.45, 0.97]
+    [0.1, 0.34, 0.97]
     """
     way = min(1.0, max(0.0, (words - SHORT) / (LONG - SHORT)))
     return WHOLE_SHORT + way * (WHOLE_LONG - WHOLE_SHORT)
@@ -92,20 +92,23 @@ def is_whole(found: Found, analysis: Analysis) -> bool:
 
 
 def has_evident_split(analysis: Analysis) -> bool:
-    """Whether two clauses are joined, each with a subject of its own, or an apposition is there.
+    """Whether there is an apposition, or a relative clause or a participle behind a comma.
 
     >>> from parataxis.syntax.analyser import load_analyser
     >>> analyser = load_analyser()
-    >>> has_evident_split(analyser("It rained and snowed."))
+    >>> has_evident_split(analyser("The mill which we saw burned down."))
     False
-    >>> has_evident_split(analyser("It rained, so we left."))
+    >>> has_evident_split(analyser("The mill, which we saw, burned down."))
     True
     """
-    root = next(word for word in analysis if word.head == ROOT)
-    joined = analysis.children(root.index, "conj", "parataxis")
-    if any(analysis.children(word.index, "nsubj", "nsubj:pass") for word in joined):
-        return True
-    return any(found.pattern is Pattern.APPOS for found in find_patterns(analysis))
+    return any(
+        found.pattern is Pattern.APPOS
+        or (
+            found.pattern in (Pattern.RC, Pattern.PART)
+            and analysis.text[: found.start].rstrip().endswith(",")
+        )
+        for found in find_patterns(analysis)
+    )
 
 
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
