@@ -5,21 +5,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from parataxis.splitters.pointer.actions import COPY, END, NEXT
-from parataxis.splitters.pointer.search import search
-from parataxis.training.encoder import Encoder, EncoderSize
-from parataxis.training.pointer.examples import (
+torch = pytest.importorskip("torch", reason="needs the extra [train]")
+
+from parataxis.splitters.pointer.actions import COPY, END, NEXT  # noqa: E402
+from parataxis.splitters.pointer.search import search  # noqa: E402
+from parataxis.training.encoder import Encoder, EncoderSize  # noqa: E402
+from parataxis.training.pointer.examples import (  # noqa: E402
     Example,
     ExampleSet,
     read_examples,
     write_examples,
 )
-from parataxis.training.pointer.network import PointerNetwork, PointerSizes
-from parataxis.training.pointer.prepare import Pair, make_examples, simple_sentences
-from parataxis.training.pointer.teach import Ensemble, write_rewrites
-from parataxis.training.pointer.train import (
+from parataxis.training.pointer.network import PointerNetwork, PointerSizes  # noqa: E402
+from parataxis.training.pointer.prepare import Pair, make_examples, simple_sentences  # noqa: E402
+from parataxis.training.pointer.teach import Ensemble, write_rewrites  # noqa: E402
+from parataxis.training.pointer.train import (  # noqa: E402
     Config,
     TorchDecoder,
     Trainer,
