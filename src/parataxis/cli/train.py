@@ -87,7 +87,12 @@ def train(
     from parataxis.training.pointer.pipeline import Recipe, train_pointer
 
     recipe = Recipe(
-        data, output, encoder, tuple(more or ()), tuple(taught or ()), tuple(teacher or ())
+        data,
+        output,
+        encoder,
+        more=tuple(more or ()),
+        taught=tuple(taught or ()),
+        teachers=tuple(teacher or ()),
     )
     folder = train_pointer(recipe, resume=resume, limit=limit)
     sys.stdout.write(f"The {model.value} model is in {folder}.\n")

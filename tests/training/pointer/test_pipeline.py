@@ -12,7 +12,8 @@ from parataxis.cli.main import main  # noqa: E402
 from parataxis.errors import InputError  # noqa: E402
 from parataxis.training.encoder import Encoder, EncoderSize  # noqa: E402
 from parataxis.training.pointer import pipeline  # noqa: E402
-from parataxis.training.pointer.pipeline import Recipe, train_pointer  # noqa: E402
+from parataxis.training.pointer.pipeline import Recipe, average, train_pointer  # noqa: E402
+from parataxis.training.pointer.train import load_network  # noqa: E402
 
 SMALL = {
     "epochs": "1",
@@ -68,6 +69,24 @@ def test_pipeline_trains_and_exports(data: Path, tmp_path: Path) -> None:
         "pointer.pt",
         "log.csv",
     }
+
+
+@pytest.mark.usefixtures("small")
+def test_pipeline_goes_on_from_a_network_and_averages(data: Path, tmp_path: Path) -> None:
+    first = Recipe(data, tmp_path / "first", changes=SMALL, report_every=20)
+    train_pointer(first)
+    weights = first.output / "pointer.pt"
+    second = Recipe(data, tmp_path / "second", start=weights, changes=SMALL, report_every=20)
+    train_pointer(second)
+    mean = tmp_path / "mean.pt"
+    average([weights, second.output / "pointer.pt"], mean)
+    name = "actions.weight"
+    one, two, both = (
+        load_network(path).state_dict()[name]
+        for path in (weights, second.output / "pointer.pt", mean)
+    )
+    assert not torch.equal(one, two)
+    assert torch.allclose((one + two) / 2, both, atol=1e-3)
 
 
 @pytest.mark.usefixtures("small")

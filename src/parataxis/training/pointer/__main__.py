@@ -28,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--data", type=Path, required=True, help="folder with rewrites/ and more")
     train.add_argument("--output", type=Path, required=True)
     train.add_argument("--encoder", type=Path, help="an analyser's weights, or a model's folder")
+    train.add_argument("--start", type=Path, help="a trained network to go on from")
     train.add_argument("--more", type=Path, action="append", default=[], help="more rewrites")
     train.add_argument("--taught", type=Path, action="append", default=[], help="from `teach`")
     train.add_argument("--teacher", type=Path, action="append", default=[], help="to imitate")
@@ -43,6 +44,11 @@ def _parser() -> argparse.ArgumentParser:
     teach.add_argument("--output", type=Path, required=True, help="an .npz file for --taught")
     teach.add_argument("--limit", type=int)
     teach.set_defaults(run=_teach)
+
+    average = steps.add_parser("average", help="the mean of networks that had one start")
+    average.add_argument("weights", type=Path, nargs="+")
+    average.add_argument("--output", type=Path, required=True)
+    average.set_defaults(run=_average)
 
     export = steps.add_parser("export", help="turn trained weights into the int8 ONNX bundle")
     export.add_argument("weights", type=Path)
@@ -65,6 +71,7 @@ def _train(options: argparse.Namespace) -> None:
         data=options.data,
         output=options.output,
         encoder=options.encoder,
+        start=options.start,
         more=options.more,
         taught=options.taught,
         teachers=options.teacher,
@@ -78,6 +85,12 @@ def _teach(options: argparse.Namespace) -> None:
     from parataxis.training.pointer.pipeline import teach
 
     teach(options.data, options.teachers, options.output, limit=options.limit)
+
+
+def _average(options: argparse.Namespace) -> None:
+    from parataxis.training.pointer.pipeline import average
+
+    average(options.weights, options.output)
 
 
 def _export(options: argparse.Namespace) -> None:

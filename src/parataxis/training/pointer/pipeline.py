@@ -12,7 +12,7 @@ from parataxis.errors import InputError
 from parataxis.training.encoder import Encoder, EncoderSize, encoder_folder, load_encoder
 from parataxis.training.pointer.examples import Example, read_examples, write_examples
 from parataxis.training.pointer.export import export
-from parataxis.training.pointer.network import PointerNetwork
+from parataxis.training.pointer.network import PointerNetwork, PointerSizes
 from parataxis.training.pointer.prepare import (
     make_examples,
     noisy_pairs,
@@ -26,10 +26,11 @@ from parataxis.training.pointer.train import (
     load_network,
     read_config,
     samples,
+    save_network,
     train,
 )
 
-__all__ = ["CONFIG", "Recipe", "teach", "train_pointer"]
+__all__ = ["CONFIG", "Recipe", "average", "teach", "train_pointer"]
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +51,8 @@ class Recipe:
     encoder: Path | None = None
     """Where the encoder starts: the weights of a trained analyser, or the folder of a pretrained
     model; None is the installed MiniLM, as it was published."""
+    start: Path | None = None
+    """A trained network to go on from, encoder and all."""
     more: Sequence[Path] = ()
     """More rewrites, as JSONL."""
     taught: Sequence[Path] = ()
@@ -78,7 +81,7 @@ def train_pointer(recipe: Recipe, *, resume: bool = False, limit: int | None = N
     recipe.output.mkdir(parents=True, exist_ok=True)
     examples, dev = _examples(recipe, limit)
     log.info("%d examples, %d held out", len(examples), len(dev))
-    network = PointerNetwork(_encoder(recipe.encoder), config.sizes)
+    network = _network(recipe, config.sizes)
     teachers = [load_network(path) for path in recipe.teachers]
     trainer = Trainer(network, config, examples, device, recipe.output, teachers)
     if resume:
@@ -113,6 +116,21 @@ def _examples(recipe: Recipe, limit: int | None) -> tuple[list[Example], list[Ex
         write_examples(make_examples(dev), held_out)
     taught = [example for path in recipe.taught for example in read_examples(path)[:limit]]
     return [*read_examples(made), *taught], read_examples(held_out)
+
+
+def average(weights: Sequence[Path], output: Path) -> None:
+    """Write the mean of networks that went on from one start."""
+    networks = [load_network(path) for path in weights]
+    mean = networks[0]
+    states = [network.state_dict() for network in networks]
+    mean.load_state_dict({k: torch.stack([s[k] for s in states]).mean(0) for k in states[0]})
+    save_network(mean, output)
+
+
+def _network(recipe: Recipe, sizes: PointerSizes) -> PointerNetwork:
+    if recipe.start is not None:
+        return load_network(recipe.start).train()
+    return PointerNetwork(_encoder(recipe.encoder), sizes)
 
 
 def _encoder(start: Path | None) -> Encoder:
