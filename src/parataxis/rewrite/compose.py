@@ -16,10 +16,12 @@ __all__ = [
     "Inflect",
     "Insert",
     "Part",
+    "are_neighbours",
     "compose",
     "copies",
     "keeps_capital",
     "mark_partners",
+    "part_text",
 ]
 
 
@@ -109,7 +111,8 @@ def keeps_capital(analysis: Analysis, index: int) -> bool:
     return word.upos in ("ADJ", "NOUN") and not is_known(word.text.lower())
 
 
-def _text(analysis: Analysis, part: Part) -> str:
+def part_text(analysis: Analysis, part: Part) -> str:
+    """What a part is written as, before its sentence is cased."""
     match part:
         case Copy(word):
             return analysis[word].text
@@ -119,7 +122,7 @@ def _text(analysis: Analysis, part: Part) -> str:
             return text
 
 
-def _are_neighbours(left: Part, right: Part) -> bool:
+def are_neighbours(left: Part, right: Part) -> bool:
     """Whether two parts stand side by side in the source."""
     match left, right:
         case ((Copy(first) | Inflect(first, _)), (Copy(second) | Inflect(second, _))):
@@ -221,8 +224,8 @@ def _tidy(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Pa
     parts = _without_meeting_marks(analysis, parts)
     while parts and parts[0] != Copy(0) and _dangles_first(analysis, parts[0]):
         del parts[0]
-    if len(parts) > 1 and _is_stop(_text(analysis, parts[-1])):
-        if _are_neighbours(*parts[-2:]):
+    if len(parts) > 1 and _is_stop(part_text(analysis, parts[-1])):
+        if are_neighbours(*parts[-2:]):
             return parts  # the source's own ending
         stop = parts.pop()
     else:
@@ -232,13 +235,13 @@ def _tidy(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Pa
         del parts[-1]
     if len(parts) > 1 and own_end not in parts[-2:]:
         before, last = parts[-2:]
-        if _text(analysis, before) in _STRENGTH and _ends_quotation(analysis, partners, last):
+        if part_text(analysis, before) in _STRENGTH and _ends_quotation(analysis, partners, last):
             del parts[-2]  # the comma in “so,” he said
     return _stopped(analysis, partners, parts, stop)
 
 
 def _ends_quotation(analysis: Analysis, partners: _Partners, part: Part) -> bool:
-    text = _text(analysis, part)
+    text = part_text(analysis, part)
     return text in _QUOTES or (text in _TWINS and _closes(partners, part))
 
 
@@ -251,12 +254,12 @@ def _is_stop(text: str) -> bool:
 
 
 def _dangles_first(analysis: Analysis, part: Part) -> bool:
-    text = _text(analysis, part)
+    text = part_text(analysis, part)
     return _strength(text) > 0 or text in _CLOSING or not text.strip()
 
 
 def _dangles_last(analysis: Analysis, part: Part) -> bool:
-    text = _text(analysis, part)
+    text = part_text(analysis, part)
     return _strength(text) > 0 or text in _OPENING or text in _CONJUNCTIONS or not text.strip()
 
 
@@ -266,8 +269,8 @@ def _without_half_pairs(analysis: Analysis, partners: _Partners, parts: list[Par
     for part in parts:
         if not isinstance(part, Copy) or present.issuperset(_needed(analysis, partners, part.word)):
             kept.append(part)
-        elif _has_word(_text(analysis, part)):
-            kept.append(Inflect(part.word, _text(analysis, part).strip("_")))
+        elif _has_word(part_text(analysis, part)):
+            kept.append(Inflect(part.word, part_text(analysis, part).strip("_")))
     return kept
 
 
@@ -284,10 +287,10 @@ def _needed(analysis: Analysis, partners: _Partners, index: int) -> list[int]:
 
 def _without_inner_commas(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Part]:
     """Drop the comma of “Note,” where what it set off is gone, and the comma behind that."""
-    texts = [_text(analysis, part) for part in parts]
+    texts = [part_text(analysis, part) for part in parts]
     gone: set[int] = set()
     for k in range(1, len(parts) - 1):
-        if texts[k - 1] != "," or _are_neighbours(parts[k], parts[k + 1]):
+        if texts[k - 1] != "," or are_neighbours(parts[k], parts[k + 1]):
             continue
         if _ends_quotation(analysis, partners, parts[k]):
             gone |= {k - 1, k + 1} if texts[k + 1] == "," else {k - 1}
@@ -297,15 +300,15 @@ def _without_inner_commas(analysis: Analysis, partners: _Partners, parts: list[P
 def _without_meeting_marks(analysis: Analysis, parts: list[Part]) -> list[Part]:
     kept: list[Part] = []
     for part in parts:
-        text = _text(analysis, part)
-        while kept and not _are_neighbours(kept[-1], part):
-            last = _text(analysis, kept[-1])
+        text = part_text(analysis, part)
+        while kept and not are_neighbours(kept[-1], part):
+            last = part_text(analysis, kept[-1])
             if _strength(last) and (text in _CLOSING or _strength(text) > _strength(last)):
                 kept.pop()  # the weaker mark gives way: ", ." and ", )"
             else:
                 break
-        if kept and not _are_neighbours(kept[-1], part):
-            last = _text(analysis, kept[-1])
+        if kept and not are_neighbours(kept[-1], part):
+            last = part_text(analysis, kept[-1])
             if _strength(text) and (_strength(last) >= _strength(text) or last in _OPENING):
                 continue
             if last in _OPENING and text in _CLOSING:
@@ -325,13 +328,13 @@ def _stopped(
 
 
 def _ends_itself(analysis: Analysis, partners: _Partners, parts: list[Part]) -> bool:
-    if _strength(_text(analysis, parts[-1])):  # only the source's own last mark: "as follows:"
+    if _strength(part_text(analysis, parts[-1])):  # only the source's own last mark: "as follows:"
         return True
     if _own_ending(analysis, parts):
         return True
-    bracketed = _text(analysis, parts[0]) in _OPENING
+    bracketed = part_text(analysis, parts[0]) in _OPENING
     for part in reversed(parts):
-        text = _text(analysis, part)
+        text = part_text(analysis, part)
         if not (_ends_quotation(analysis, partners, part) or (bracketed and text in _CLOSING)):
             return text.endswith((".", "!", "?", "…"))
     return False
@@ -354,7 +357,7 @@ def _own_ending(analysis: Analysis, parts: list[Part]) -> bool:
 
 
 def _cased(analysis: Analysis, parts: Sequence[Part]) -> list[str]:
-    texts = [_text(analysis, part) for part in parts]
+    texts = [part_text(analysis, part) for part in parts]
     first = next((k for k, text in enumerate(texts) if _has_word(text)), None)
     opener = next((word.index for word in analysis if _has_word(word.text)), None)
     for position, text in enumerate(texts):
@@ -377,14 +380,14 @@ def _gap(analysis: Analysis, partners: _Partners, left: Part, right: Part) -> st
                 return analysis.text[analysis[first].end : analysis[second].start]
     if _hugs_next(analysis, partners, left) or _hugs_last(analysis, partners, right):
         return ""
-    if right == Insert("not") and _text(analysis, left).lower() == "can":
+    if right == Insert("not") and part_text(analysis, left).lower() == "can":
         return ""
     return " "
 
 
 def _hugs_last(analysis: Analysis, partners: _Partners, part: Part) -> bool:
     """Whether a part is written without a space before it."""
-    text = _text(analysis, part)
+    text = part_text(analysis, part)
     if _stands_behind(text) or _CLITIC.fullmatch(text):
         return True
     if isinstance(part, Insert):
@@ -396,7 +399,7 @@ def _hugs_last(analysis: Analysis, partners: _Partners, part: Part) -> bool:
 
 def _hugs_next(analysis: Analysis, partners: _Partners, part: Part) -> bool:
     """Whether a part is written without a space after it."""
-    text = _text(analysis, part)
+    text = part_text(analysis, part)
     if isinstance(part, Insert) or text in _OPENING:
         return text in _NO_SPACE_AFTER
     if _has_word(text) or _stands_behind(text):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from parataxis.rewrite.compose import Copy, Inflect, Insert, Part
+from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, are_neighbours
 from parataxis.rewrite.forms import form_of, key
 from parataxis.rewrite.inflect import is_plural
 from parataxis.syntax.analysis import Analysis, Word
@@ -45,7 +45,7 @@ def agree(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     if end is None:
         return agreed
     plural = _is_plural(analysis, agreed[start:end])
-    if plural is not None and not _are_neighbours(agreed[end - 1], agreed[end]):
+    if plural is not None and not are_neighbours(agreed[end - 1], agreed[end]):
         pronoun = _plain(analysis, agreed[start]) if end == start + 1 else ""
         agreed[end] = _agreeing(analysis, agreed[end], plural=plural, pronoun=pronoun)
     return agreed
@@ -138,15 +138,6 @@ def _agreeing(analysis: Analysis, part: Part, *, plural: bool, pronoun: str) -> 
 def _is_auxiliary(word: Word) -> bool:
     text = key(word.text)
     return word.upos == "AUX" and (text in _PLURAL_OF or text in _SINGULAR_OF)
-
-
-def _are_neighbours(left: Part, right: Part) -> bool:
-    """Whether two parts stand side by side in the source, whose grammar is its own."""
-    return (
-        not isinstance(left, Insert)
-        and not isinstance(right, Insert)
-        and left.word + 1 == right.word
-    )
 
 
 def _plain(analysis: Analysis, part: Part) -> str:

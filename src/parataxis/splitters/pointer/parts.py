@@ -3,7 +3,15 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, keeps_capital
+from parataxis.rewrite.compose import (
+    Copy,
+    Inflect,
+    Insert,
+    Part,
+    are_neighbours,
+    keeps_capital,
+    part_text,
+)
 from parataxis.rewrite.forms import common_start, form_of, key
 from parataxis.splitters.pointer.actions import (
     CLOSED,
@@ -92,9 +100,9 @@ def _plain(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     dash that has come to stand behind an inserted word ("Afterwards - he")."""
     plain: list[Part] = []
     for part in parts:
-        text = key(_text(analysis, part))
-        if plain and not _are_neighbours(plain[-1], part):
-            if text.isalpha() and text == key(_text(analysis, plain[-1])):
+        text = key(part_text(analysis, part))
+        if plain and not are_neighbours(plain[-1], part):
+            if text.isalpha() and text == key(part_text(analysis, plain[-1])):
                 continue
             if text in _DASHES and isinstance(plain[-1], Insert):
                 plain.append(Insert(","))
@@ -121,12 +129,12 @@ def _settled(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
         before = _word(settled[-1]) if settled else None
         after = _word(parts[position + 1]) if position + 1 < len(parts) else None
         if not isinstance(part, Inflect):
-            equal = places.get(key(_text(analysis, part)), [])
+            equal = places.get(key(part_text(analysis, part)), [])
             part = _nearest(analysis, part, equal, before, after)
             if not settled and first in equal and analysis[first].text.isupper():
                 part = Copy(first)  # WHEREAS
         if isinstance(part, Copy):
-            last = _text(analysis, settled[-1]) if settled else ""
+            last = part_text(analysis, settled[-1]) if settled else ""
             part = with_own_capital(analysis, part, before, after, key(last))
         settled.append(part)
     return _with_own_end(analysis, settled)
@@ -173,16 +181,6 @@ def _word(part: Part) -> int | None:
     return None if isinstance(part, Insert) else part.word
 
 
-def _text(analysis: Analysis, part: Part) -> str:
-    match part:
-        case Copy(word):
-            return analysis[word].text
-        case Inflect(_, form):
-            return form
-        case Insert(text):
-            return text
-
-
 # a and an -------------------------------------------------------------------------------------
 
 
@@ -190,12 +188,15 @@ def _with_articles(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     """The parts with "a" or "an" as the next word asks for, where the source did not decide."""
     fitted = list(parts)
     for position, part in enumerate(parts[:-1]):
-        if key(_text(analysis, part)) not in ("a", "an") or not _is_article(analysis, part):
+        if key(part_text(analysis, part)) not in ("a", "an") or not _is_article(analysis, part):
             continue
-        rest = (_text(analysis, other) for other in parts[position + 1 :])
+        rest = (part_text(analysis, other) for other in parts[position + 1 :])
         following = next((text for text in rest if any(map(str.isalnum, text))), "")
         fit = article(following)
-        if _are_neighbours(part, parts[position + 1]) or fit in (None, key(_text(analysis, part))):
+        if are_neighbours(part, parts[position + 1]) or fit in (
+            None,
+            key(part_text(analysis, part)),
+        ):
             continue
         fitted[position] = Insert(fit) if isinstance(part, Insert) else Inflect(part.word, fit)
     return fitted
@@ -203,8 +204,3 @@ def _with_articles(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
 
 def _is_article(analysis: Analysis, part: Part) -> bool:
     return isinstance(part, Insert) or analysis[part.word].upos == "DET"
-
-
-def _are_neighbours(left: Part, right: Part) -> bool:
-    first, second = _word(left), _word(right)
-    return first is not None and second == first + 1

@@ -16,12 +16,12 @@ from parataxis.splitters.pointer.choose import (
     whole_from,
     whole_rewrite,
 )
-from parataxis.splitters.pointer.features import read_source
+from parataxis.splitters.pointer.features import Features, read_source
 from parataxis.splitters.pointer.search import Decoder, Found, search
 from parataxis.syntax.analyser import Analyser, load_analyser
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import threads
-from parataxis.syntax.wordpieces import MAX_PIECES, load_word_pieces
+from parataxis.syntax.wordpieces import MAX_PIECES
 from parataxis.text.tokens import tokenize
 
 __all__ = ["BATCH", "BEAMS", "LONGEST", "PointerSplitter"]
@@ -88,9 +88,11 @@ class PointerSplitter:
                 yield from self._window(window, pool)
 
     def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
-        rewrites = {place: _untouched(text) for place, text in enumerate(sentences)}
+        words = [[token.text for token in tokenize(sentence)] for sentence in sentences]
+        features = [read_source(each) for each in words]
+        rewrites = dict(enumerate(map(_untouched, sentences, words, features)))
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
-        founds = self._search([sentences[place] for place in readable], pool, whole_from)
+        founds = self._search([features[place] for place in readable], pool, whole_from)
         # What surely stays whole need not be analysed.
         open_ones = [
             (place, found)
@@ -103,7 +105,7 @@ class PointerSplitter:
             for (place, found), analysis in zip(open_ones, analyses, strict=True)
             if isinstance(analysis, Analysis)
         ]
-        sources = self._search_evident(sources, pool)
+        sources = self._search_evident(sources, features, pool)
         chosen = choose(
             [(analysis, found) for _, analysis, found in sources],
             self._loaded_checker(),
@@ -116,26 +118,28 @@ class PointerSplitter:
         ]
 
     def _search_evident(
-        self, sources: Sequence[tuple[int, Analysis, Found]], pool: ThreadPoolExecutor
+        self,
+        sources: Sequence[tuple[int, Analysis, Found]],
+        features: Sequence[Features],
+        pool: ThreadPoolExecutor,
     ) -> list[tuple[int, Analysis, Found]]:
         """Search what looked as if it should stay whole after all, where a split is evident."""
         again = [
-            (place, analysis)
+            place
             for place, analysis, found in sources
             if found.whole >= whole_from(len(analysis)) and not is_whole(found, analysis)
         ]
-        founds = self._search([analysis.text for _, analysis in again], pool, lambda _: EVIDENT)
-        better = {place: found for (place, _), found in zip(again, founds, strict=True)}
+        founds = self._search([features[place] for place in again], pool, lambda _: EVIDENT)
+        better = dict(zip(again, founds, strict=True))
         return [(place, analysis, better.get(place, found)) for place, analysis, found in sources]
 
     def _search(
-        self, sentences: Sequence[str], pool: ThreadPoolExecutor, line: Callable[[int], float]
+        self, features: Sequence[Features], pool: ThreadPoolExecutor, line: Callable[[int], float]
     ) -> list[Found]:
         """Search in batches of similar length, which waste the least; the order is kept."""
-        if not sentences:
+        if not features:
             return []
         decoder = self._loaded_decoder()
-        features = [read_source([token.text for token in tokenize(text)]) for text in sentences]
         order = sorted(range(len(features)), key=lambda place: len(features[place]))
         size = min(BATCH, max(_FEWEST, -(-len(order) // threads())))
         batches = [order[start : start + size] for start in range(0, len(order), size)]
@@ -169,13 +173,12 @@ class PointerSplitter:
         return self._checker
 
 
-def _untouched(sentence: str) -> Rewrite | None:
+def _untouched(sentence: str, words: Sequence[str], features: Features) -> Rewrite | None:
     """The sentence itself, where there is nothing to rewrite or it is too long for the models."""
-    words = [token.text for token in tokenize(sentence)]
     spoken = sum(any(map(str.isalnum, word)) for word in words)
     if not spoken:
         return whole_rewrite(sentence)
-    pieces = len(load_word_pieces()([words])[0].ids)
+    pieces = len(features.pieces.ids)
     if spoken <= LONGEST and pieces <= MAX_PIECES:
         return None
     return whole_rewrite(

@@ -8,7 +8,6 @@ import csv
 import logging
 import random
 import time
-import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from parataxis.training.analyser.silver import read_silver
 from parataxis.training.analyser.treebank import GoldSentence, gold_sentences
 from parataxis.training.average import Average
 from parataxis.training.encoder import Encoder, EncoderSize, load_encoder
+from parataxis.training.settings import read_settings
 
 __all__ = ["Config", "TorchModel", "load_network", "read_config", "save_network", "train"]
 
@@ -63,11 +63,7 @@ class Config:
 
 def read_config(path: Path, changes: dict[str, str] | None = None) -> Config:
     """Read a configuration; ``changes`` override single settings ("epochs", "heads.roles")."""
-    settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    for name, value in (changes or {}).items():
-        table, _, key = name.rpartition(".")
-        target = settings[table] if table else settings
-        target[key] = type(target[key])(float(value))
+    settings = read_settings(path, changes)
     return Config(**{**settings, "heads": HeadSizes(**settings["heads"])})
 
 

@@ -1,23 +1,15 @@
 """``python -m parataxis.training.pointer STEP``: every step from the data to the shipped files."""
 
 import argparse
-import logging
 import sys
 from pathlib import Path
 
-from parataxis.errors import ParataxisError
+from parataxis.training.steps import run_step
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one of the steps; a user's mistake ends in one sentence and exit code 2."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    options = _parser().parse_args(arguments)
-    try:
-        options.run(options)
-    except ParataxisError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    return 0
+    """Run one of the steps, and return the exit code."""
+    return run_step(_parser(), arguments, sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

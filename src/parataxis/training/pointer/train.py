@@ -8,7 +8,6 @@ import csv
 import logging
 import math
 import time
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from parataxis.training.encoder import Encoder, EncoderSize
 from parataxis.training.pointer.examples import Batch, Example, ExampleSet
 from parataxis.training.pointer.network import Memory, PointerNetwork, PointerSizes, State
 from parataxis.training.pointer.targets import written_words
+from parataxis.training.settings import read_settings
 
 __all__ = [
     "Config",
@@ -75,11 +75,7 @@ class Config:
 
 def read_config(path: Path, changes: Mapping[str, str] | None = None) -> Config:
     """Read a configuration; ``changes`` override single settings ("epochs", "sizes.layers")."""
-    settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    for name, value in (changes or {}).items():
-        table, _, key = name.rpartition(".")
-        target = settings[table] if table else settings
-        target[key] = type(target[key])(float(value))
+    settings = read_settings(path, changes)
     return Config(**{**settings, "sizes": PointerSizes(**settings["sizes"])})
 
 
