@@ -38,8 +38,8 @@ def split(
         bool,
         typer.Option(
             "--strict",
-            help="Take no rewrite that a check faults; where there is no other, leave the "
-            "sentence whole.",
+            help="Take no rewrite that a check faults or of which the splitter is not sure; where "
+            "there is no other, leave the sentence whole.",
         ),
     ] = False,
     beam: Annotated[
