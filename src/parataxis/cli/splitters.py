@@ -10,7 +10,8 @@ import typer
 from parataxis.api import DEFAULT_SPLITTER
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import open_output
-from parataxis.splitters.registry import InstalledSplitter, available_splitters
+from parataxis.plugins import Installed
+from parataxis.splitters.registry import available_splitters
 
 __all__ = ["splitters"]
 
@@ -44,9 +45,9 @@ def splitters(
         out.write(plain_table(("splitter", "what it does", "comes with"), rows))
 
 
-def _is_default(splitter: InstalledSplitter) -> bool:
+def _is_default(splitter: Installed) -> bool:
     return splitter.name == DEFAULT_SPLITTER
 
 
-def _what(splitter: InstalledSplitter) -> str:
+def _what(splitter: Installed) -> str:
     return splitter.summary if splitter.problem is None else f"(unusable) {splitter.problem}"
