@@ -10,6 +10,7 @@ import typer
 from parataxis import __version__
 from parataxis.cli.analyse import analyse
 from parataxis.cli.check import check
+from parataxis.cli.corpus import corpus
 from parataxis.cli.patterns import patterns
 from parataxis.cli.split import split
 from parataxis.cli.splitters import splitters
@@ -42,6 +43,7 @@ app = typer.Typer(
 )
 for _command in (split, splitters, patterns, check, analyse, train):
     app.command()(_command)
+app.add_typer(corpus)
 
 
 def _show_version(wanted: bool) -> None:
