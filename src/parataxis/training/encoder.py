@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from parataxis.errors import InputError
 from parataxis.syntax.wordpieces import SHAPES
 
-__all__ = ["Encoder", "EncoderSize", "encoder_folder", "load_encoder"]
+__all__ = ["Encoder", "EncoderSize", "Layer", "encoder_folder", "load_encoder"]
 
 
 @dataclass(frozen=True)

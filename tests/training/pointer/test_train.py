@@ -17,6 +17,7 @@ from parataxis.training.pointer.examples import (  # noqa: E402
     read_examples,
     write_examples,
 )
+from parataxis.training.pointer.grow import grow  # noqa: E402
 from parataxis.training.pointer.network import PointerNetwork, PointerSizes  # noqa: E402
 from parataxis.training.pointer.prepare import Pair, make_examples, simple_sentences  # noqa: E402
 from parataxis.training.pointer.teach import Ensemble, write_rewrites  # noqa: E402
@@ -183,6 +184,35 @@ def test_training_imitates_its_teachers(examples: list[Example], tmp_path: Path)
     trainer = Trainer(student, settings, examples, CPU, tmp_path, [teacher])
     trainer.run(len(trainer.plan))
     assert distance(trainer.network) < before
+
+
+def test_training_hears_each_teacher_once_and_aligned(
+    examples: list[Example], tmp_path: Path
+) -> None:
+    teachers = [small_network().eval(), small_network().eval()]
+    trainer = Trainer(small_network(), config(imitate=0.5), examples, CPU, tmp_path, teachers)
+    rows = np.array([2, 0, 1])
+    heard = trainer._taught(rows)
+    batch = trainer.examples.batch(rows)
+    with torch.no_grad():
+        said = torch.stack([network_logs(each, batch).exp() for each in teachers]).mean(0)
+    assert heard is not None
+    assert torch.allclose(heard * batch.real[..., None], said * batch.real[..., None], atol=1e-3)
+    trainer.teachers = [None]  # type: ignore[list-item]
+    assert torch.equal(trainer._taught(rows), heard)  # type: ignore[arg-type]
+
+
+def test_grown_network_starts_as_the_old_one(examples: list[Example]) -> None:
+    torch.manual_seed(3)
+    network = small_network().eval()
+    grown = grow(network, [0], examples)
+    assert len(grown.encoder.layers) == len(network.encoder.layers) + 1
+    assert grown.encoder.size.layers == len(grown.encoder.layers)
+    batch = ExampleSet(examples[:4], CPU).batch(np.arange(4))
+    with torch.no_grad():
+        before, after = network_logs(network, batch).exp(), network_logs(grown, batch).exp()
+    assert (before - after).abs().max() < 0.02
+    assert list(network.state_dict()) != list(grown.state_dict())
 
 
 def test_saved_network_rewrites_the_same(examples: list[Example], tmp_path: Path) -> None:

@@ -42,6 +42,13 @@ def _parser() -> argparse.ArgumentParser:
     average.add_argument("--output", type=Path, required=True)
     average.set_defaults(run=_average)
 
+    deepen = steps.add_parser("deepen", help="add encoder layers that change little at first")
+    deepen.add_argument("weights", type=Path)
+    deepen.add_argument("--above", type=int, nargs="+", required=True, help="layers, from 0 on")
+    deepen.add_argument("--data", type=Path, required=True, help="folder with rewrites/")
+    deepen.add_argument("--output", type=Path, required=True)
+    deepen.set_defaults(run=_deepen)
+
     export = steps.add_parser("export", help="turn trained weights into the int8 ONNX bundle")
     export.add_argument("weights", type=Path)
     export.add_argument("--output", type=Path, required=True)
@@ -83,6 +90,12 @@ def _average(options: argparse.Namespace) -> None:
     from parataxis.training.pointer.pipeline import average
 
     average(options.weights, options.output)
+
+
+def _deepen(options: argparse.Namespace) -> None:
+    from parataxis.training.pointer.pipeline import deepen
+
+    deepen(options.weights, options.above, options.data, options.output)
 
 
 def _export(options: argparse.Namespace) -> None:

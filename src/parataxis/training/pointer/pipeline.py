@@ -12,6 +12,7 @@ from parataxis.errors import InputError
 from parataxis.training.encoder import Encoder, EncoderSize, encoder_folder, load_encoder
 from parataxis.training.pointer.examples import Example, read_examples, write_examples
 from parataxis.training.pointer.export import export
+from parataxis.training.pointer.grow import SAMPLE, grow
 from parataxis.training.pointer.network import PointerNetwork, PointerSizes
 from parataxis.training.pointer.prepare import (
     make_examples,
@@ -30,7 +31,7 @@ from parataxis.training.pointer.train import (
     train,
 )
 
-__all__ = ["CONFIG", "Recipe", "average", "teach", "train_pointer"]
+__all__ = ["CONFIG", "Recipe", "average", "deepen", "teach", "train_pointer"]
 
 log = logging.getLogger(__name__)
 
@@ -125,6 +126,15 @@ def average(weights: Sequence[Path], output: Path) -> None:
     states = [network.state_dict() for network in networks]
     mean.load_state_dict({k: torch.stack([s[k] for s in states]).mean(0) for k in states[0]})
     save_network(mean, output)
+
+
+def deepen(weights: Path, above: Sequence[int], data: Path, output: Path) -> None:
+    """Write the network with a new encoder layer above each of the named ones."""
+    network = load_network(weights)
+    if not set(above) <= set(range(len(network.encoder.layers))):
+        raise InputError(f"The encoder has layers 0 to {len(network.encoder.layers) - 1}.")
+    rewrites = list(read_rewrites(data / "rewrites" / "train.jsonl", "gold"))[:SAMPLE]
+    save_network(grow(network, above, list(make_examples(rewrites))), output)
 
 
 def _network(recipe: Recipe, sizes: PointerSizes) -> PointerNetwork:
