@@ -1,0 +1,1 @@
+"""The corpus formats that come with Parataxis, each registered in ``parataxis.corpora``."""

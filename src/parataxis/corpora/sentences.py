@@ -1,0 +1,95 @@
+"""How corpora tell simple sentences apart in a line, and how tokenised text is joined again."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from parataxis.errors import InputError
+from parataxis.text.segments import sentence_ends
+
+__all__ = [
+    "SEP",
+    "WIKISPLIT_MARK",
+    "at_final_stops",
+    "at_mark",
+    "by_segmenter",
+    "joined_at_mark",
+    "on_one_line",
+    "running_text",
+]
+
+SEP = "<SEP>"
+"""The mark of BiSECT and of the systems' outputs published with it."""
+
+WIKISPLIT_MARK = "<::::>"
+
+_SPACE = re.compile(r"\s+")
+_AFTER_STOP = re.compile(r"(?<=(?<!\S)[.?!])\s+(?![”’'\")\]](?:\s|$))")
+_AFTER_CLOSED_STOP = re.compile(r"(?<=(?<!\S)[.?!] [”’'\")\]])\s+(?=\w)")
+_WORD = re.compile(r"\w")
+
+
+def at_mark(text: str, mark: str) -> tuple[str, ...]:
+    """The sentences between the marks.
+
+    >>> at_mark("It rained . <SEP> We left .", SEP)
+    ('It rained .', 'We left .')
+    """
+    return tuple(filter(None, map(str.strip, text.split(mark))))
+
+
+def joined_at_mark(sentences: Sequence[str], mark: str) -> str:
+    """The sentences in one line, with marks between them."""
+    for sentence in sentences:
+        if mark in sentence:
+            raise InputError(f'The sentence "{sentence}" has the mark {mark} inside.')
+    return f" {mark} ".join(map(on_one_line, sentences))
+
+
+def by_segmenter(text: str) -> tuple[str, ...]:
+    """The sentences of running text, as our segmenter finds them.
+
+    >>> by_segmenter("Dr. Lee left. He is back!")
+    ('Dr. Lee left.', 'He is back!')
+    """
+    line = on_one_line(text)
+    edges = [0, *sentence_ends(line), len(line)]
+    parts = (line[start:end].strip() for start, end in pairwise(edges))
+    return tuple(filter(None, parts))
+
+
+def at_final_stops(text: str) -> tuple[str, ...]:
+    """The sentences of tokenised text, where only a final mark stands alone.
+
+    >>> at_final_stops("St. Mary came . she left . ”")
+    ('St. Mary came .', 'she left . ”')
+    """
+    pieces = [
+        piece
+        for part in _AFTER_STOP.split(text.strip())
+        for piece in _AFTER_CLOSED_STOP.split(part)
+    ]
+    return tuple(piece for piece in pieces if _WORD.search(piece))
+
+
+def on_one_line(text: str) -> str:
+    """The text with each stretch of white space, a tab or a line break, as one space."""
+    return _SPACE.sub(" ", text).strip()
+
+
+_QUOTED = re.compile(r'" ([^"]*?) "')
+_TIGHT_BEFORE = re.compile(r" ([,.;:%)\]!?]|n't\b|'(?:s|re|ve|ll|d|m)\b)")
+_TIGHT_AFTER = re.compile(r"([(\[$]) ")
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]"}
+_BRACKET = re.compile("|".join(_BRACKETS))
+
+
+def running_text(tokens: str) -> str:
+    """Tokens of the Penn Treebank as running text; a guess where quotation marks do not pair.
+
+    >>> running_text("He did n't like `` Evita '' ( 1996 ) , Ann 's film .")
+    'He didn\\'t like "Evita" (1996), Ann\\'s film.'
+    """
+    text = _BRACKET.sub(lambda found: _BRACKETS[found[0]], on_one_line(tokens))
+    text = _QUOTED.sub(r'"\1"', text.replace("``", '"').replace("''", '"'))
+    return _TIGHT_AFTER.sub(r"\1", _TIGHT_BEFORE.sub(r"\1", text))
