@@ -1,6 +1,7 @@
 """What the metrics take from sacrebleu, imported when it is first needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from parataxis.errors import ParataxisError
@@ -8,22 +9,51 @@ from parataxis.errors import ParataxisError
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
 
-__all__ = ["bleu_metric", "tokenizer_13a"]
+__all__ = ["bleu_from_counts", "sacrebleu_version", "tokenizer_13a"]
+
+_ORDERS = 4
 
 
-def bleu_metric(*, lowercase: bool) -> "BLEU":
-    """The BLEU of sacrebleu with the 13a tokenisation and its other settings as they are."""
+def bleu_from_counts(
+    counts: Sequence[float], *, smooth: str, effective_order: bool = False
+) -> tuple[float, list[float], float]:
+    """BLEU, its four precisions and its brevity penalty, by sacrebleu.
+
+    ``counts`` are the length of what was written, that of the references, the right n-grams of
+    four lengths, and all n-grams of four lengths.
+    """
+    whole = [int(count) for count in counts]
+    found = _bleu().compute_bleu(
+        correct=whole[2 : 2 + _ORDERS],
+        total=whole[2 + _ORDERS :],
+        sys_len=whole[0],
+        ref_len=whole[1],
+        smooth_method=smooth,
+        effective_order=effective_order,
+    )
+    return float(found.score), [float(part) for part in found.precisions], float(found.bp)
+
+
+def tokenizer_13a() -> Callable[[str], str]:
+    """The tokenisation of BLEU: it puts a space between the tokens of a text."""
+    tokenizer: Callable[[str], str] = _bleu()(tokenize="13a", force=True).tokenizer
+    return tokenizer
+
+
+@cache
+def sacrebleu_version() -> str:
+    """The version that is installed."""
+    _bleu()
+    import sacrebleu
+
+    return str(sacrebleu.__version__)
+
+
+def _bleu() -> "type[BLEU]":
     try:
         from sacrebleu.metrics.bleu import BLEU
     except ImportError as error:
         raise ParataxisError(
             "BLEU and SARI need sacrebleu; install it with: pip install 'parataxis[metrics]'."
         ) from error
-    # "force" only silences a warning about texts that end in a space and a full stop.
-    return BLEU(tokenize="13a", lowercase=lowercase, force=True)
-
-
-def tokenizer_13a() -> Callable[[str], str]:
-    """The tokenisation of that BLEU: it puts a space between the tokens of a text."""
-    tokenizer: Callable[[str], str] = bleu_metric(lowercase=False).tokenizer
-    return tokenizer
+    return BLEU

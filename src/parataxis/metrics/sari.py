@@ -1,18 +1,49 @@
-"""Corpus SARI (Xu et al. 2016): does a rewrite add, keep and delete what the references do?"""
+"""SARI (Xu et al. 2016): does a rewrite add, keep and delete what the references do?
+
+Three formulas go by that name, and on the same rewrites they differ by tens of points. They count
+the same things. With S, H and R the n-grams of a source, of its rewrite and of its r references
+together, as multisets, and rS for r times S:
+
+- add: distinct n-grams; the rewrite adds H - S, the references R - S;
+- keep: occurrences; the rewrite keeps rS & rH, the references rS & R;
+- delete: occurrences; the rewrite deletes rS - rH, the references rS - R.
+
+Each n from 1 to 4 has a precision and a recall of each operation, a part is the mean of its four
+values, and the score is the mean of the three parts. The rest is where they differ:
+
+=================  =====================  =======================  ===========================
+\\                  ``sari`` (EASSE)       ``sari-xu``              ``sari-hub``
+=================  =====================  =======================  ===========================
+counted over       the corpus             each rewrite, then mean  each rewrite, then mean
+keep, precision    occurrences            mean over distinct       mean over distinct n-grams
+                                          n-grams
+keep, recall       occurrences            mean over distinct       occurrences
+                                          n-grams
+delete             F1                     precision                precision
+deleted rightly    (rS-rH) & (rS-R)       (rS-rH) - R              (rS-rH) - R
+nothing of         0                      0                        1
+nothing
+=================  =====================  =======================  ===========================
+
+The last line matters most. A source that is copied deletes nothing and adds nothing: under
+``sari-hub`` its deletion is perfect, and so is the precision of what it adds.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from functools import lru_cache
+from typing import ClassVar, NamedTuple
 
-from parataxis.metrics.extra import tokenizer_13a
+import numpy as np
 
-__all__ = ["Sari", "corpus_sari"]
+from parataxis.metrics.protocol import Item, Score, Signature, Statistics
+from parataxis.metrics.tokens import ORDERS, case_name, check_tokenisation, ngrams
 
-ORDERS = (1, 2, 3, 4)
-"""Lengths of the n-grams."""
+__all__ = ["CorpusSari", "HubSari", "Sari", "XuSari", "corpus_sari"]
 
-Ngrams = Counter[tuple[str, ...]]
+_PARTS = ("add", "keep", "delete")
+_KEPT_PAIRS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +60,159 @@ class Sari:
         return (self.add + self.keep + self.delete) / 3
 
 
+class CorpusSari:
+    """SARI as corrected in EASSE (Alva-Manchego et al. 2019), its default: counts are summed over
+    the corpus, and each operation and each n has an F1.
+
+    It is no mean over rewrites: there, each source that is rightly left whole would count as 33.3.
+    A precision or recall of nothing is 0, so a rewrite that equals its reference scores 100 only
+    where the references add and delete n-grams of every length somewhere in the corpus; a corpus
+    whose references are the sources has at most 33.3.
+    """
+
+    name = "sari"
+    summary = "corpus SARI as corrected in EASSE"
+    needs_references = True
+    higher_is_better: bool | None = True
+
+    def __init__(self, *, lowercase: bool = True, tokenize: str = "13a") -> None:
+        self._lowercase = lowercase
+        self._tokenize = check_tokenisation(tokenize)
+
+    @property
+    def signature(self) -> Signature:
+        """Which SARI, case and tokenisation."""
+        settings = {
+            "variant": "easse",
+            "level": "corpus",
+            "delete": "f1",
+            "0/0": "0",
+            "case": case_name(self._lowercase),
+            "tok": self._tokenize,
+        }
+        return Signature(self.name, settings)
+
+    def statistics(self, items: Sequence[Item]) -> Statistics:
+        """For each item, operation and n: what agrees, what the rewrite does, what the references
+        do."""
+        return np.array([self._counts(item) for item in items], float).reshape(len(items), -1)
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """SARI and its parts."""
+        both, written, wanted = np.moveaxis(total.reshape(len(_PARTS), len(ORDERS), 3), 2, 0)
+        # F1 is the harmonic mean of both / written and both / wanted.
+        f1 = np.divide(2 * both, written + wanted, out=np.zeros_like(both), where=both > 0)
+        return _score(100 * f1.mean(axis=1), self.signature)
+
+    def _counts(self, item: Item) -> list[list[tuple[int, int, int]]]:
+        found = [
+            _operations(item.source, item.text, item.reference_texts, n, *self._reading)
+            for n in ORDERS
+        ]
+        return [
+            [one.add for one in found],
+            [one.keep for one in found],
+            [one.delete for one in found],
+        ]
+
+    @property
+    def _reading(self) -> tuple[str, bool]:
+        return self._tokenize, self._lowercase
+
+
+class XuSari:
+    """SARI as its authors released it (``SARI.py`` of Xu et al. 2016): the mean over rewrites of a
+    score of each one.
+
+    The released program cuts lower-cased texts at spaces and so wants them tokenised; here they
+    are tokenised as 13a, which changes nothing where they are, unless ``tokenize`` is "spaces".
+    """
+
+    name = "sari-xu"
+    summary = "SARI as Xu et al. (2016) released it: the mean of sentences"
+    needs_references = True
+    higher_is_better: bool | None = True
+    _settings: ClassVar[dict[str, str]] = {
+        "variant": "xu2016",
+        "level": "mean of sentences",
+        "delete": "precision",
+    }
+    _of_nothing = 0.0
+
+    def __init__(self, *, lowercase: bool = True, tokenize: str = "13a") -> None:
+        self._lowercase = lowercase
+        self._tokenize = check_tokenisation(tokenize)
+
+    @property
+    def signature(self) -> Signature:
+        """Which SARI, case and tokenisation."""
+        settings = {
+            **self._settings,
+            "0/0": f"{self._of_nothing:.0f}",
+            "case": case_name(self._lowercase),
+            "tok": self._tokenize,
+        }
+        return Signature(self.name, settings)
+
+    def statistics(self, items: Sequence[Item]) -> Statistics:
+        """For each item its three parts, and 1."""
+        return np.array([[*self._parts(item), 1.0] for item in items])
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """SARI and its parts."""
+        return _score(100 * total[:3] / total[3], self.signature)
+
+    def _parts(self, item: Item) -> list[float]:
+        found = [
+            _operations(
+                item.source, item.text, item.reference_texts, n, self._tokenize, self._lowercase
+            )
+            for n in ORDERS
+        ]
+        parts = (self._add, self._keep, self._delete)
+        return [sum(part(one) for one in found) / len(ORDERS) for part in parts]
+
+    def _add(self, found: "_Operations") -> float:
+        both, written, wanted = found.add
+        return _f1(self._ratio(both, written), self._ratio(both, wanted))
+
+    def _keep(self, found: "_Operations") -> float:
+        precision = self._ratio(found.kept_rightly, found.kept)
+        return _f1(precision, self._keep_recall(found))
+
+    def _keep_recall(self, found: "_Operations") -> float:
+        return self._ratio(found.rightly_kept, found.to_keep)
+
+    def _delete(self, found: "_Operations") -> float:
+        return self._ratio(found.deleted_rightly, found.deleted)
+
+    def _ratio(self, part: float, whole: float) -> float:
+        return part / whole if whole else self._of_nothing
+
+
+class HubSari(XuSari):
+    """SARI of the metric hub (Hugging Face ``evaluate``, ``sari``), which has it from
+    tensor2tensor: that of Xu et al. with two changes.
+
+    A ratio of nothing to nothing is 1, so that a rewrite that equals its only reference has 100;
+    and the recall of what is kept counts occurrences. A copy of the source scores about 65 on
+    WikiSplit: its deletion is perfect, since it deletes nothing.
+    """
+
+    name = "sari-hub"
+    summary = "SARI of Hugging Face evaluate: the mean of sentences, 0/0 = 1"
+    _settings: ClassVar[dict[str, str]] = {
+        "variant": "hub",
+        "level": "mean of sentences",
+        "delete": "precision",
+    }
+    _of_nothing = 1.0
+
+    def _keep_recall(self, found: "_Operations") -> float:
+        both, _, wanted = found.keep
+        return self._ratio(both, wanted)
+
+
 def corpus_sari(
     sources: Sequence[str],
     rewrites: Sequence[str],
@@ -36,78 +220,101 @@ def corpus_sari(
     *,
     lowercase: bool = True,
 ) -> Sari:
-    """SARI of the rewrites of a corpus.
+    """SARI of the rewrites of a corpus: :class:`CorpusSari` for texts in lists.
 
     A rewrite and a reference are running text: their simple sentences joined by a space.
     ``references`` holds the references of each source, at least one. All texts are lower-cased,
     unless ``lowercase`` is off, and tokenised as 13a.
-
-    The formula is the default of EASSE (Alva-Manchego et al. 2019). With S, H and R the n-grams of
-    a source, its rewrite and its r references together, as multisets, and rS for r times S:
-
-    - add: distinct n-grams; the rewrite adds H - S, the references R - S;
-    - keep: occurrences; the rewrite keeps rS & rH, the references rS & R;
-    - delete: occurrences; the rewrite deletes rS - rH, the references rS - R.
-
-    For each operation and each n from 1 to 4, the counts of the n-grams on which the rewrite and
-    the references agree, those of the rewrite and those of the references are summed over the
-    whole corpus, and give precision, recall and F1. A part of the score is the mean of its four
-    F1. A precision or recall of nothing is 0, so a rewrite that equals its reference scores 100
-    only where the references add and delete n-grams of every length somewhere in the corpus;
-    a corpus whose references are the sources has at most 33.3.
-
-    This differs from Xu et al. (2016) in that deletion is an F1 and not a precision, and that F1
-    is taken for each n and not once for the averages over n. It is no mean over sentences: there,
-    each source that is rightly left whole would count as 33.3.
     """
     if not len(sources) == len(rewrites) == len(references) or not all(references):
         raise ValueError("each source needs its rewrite and its references")
     if not sources:
         raise ValueError("there are no rewrites to score")
-    tokenize = tokenizer_13a()
-
-    def tokens(text: str) -> list[str]:
-        return tokenize(text.lower() if lowercase else text).split()
-
-    add, keep, delete = ([_Agreement() for _ in ORDERS] for _ in range(3))
-    for source, rewrite, texts in zip(sources, rewrites, references, strict=True):
-        before, after, targets = tokens(source), tokens(rewrite), [tokens(text) for text in texts]
-        for place, order in enumerate(ORDERS):
-            s, h, r = _ngrams([before], order), _ngrams([after], order), _ngrams(targets, order)
-            add[place].count(Counter(h.keys() - s.keys()), Counter(r.keys() - s.keys()))
-            s, h = _times(len(targets), s), _times(len(targets), h)
-            keep[place].count(s & h, s & r)
-            delete[place].count(s - h, s - r)
-    return Sari(*(100 * fmean(part.f1 for part in parts) for parts in (add, keep, delete)))
+    metric = CorpusSari(lowercase=lowercase)
+    items = [
+        Item(source, (rewrite,), tuple((text,) for text in texts))
+        for source, rewrite, texts in zip(sources, rewrites, references, strict=True)
+    ]
+    score = metric.from_statistics(metric.statistics(items).sum(axis=0))
+    return Sari(**score.parts)
 
 
-@dataclass(slots=True)
-class _Agreement:
-    """How many n-grams the rewrites and the references add, keep or delete: both, and each."""
+class _Operations(NamedTuple):
+    """What a rewrite and its references do with the n-grams of one length.
 
-    both: int = 0
-    rewrites: int = 0
-    references: int = 0
+    ``add``, ``keep`` and ``delete`` are what both do, what the rewrite does and what the references
+    do. The others are for distinct n-grams: how many are kept by the rewrite, by the references
+    and deleted by the rewrite, and how many of them rightly, each as a share of its occurrences.
+    """
 
-    def count(self, rewrite: Ngrams, references: Ngrams) -> None:
-        self.both += (rewrite & references).total()
-        self.rewrites += rewrite.total()
-        self.references += references.total()
+    add: tuple[int, int, int]
+    keep: tuple[int, int, int]
+    delete: tuple[int, int, int]
+    kept: int
+    to_keep: int
+    deleted: int
+    kept_rightly: float
+    rightly_kept: float
+    deleted_rightly: float
 
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of both / rewrites and both / references."""
-        total = self.rewrites + self.references
-        return 2 * self.both / total if total else 0.0
 
+@lru_cache(maxsize=len(ORDERS) * _KEPT_PAIRS)
+def _operations(
+    source: str, rewrite: str, references: tuple[str, ...], n: int, tokenize: str, lowercase: bool
+) -> _Operations:
+    """The counts that all three formulas are made of."""
+    place, times = n - 1, len(references)
+    before = ngrams(source, tokenize=tokenize, lowercase=lowercase)[place]
+    after = ngrams(rewrite, tokenize=tokenize, lowercase=lowercase)[place]
+    targets: Counter[tuple[str, ...]] = Counter()
+    for text in references:
+        targets.update(ngrams(text, tokenize=tokenize, lowercase=lowercase)[place])
 
-def _ngrams(texts: Sequence[Sequence[str]], order: int) -> Ngrams:
-    return Counter(
-        tuple(tokens[start : start + order])
-        for tokens in texts
-        for start in range(len(tokens) - order + 1)
+    added, to_add = after.keys() - before.keys(), targets.keys() - before.keys()
+    keep, delete = [0, 0, 0], [0, 0, 0]
+    kept = to_keep = deleted = 0
+    kept_rightly = rightly_kept = deleted_rightly = 0.0
+    for ngram, count in before.items():
+        source_count, target = times * count, targets[ngram]
+        written = times * min(count, after[ngram])
+        wanted = min(source_count, target)
+        agreed = min(written, wanted)
+        left, to_leave = source_count - written, source_count - wanted
+        _add_to(keep, agreed, written, wanted)
+        _add_to(delete, min(left, to_leave), left, to_leave)
+        if written:
+            kept += 1
+            kept_rightly += agreed / written
+        if wanted:
+            to_keep += 1
+            rightly_kept += agreed / wanted
+        if left:
+            deleted += 1
+            deleted_rightly += max(0, left - target) / left
+    return _Operations(
+        (len(added & to_add), len(added), len(to_add)),
+        (keep[0], keep[1], keep[2]),
+        (delete[0], delete[1], delete[2]),
+        kept,
+        to_keep,
+        deleted,
+        kept_rightly,
+        rightly_kept,
+        deleted_rightly,
     )
 
 
-def _times(factor: int, ngrams: Ngrams) -> Ngrams:
-    return Counter({ngram: factor * count for ngram, count in ngrams.items()})
+def _add_to(counts: list[int], both: int, written: int, wanted: int) -> None:
+    counts[0] += both
+    counts[1] += written
+    counts[2] += wanted
+
+
+def _f1(precision: float, recall: float) -> float:
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
+
+
+def _score(parts: Statistics, signature: Signature) -> Score:
+    named = {name: float(part) for name, part in zip(_PARTS, parts, strict=True)}
+    return Score(sum(named.values()) / len(named), signature, named)

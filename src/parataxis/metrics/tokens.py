@@ -1,0 +1,66 @@
+"""The tokens and n-grams that the metrics count, made once for each text and shared by them all."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+
+from parataxis.errors import ParataxisError
+from parataxis.metrics.extra import tokenizer_13a
+
+__all__ = ["ORDERS", "Ngrams", "case_name", "check_tokenisation", "ngrams", "tokens"]
+
+ORDERS = (1, 2, 3, 4)
+"""Lengths of the n-grams of BLEU and SARI."""
+
+TOKENISATIONS = ("13a", "spaces")
+
+Ngrams = tuple[Counter[tuple[str, ...]], ...]
+"""How often each n-gram of a text occurs: one counter for each of the four lengths."""
+
+# Scoring goes window by window (a few hundred items with their references), and every metric reads
+# the same texts: a memory of a few windows is enough, and does not grow with the corpus.
+_TEXTS = 8192
+_COUNTED = 2048
+
+
+@lru_cache(maxsize=_TEXTS)
+def tokens(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> tuple[str, ...]:
+    """The tokens of a text: "13a" as sacrebleu makes them, "spaces" at whitespace only.
+
+    >>> tokens("It rained .", tokenize="spaces")
+    ('It', 'rained', '.')
+    """
+    if lowercase:
+        text = text.lower()
+    return tuple(_tokenizer(tokenize)(text).split())
+
+
+@lru_cache(maxsize=_COUNTED)
+def ngrams(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> Ngrams:
+    """The n-grams of a text, of one to four tokens. They are shared: do not change them."""
+    return count_ngrams(tokens(text, tokenize=tokenize, lowercase=lowercase))
+
+
+def count_ngrams(words: Sequence[str]) -> Ngrams:
+    """The n-grams of a sequence of tokens."""
+    shifted = [words[start:] for start in range(len(ORDERS))]
+    return tuple(Counter(zip(*shifted[:order], strict=False)) for order in ORDERS)
+
+
+def check_tokenisation(name: str) -> str:
+    """The name itself, if there is a tokenisation of that name."""
+    if name not in TOKENISATIONS:
+        raise ParataxisError(
+            f'There is no tokenisation "{name}"; take one of {", ".join(TOKENISATIONS)}.'
+        )
+    return name
+
+
+def case_name(lowercase: bool) -> str:
+    """How a signature says whether capitals count: "lc" or "mixed"."""
+    return "lc" if lowercase else "mixed"
+
+
+@cache
+def _tokenizer(name: str) -> Callable[[str], str]:
+    return tokenizer_13a() if check_tokenisation(name) == "13a" else str
