@@ -3,17 +3,15 @@
 The commands that build and split WebSplit register themselves on :data:`corpus`, too.
 """
 
-import json
 import sys
-from dataclasses import asdict
-from enum import StrEnum
-from typing import Annotated
 
 import typer
 
-from parataxis.cli.tables import plain_table
-from parataxis.cli.terminal import open_output
-from parataxis.corpora.registry import corpus_formats
+from parataxis.cli.corpus_collect import collect
+from parataxis.cli.corpus_convert import convert, formats
+from parataxis.cli.corpus_describe import describe
+from parataxis.cli.corpus_inputs import TableFormat, TableFormatOption
+from parataxis.cli.corpus_leaks import leaks
 
 __all__ = ["TableFormat", "TableFormatOption", "corpus"]
 
@@ -25,41 +23,11 @@ corpus = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Read, write, describe and compare corpora of split sentences.",
 )
+for _command in (formats, convert, describe, leaks, collect):
+    corpus.command()(_command)
 
 
 @corpus.callback()
 def _help(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         sys.stdout.write(f"{context.get_help()}\n")
-
-
-class TableFormat(StrEnum):
-    """How a table is written."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-TableFormatOption = Annotated[
-    TableFormat, typer.Option("--format", "-f", help="A table, or JSON for programs.")
-]
-
-
-@corpus.command()
-def formats(output_format: TableFormatOption = TableFormat.TEXT) -> None:
-    """List the corpus formats that can be read and written."""
-    found = corpus_formats()
-    with open_output(None) as out:
-        if output_format is TableFormat.JSON:
-            records = [asdict(each) for each in found]
-            out.write(json.dumps(records, ensure_ascii=False, indent=1) + "\n")
-            return
-        rows = [
-            (
-                each.name,
-                each.summary if each.problem is None else f"(unusable) {each.problem}",
-                each.distribution,
-            )
-            for each in found
-        ]
-        out.write(plain_table(("format", "its files", "comes with"), rows))

@@ -31,6 +31,8 @@ class Corpus:
         'bisect/test'
         """
         first = self.paths[0]
+        if str(first) == "-":
+            return "stdin"
         stem = _plain(first).stem or str(first)
         return f"{first.parent.name}/{stem}" if first.parent.name else stem
 

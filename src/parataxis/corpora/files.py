@@ -24,6 +24,7 @@ __all__ = [
     "Line",
     "Writer",
     "aligned",
+    "name_of",
     "one_path",
     "read_lines",
     "references_of",
@@ -51,12 +52,17 @@ class Line(NamedTuple):
     text: str | None
 
 
+def name_of(path: Path) -> str:
+    """What messages and ids call a file."""
+    return "stdin" if path == STREAM else str(path)
+
+
 def read_lines(path: Path, report: Report) -> Iterator[tuple[int, str]]:
     """The numbered lines of a file; one that is not UTF-8 is rejected."""
     for line in _lines(path):
         report.lines += 1
         if line.text is None:
-            report.reject(str(path), line.number, _NOT_UTF8)
+            report.reject(name_of(path), line.number, _NOT_UTF8)
         else:
             yield line.number, line.text
 
@@ -80,11 +86,11 @@ def aligned(
             continue
         for path, line in zip(paths, row, strict=True):
             if line is not None and line.text is None:
-                report.reject(str(path), line.number, _NOT_UTF8)
+                report.reject(name_of(path), line.number, _NOT_UTF8)
                 break
         else:
             longer = next(place for place, line in enumerate(row) if line is not None)
-            report.reject(str(paths[longer]), row[longer].number, _NO_PARTNER)
+            report.reject(name_of(paths[longer]), row[longer].number, _NO_PARTNER)
 
 
 def one_path(paths: Sequence[Path], name: str) -> Path:

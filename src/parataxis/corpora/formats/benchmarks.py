@@ -11,6 +11,7 @@ from parataxis.corpora.example import Example, group
 from parataxis.corpora.files import (
     BLANK_SIMPLE,
     BLANK_SOURCE,
+    name_of,
     one_path,
     read_lines,
     references_of,
@@ -59,7 +60,7 @@ class WikiBM:
         width = len(columns)
         for place, (number, cells) in enumerate(_rows(read_lines(path, report))):
             if cells is None:
-                report.reject(str(path), number, _BAD_QUOTES)
+                report.reject(name_of(path), number, _BAD_QUOTES)
                 continue
             if place == 0:
                 header = [cell.strip().lower() for cell in cells]
@@ -67,15 +68,15 @@ class WikiBM:
                     columns, width = {name: header.index(name) for name in _COLUMNS}, len(header)
                     continue
             if not any(map(str.strip, cells)):
-                report.reject(str(path), number, BLANK_SOURCE)
+                report.reject(name_of(path), number, BLANK_SOURCE)
             elif len(cells) != width:
-                report.reject(str(path), number, "the number of columns is wrong")
+                report.reject(name_of(path), number, "the number of columns is wrong")
             elif not (source := on_one_line(cells[columns["complex"]])):
-                report.reject(str(path), number, BLANK_SOURCE)
+                report.reject(name_of(path), number, BLANK_SOURCE)
             elif not (simple := by_segmenter(cells[columns["simple"]])):
-                report.reject(str(path), number, BLANK_SIMPLE)
+                report.reject(name_of(path), number, BLANK_SIMPLE)
             else:
-                yield Example(source, (simple,), f"{path}:{number}")
+                yield Example(source, (simple,), f"{name_of(path)}:{number}")
 
 
 class ContBM(WikiBM):

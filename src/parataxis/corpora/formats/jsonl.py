@@ -8,7 +8,7 @@ from pathlib import Path
 import pydantic_core
 
 from parataxis.corpora.example import Example, Triple, group
-from parataxis.corpora.files import BLANK_SOURCE, one_path, read_lines, write_files
+from parataxis.corpora.files import BLANK_SOURCE, name_of, one_path, read_lines, write_files
 from parataxis.corpora.protocol import Report
 
 __all__ = ["Jsonl"]
@@ -46,9 +46,9 @@ class Jsonl:
             if not line.strip():
                 continue
             try:
-                yield _example(line, f"{path}:{number}")
+                yield _example(line, f"{name_of(path)}:{number}")
             except _MalformedError as error:
-                report.reject(str(path), number, str(error))
+                report.reject(name_of(path), number, str(error))
 
 
 def _example(line: str, default_id: str) -> Example:

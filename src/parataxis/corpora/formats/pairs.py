@@ -37,11 +37,11 @@ class _Pair:
         sources, targets = self._two(paths)
         for (line, source), (number, target) in aligned(paths, report, self._sources):
             if not source.strip():
-                report.reject(str(sources), line, BLANK_SOURCE)
+                report.reject(name_of(sources), line, BLANK_SOURCE)
             elif not (simple := self._cut(target)):
-                report.reject(str(targets), number, BLANK_SIMPLE)
+                report.reject(name_of(targets), number, BLANK_SIMPLE)
             else:
-                yield Example(source.strip(), (simple,), f"{sources}:{line}")
+                yield Example(source.strip(), (simple,), f"{name_of(sources)}:{line}")
 
     def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
         """One pair of lines for each reference."""
@@ -109,13 +109,21 @@ class MinWiki(_Pair):
         return at_final_stops(text[:-1] if text.endswith(" ..") else text)
 
     def _joined(self, reference: tuple[str, ...]) -> str:
-        line = " ".join(f"{on_one_line(each).rstrip(' .')} ." for each in reference)
+        line = " ".join(map(_with_final_stop, reference))
         if len(self._cut(line)) != len(reference):
             raise InputError(
                 f'The format {self.name} cannot tell the simple sentences apart in "{line}"; '
                 "write jsonl."
             )
         return line
+
+
+def _with_final_stop(sentence: str) -> str:
+    """The sentence with its final mark, or else a stop, as a token of its own."""
+    line = on_one_line(sentence)
+    if line[-1] not in ".?!":
+        return f"{line} ."
+    return line if line[-2:-1] == " " else f"{line[:-1]} {line[-1]}"
 
 
 class DeSSE(_Pair):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from parataxis.corpora.example import Example
-from parataxis.corpora.files import BLANK_SIMPLE, BLANK_SOURCE, aligned, write_files
+from parataxis.corpora.files import BLANK_SIMPLE, BLANK_SOURCE, aligned, name_of, write_files
 from parataxis.corpora.protocol import Report
 from parataxis.corpora.sentences import (
     SEP,
@@ -34,14 +34,14 @@ class Parallel:
             raise InputError(f"The format {self.name} needs a file of sources.")
         for (number, source), *lines in aligned(paths, report):
             if not source.strip():
-                report.reject(str(paths[0]), number, BLANK_SOURCE)
+                report.reject(name_of(paths[0]), number, BLANK_SOURCE)
                 continue
             references = tuple(self._cut(line) for _, line in lines)
             if all(references):
-                yield Example(source.strip(), references, f"{paths[0]}:{number}")
+                yield Example(source.strip(), references, f"{name_of(paths[0])}:{number}")
             else:
                 blank = paths[1 + references.index(())]
-                report.reject(str(blank), number, BLANK_SIMPLE)
+                report.reject(name_of(blank), number, BLANK_SIMPLE)
 
     def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
         """The sources, and in each other file one reference of every source."""

@@ -8,6 +8,7 @@ from parataxis.corpora.example import Example
 from parataxis.corpora.files import (
     BLANK_SIMPLE,
     BLANK_SOURCE,
+    name_of,
     one_path,
     read_lines,
     references_of,
@@ -31,15 +32,15 @@ class WikiSplit:
         for number, line in read_lines(path, report):
             source, *simple = line.split("\t")
             if not line.strip() or not source.strip():
-                report.reject(str(path), number, BLANK_SOURCE)
+                report.reject(name_of(path), number, BLANK_SOURCE)
             elif not simple:
-                report.reject(str(path), number, "there is no tab")
+                report.reject(name_of(path), number, "there is no tab")
             elif len(simple) > 1:
-                report.reject(str(path), number, "there are more than two columns")
+                report.reject(name_of(path), number, "there are more than two columns")
             elif not (sentences := at_mark(simple[0], WIKISPLIT_MARK)):
-                report.reject(str(path), number, BLANK_SIMPLE)
+                report.reject(name_of(path), number, BLANK_SIMPLE)
             else:
-                yield Example(source.strip(), (sentences,), f"{path}:{number}")
+                yield Example(source.strip(), (sentences,), f"{name_of(path)}:{number}")
 
     def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
         """One line for each reference."""

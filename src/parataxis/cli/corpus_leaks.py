@@ -1,0 +1,164 @@
+"""``parataxis corpus leaks``: what of an evaluation set stands in a training set."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+
+from parataxis.cli.corpus_inputs import (
+    CORPUS_HELP,
+    StrictOption,
+    TableFormat,
+    TableFormatOption,
+    counting,
+    parse_corpora,
+    read_corpus,
+)
+from parataxis.cli.tables import plain_table
+from parataxis.cli.terminal import Progress, open_output
+from parataxis.corpora.leaks import INSIDE, NEAR, Leak, Overlap, Overlaps, find_overlaps
+
+__all__ = ["leaks"]
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    train: str
+    evaluation: str
+    found: Overlaps
+
+
+def leaks(
+    evaluation: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS...",
+            show_default=False,
+            help=f"Evaluation sets, dev or test, each {CORPUS_HELP}",
+        ),
+    ],
+    train: Annotated[
+        list[str],
+        typer.Option(
+            "--train",
+            metavar="CORPUS",
+            help="A training set, named in the same way; several times.",
+        ),
+    ],
+    near: Annotated[
+        float,
+        typer.Option(
+            "--near",
+            min=0.5,
+            max=1.0,
+            metavar="J",
+            help="Texts that share this part of their word 3-grams (Jaccard) are nearly the same; "
+            "1 looks for none.",
+        ),
+    ] = NEAR,
+    show: Annotated[
+        int,
+        typer.Option(
+            "--show", min=0, max=5, metavar="N", help="Show up to N texts of each kind of leak."
+        ),
+    ] = 0,
+    fail: Annotated[
+        bool, typer.Option("--fail", help="Exit with code 1 if anything leaks.")
+    ] = False,
+    output_format: TableFormatOption = TableFormat.TEXT,
+    strict: StrictOption = False,
+) -> None:
+    """Check what of an evaluation set stands in a training set.
+
+    Sources, simple sentences and triples that also stand in training leak; vocabulary, names and
+    relations in common are no leak, and are shown because results depend on them.
+    """
+    sets, trains = parse_corpora(evaluation), parse_corpora(train)
+    comparisons = []
+    with open_output(None) as out:
+        with Progress(None, out) as progress:
+            for each in trains:
+                parts = {part.label: read_corpus(part, strict=strict) for part in sets}
+                examples = counting(read_corpus(each, strict=strict), progress)
+                overlaps = find_overlaps(examples, parts, near=near)
+                comparisons += [
+                    _Comparison(each.label, name, found) for name, found in overlaps.items()
+                ]
+        if output_format is TableFormat.JSON:
+            records = [_record(each) for each in comparisons]
+            out.write(json.dumps(records, ensure_ascii=False, indent=1) + "\n")
+        else:
+            out.write("\n".join(_text(each, show) for each in comparisons))
+    if fail and any(each.found.is_leak for each in comparisons):
+        raise typer.Exit(1)
+
+
+def _record(comparison: _Comparison) -> dict[str, object]:
+    return {
+        "train": comparison.train,
+        "evaluation": comparison.evaluation,
+        "leak": comparison.found.is_leak,
+        "inside": round(comparison.found.inside, 4),
+        "overlaps": [{**asdict(each), "leak": each.is_leak} for each in comparison.found.leaks],
+    }
+
+
+_HEADER = ("", "found", "of", "%", "different", "of", "%", "")
+
+
+def _text(comparison: _Comparison, show: int) -> str:
+    head = f"{comparison.evaluation} in {comparison.train}\n"
+    rows = [_row(each) for each in comparison.found.leaks]
+    return head + plain_table(_HEADER, rows, right=range(1, 7)) + "".join(_loud(comparison, show))
+
+
+def _row(leak: Leak) -> tuple[str, ...]:
+    return (
+        leak.kind.value,
+        f"{leak.found:,}",
+        f"{leak.total:,}",
+        _percent(leak.found, leak.total),
+        f"{leak.unique_found:,}",
+        f"{leak.unique_total:,}",
+        _percent(leak.unique_found, leak.unique_total),
+        "LEAK" if leak.is_leak else "",
+    )
+
+
+def _loud(comparison: _Comparison, show: int) -> Iterator[str]:
+    """A line for each leak, and what it is about."""
+    for leak in comparison.found.leaks:
+        if not leak.is_leak:
+            continue
+        yield (
+            f"LEAK: {leak.unique_found:,} of {leak.unique_total:,} different {_noun(leak.kind)} "
+            f"of {comparison.evaluation} stand {_how(leak.kind)}in {comparison.train}.\n"
+        )
+        for sight in leak.sights[:show]:
+            yield f"  {sight.text}\n"
+            if sight.text != sight.seen:
+                yield f"  {sight.seen} ({sight.jaccard:.2f})\n"
+            yield f"    {sight.id}\n"
+    inside = comparison.found.inside
+    if inside > INSIDE:
+        share = "All" if inside == 1 else f"{100 * inside:.0f} %"
+        yield (
+            f"LEAK: {comparison.evaluation} sits inside {comparison.train}: {share} of its sources "
+            "are there. Do not train on it and report results on the other.\n"
+        )
+    if not comparison.found.is_leak:
+        yield "No leak.\n"
+
+
+def _noun(kind: Overlap) -> str:
+    return kind.value.partition(",")[0]
+
+
+def _how(kind: Overlap) -> str:
+    return "nearly " if kind in (Overlap.NEAR_SOURCES, Overlap.NEAR_SIMPLE) else ""
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.2f}" if whole else "0.00"

@@ -1,0 +1,284 @@
+"""Leak check: what of an evaluation set a system may have seen in training.
+
+The evaluation sets are held in memory, the training set streams past them once. The diagnostics
+are those of Aharoni and Goldberg (2018, tables 1 and 4): simple sentences found verbatim,
+vocabulary, entities and relations; to these come sources, triples, and near-duplicates.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from itertools import islice
+
+from parataxis.corpora.example import Example
+from parataxis.corpora.minhash import NearIndex, band_keys
+from parataxis.corpora.sentences import on_one_line
+from parataxis.text.tokens import tokenize
+
+__all__ = ["INSIDE", "EvaluationSet", "Leak", "Overlap", "Overlaps", "Sight", "find_overlaps"]
+
+NEAR = 0.8
+"""Texts with at least this share of their word 3-grams in common are near-duplicates."""
+
+INSIDE = 0.5
+"""An evaluation set of whose sources more than this share is in training sits inside it."""
+
+_SHOWN = 5
+_BATCH = 512
+
+
+class Overlap(StrEnum):
+    """What an evaluation set can have in common with a training set."""
+
+    SOURCES = "sources, verbatim"
+    NEAR_SOURCES = "sources, nearly"
+    SIMPLE = "simple sentences, verbatim"
+    NEAR_SIMPLE = "simple sentences, nearly"
+    TRIPLES = "triples"
+    VOCABULARY = "vocabulary"
+    NAMES = "names"
+    ENTITIES = "entities"
+    RELATIONS = "relations"
+
+    @property
+    def is_leak(self) -> bool:
+        """Whether any of it is too much. Words, names and relations are there to be learnt."""
+        return self in _LEAKS
+
+
+_LEAKS = frozenset(
+    [
+        Overlap.SOURCES,
+        Overlap.NEAR_SOURCES,
+        Overlap.SIMPLE,
+        Overlap.NEAR_SIMPLE,
+        Overlap.TRIPLES,
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A text of the evaluation set, and the one in training that is the same or nearly so."""
+
+    text: str
+    seen: str
+    id: str
+    """Of the training example."""
+    jaccard: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """How many of a kind were found in training: of all, each time it occurs, and of the
+    different ones. Verbatim ones are not counted again as near ones."""
+
+    kind: Overlap
+    found: int
+    total: int
+    unique_found: int
+    unique_total: int
+    sights: tuple[Sight, ...] = ()
+
+    @property
+    def is_leak(self) -> bool:
+        """Whether something leaks."""
+        return self.kind.is_leak and self.found > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Overlaps:
+    """All that an evaluation set has in common with a training set."""
+
+    leaks: tuple[Leak, ...]
+
+    def __getitem__(self, kind: Overlap) -> Leak:
+        return next(leak for leak in self.leaks if leak.kind is kind)
+
+    @property
+    def is_leak(self) -> bool:
+        """Whether anything leaks."""
+        return any(leak.is_leak for leak in self.leaks)
+
+    @property
+    def inside(self) -> float:
+        """The share of different sources that are in training, verbatim or nearly."""
+        verbatim, near = self[Overlap.SOURCES], self[Overlap.NEAR_SOURCES]
+        total = verbatim.unique_total
+        return (verbatim.unique_found + near.unique_found) / total if total else 0.0
+
+
+class _Texts:
+    """Sentences of an evaluation set, and which of them were seen."""
+
+    def __init__(self, counts: Counter[str], near: float) -> None:
+        self.counts = counts
+        self.texts = list(counts)
+        self._index = NearIndex(self.texts, threshold=near) if near < 1 else None
+        self._places = {text: place for place, text in enumerate(self.texts)}
+        self._verbatim: dict[int, Sight] = {}
+        self._near: dict[int, Sight] = {}
+
+    def meet(self, others: "_Seen") -> None:
+        """Look for texts of a training set."""
+        for text, id_ in others.texts:
+            place = self._places.get(text)
+            if place is not None and place not in self._verbatim:
+                self._verbatim[place] = Sight(text, text, id_)
+                self._near.pop(place, None)
+        if self._index is None:
+            return
+        done = self._verbatim.keys() | self._near.keys()
+        texts = [text for text, _ in others.texts]
+        for at, place, near in self._index.matches(texts, keys=others.keys, skip=done):
+            self._near.setdefault(place, Sight(self.texts[place], *others.texts[at], near))
+
+    def leaks(self, verbatim: Overlap, near: Overlap) -> Iterator[Leak]:
+        yield self._leak(verbatim, self._verbatim)
+        if self._index is not None:
+            yield self._leak(near, self._near)
+
+    def _leak(self, kind: Overlap, seen: Mapping[int, Sight]) -> Leak:
+        found = sum(self.counts[self.texts[place]] for place in seen)
+        sights = tuple(seen[place] for place in sorted(seen)[:_SHOWN])
+        return Leak(kind, found, self.counts.total(), len(seen), len(self.texts), sights)
+
+
+@dataclass
+class _Things:
+    """Words, names, entities, relations or triples of an evaluation set."""
+
+    counts: Counter[object] = field(default_factory=Counter)
+    seen: set[object] = field(default_factory=set)
+
+    def meet(self, others: Iterable[object]) -> None:
+        self.seen.update(other for other in others if other in self.counts)
+
+    def leak(self, kind: Overlap) -> Leak:
+        found = sum(self.counts[each] for each in self.seen)
+        return Leak(kind, found, self.counts.total(), len(self.seen), len(self.counts))
+
+
+class EvaluationSet:
+    """An evaluation set, held to be compared with one training set.
+
+    ``near`` is the Jaccard from which on texts are near-duplicates; 1 looks for none.
+    """
+
+    def __init__(self, examples: Iterable[Example], *, near: float = NEAR) -> None:
+        sources: Counter[str] = Counter()
+        simple: Counter[str] = Counter()
+        self._things = {kind: _Things() for kind in _THINGS}
+        for example in examples:
+            sources[on_one_line(example.source)] += 1
+            simple.update(on_one_line(text) for each in example.references for text in each)
+            for kind, found in _things(example):
+                self._things[kind].counts.update(found)
+        self._sources = _Texts(sources, near)
+        self._simple = _Texts(simple, near)
+
+    def meet(self, batch: "_Batch") -> None:
+        """Look for what is in these examples of a training set."""
+        self._sources.meet(batch.sources)
+        self._simple.meet(batch.simple)
+        for kind, found in batch.things.items():
+            self._things[kind].meet(found)
+
+    def overlaps(self) -> Overlaps:
+        """What was found until now."""
+        leaks = [
+            *self._sources.leaks(Overlap.SOURCES, Overlap.NEAR_SOURCES),
+            *self._simple.leaks(Overlap.SIMPLE, Overlap.NEAR_SIMPLE),
+            *(things.leak(kind) for kind, things in self._things.items() if things.counts),
+        ]
+        return Overlaps(tuple(leaks))
+
+
+class _Seen:
+    """Texts of a training set with the ids of their examples."""
+
+    def __init__(self, texts: Sequence[tuple[str, str]], *, near: bool) -> None:
+        self.texts = texts
+        self.keys = band_keys([text for text, _ in texts]) if near and texts else None
+
+
+class _Batch:
+    """Examples of a training set, made ready once for all evaluation sets."""
+
+    def __init__(self, examples: Sequence[Example], *, near: bool) -> None:
+        sources = [(on_one_line(example.source), example.id) for example in examples]
+        self.sources = _Seen(sources, near=near)
+        simple = {
+            on_one_line(text): example.id
+            for example in examples
+            for reference in example.references
+            for text in reference
+        }
+        self.simple = _Seen(list(simple.items()), near=near)
+        self.things: dict[Overlap, set[object]] = {kind: set() for kind in _THINGS}
+        for example in examples:
+            for kind, found in _things(example):
+                self.things[kind].update(found)
+
+
+def find_overlaps(
+    train: Iterable[Example], parts: Mapping[str, Iterable[Example]], *, near: float = NEAR
+) -> dict[str, Overlaps]:
+    """What each evaluation set has in common with a training set, which is read once.
+
+    >>> seen = Example("It rained, so we left.", (("It rained.", "So we left."),), "train:1")
+    >>> new = Example("It rained, so I stayed.", (("It rained.", "So I stayed."),), "test:1")
+    >>> found = find_overlaps([seen], {"test": [new]})["test"]
+    >>> found[Overlap.SIMPLE].found, found[Overlap.SIMPLE].total, found.is_leak
+    (1, 2, True)
+    """
+    held = {name: EvaluationSet(examples, near=near) for name, examples in parts.items()}
+    stream = iter(train)
+    while examples := list(islice(stream, _BATCH)):
+        batch = _Batch(examples, near=near < 1)
+        for part in held.values():
+            part.meet(batch)
+    return {name: part.overlaps() for name, part in held.items()}
+
+
+_THINGS = (
+    Overlap.TRIPLES,
+    Overlap.VOCABULARY,
+    Overlap.NAMES,
+    Overlap.ENTITIES,
+    Overlap.RELATIONS,
+)
+
+
+def _things(example: Example) -> Iterator[tuple[Overlap, Iterable[object]]]:
+    """What is compared one by one: words in lower case; names in sources; and of triples, the
+    subjects as entities."""
+    source = _tokens(example.source)
+    simple = (token for each in example.references for text in each for token in _tokens(text))
+    yield Overlap.VOCABULARY, map(str.lower, (*source, *simple))
+    yield Overlap.NAMES, _names(source)
+    if example.triples:
+        yield Overlap.TRIPLES, example.triples
+        yield Overlap.ENTITIES, {triple.subject for triple in example.triples}
+        yield Overlap.RELATIONS, {triple.relation for triple in example.triples}
+
+
+@lru_cache(1 << 14)  # some corpora, such as WebSplit, repeat few sentences many times
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(token.text for token in tokenize(text))
+
+
+def _names(tokens: Sequence[str]) -> Iterator[str]:
+    """Runs of capitalised words: a guess at the names, good enough to compare two corpora. The
+    first word has a capital anyway, so that a name must not begin there."""
+    run: list[str] = []
+    for token in tokens[1:]:
+        if len(token) > 1 and token[0].isupper():
+            run.append(token)
+        elif run:
+            yield " ".join(run)
+            run = []
+    if run:
+        yield " ".join(run)
