@@ -10,6 +10,7 @@ from parataxis.corpora.files import (
     BLANK_SOURCE,
     Line,
     aligned,
+    name_of,
     references_of,
     write_files,
 )
