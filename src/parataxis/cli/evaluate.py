@@ -1,0 +1,215 @@
+"""``parataxis evaluate``: how good systems are, side by side, by every automatic metric."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parataxis.cli.inputs import STDIN, resolve_inputs
+from parataxis.cli.tables import counted, plain_table
+from parataxis.cli.terminal import open_output, warn
+from parataxis.errors import InputError
+from parataxis.metrics.protocol import Metric
+from parataxis.metrics.registry import ANALYSED, available_metrics, default_metrics, load_metric
+from parataxis.reports.compare import Comparison, compare
+from parataxis.reports.figures import figures
+from parataxis.reports.instructive import instructive
+from parataxis.reports.page import comparison_page
+from parataxis.reports.resample import Resampler
+from parataxis.reports.systems import read_examples, read_system
+from parataxis.reports.tables import (
+    as_csv,
+    as_json,
+    as_latex,
+    as_markdown,
+    cells,
+    part_cells,
+    signatures,
+    turned,
+)
+
+__all__ = ["evaluate", "metrics"]
+
+
+class ReportFormat(StrEnum):
+    """How ``evaluate`` writes its table."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    LATEX = "latex"
+    JSON = "json"
+
+
+def evaluate(
+    outputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME=]FILE... | -",
+            show_default=False,
+            help="The outputs of systems: rewrites as JSON lines, or text with the rewrite of one "
+            "source a line, its sentences parted by <SEP>.",
+        ),
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--source", "-s", metavar="FILE", help="The sources, one a line."),
+    ] = None,
+    references: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--references",
+            "-r",
+            metavar="FILE",
+            help="References: JSON lines, text aligned with the sources, or files of a corpus; "
+            "give it once for each file.",
+        ),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            "--corpus",
+            "-c",
+            metavar="FORMAT",
+            help="The corpus format of the references (with --source in front, where it has one).",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", metavar="NAME", help="Only this metric; can be repeated."),
+    ] = None,
+    analysed: Annotated[
+        bool,
+        typer.Option("--analysed", help="Also the metrics that read every sentence: slower."),
+    ] = False,
+    output_format: Annotated[
+        ReportFormat, typer.Option("--format", "-f", help="How the table is written.")
+    ] = ReportFormat.TEXT,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Also write every form of the table and a report with figures into this folder.",
+        ),
+    ] = None,
+    trials: Annotated[
+        int,
+        typer.Option(min=0, help="Resampled corpora for intervals and tests; 0 leaves both out."),
+    ] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the resampling.")] = 1,
+) -> None:
+    """Score systems side by side.
+
+    The table always has a row SOURCE, the sources as they are, and a row REFERENCE where
+    references allow: each reference scored against the others of its source. Every number has a
+    signature, which says how to compute it again.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        named = [_named(each, Path(scratch)) for each in outputs or [STDIN]]
+        examples = read_examples(source, references or [], corpus, [path for _, path in named])
+        systems = [read_system(name, path, examples, source) for name, path in named]
+    has_references = all(example.references for example in examples)
+    chosen = [
+        load_metric(name)
+        for name in metric or default_metrics(references=has_references, analyser=analysed)
+    ]
+    for each in chosen:
+        if each.needs_references and not has_references:
+            raise InputError(f"The metric {each.name} needs a reference for every source.")
+    resampler = Resampler(trials, seed) if trials else None
+    comparison = compare(examples, systems, chosen, resampler)
+    if output is not None:
+        _write_report(comparison, output)
+    with open_output(None) as out:
+        out.write(_WRITERS[output_format](comparison))
+
+
+def metrics() -> None:
+    """List the metrics that `evaluate` knows."""
+    rows = [
+        (each.name, each.summary if each.problem is None else f"(unusable) {each.problem}")
+        for each in available_metrics()
+    ]
+    with open_output(None) as out:
+        out.write(plain_table(("metric", "what it says"), rows))
+
+
+def _named(argument: str, scratch: Path) -> tuple[str, Path]:
+    """The name of a system and its file; standard input is kept in a file first."""
+    name, mark, file = argument.partition("=")
+    if not mark or Path(argument).exists():
+        name, file = "", argument
+    (found,) = resolve_inputs([file])
+    if found.text is not None:
+        raise InputError(f'There is no file "{file}"; evaluate reads the outputs of systems.')
+    if found.path is not None and not found.is_stream:
+        return name or _stem(found.path), found.path
+    kept = scratch / "stdin.jsonl"
+    with found.lines() as lines:
+        kept.write_text("".join(lines), encoding="utf-8")
+    return name or "stdin", kept
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".gz").removesuffix(path.suffix) or path.name
+
+
+def _text(comparison: Comparison) -> str:
+    """The table, the parts of the metrics by the analyser, and all signatures."""
+    header, rows = turned(*cells(comparison))
+    parts = [plain_table(header, rows, right=range(1, len(header)))]
+    for metric in comparison.metrics:
+        names, values = part_cells(comparison, metric)
+        if metric.name in ANALYSED and len(names) > 1:
+            names[0] = metric.name
+            parts.append(plain_table(names, values, right=range(1, len(names))))
+    notes = [counted(len(comparison.examples), "source"), *signatures(comparison)]
+    return "\n".join([*parts, "\n".join(notes)]) + "\n"
+
+
+def _write_report(comparison: Comparison, folder: Path) -> None:
+    """All forms of the table and the page; the folder gets them when all are made."""
+    drawn = _sentence_metric(comparison)
+    page = comparison_page(
+        "Systems compared",
+        comparison,
+        figures(comparison, drawn),
+        instructive(comparison, drawn) if drawn else [],
+    )
+    made = {
+        "scores.txt": _text(comparison),
+        "scores.md": as_markdown(comparison),
+        "scores.csv": as_csv(comparison),
+        "scores.tex": as_latex(comparison),
+        "scores.json": as_json(comparison),
+        "report.html": page,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        for name, text in made.items():
+            (Path(scratch) / name).write_text(text, encoding="utf-8")
+        for name in made:
+            shutil.move(Path(scratch) / name, folder / name)
+    warn(f"The report is in {folder / 'report.html'}.")
+
+
+def _sentence_metric(comparison: Comparison) -> Metric | None:
+    """What the systems are ranked by on single sources: SARI, or else the first metric."""
+    known = [each for each in comparison.metrics if each.higher_is_better is not None]
+    preferred = [each for each in known if each.name.startswith("sari")]
+    return next(iter(preferred or known), None)
+
+
+_WRITERS: dict[ReportFormat, Callable[[Comparison], str]] = {
+    ReportFormat.TEXT: _text,
+    ReportFormat.MARKDOWN: as_markdown,
+    ReportFormat.CSV: as_csv,
+    ReportFormat.LATEX: as_latex,
+    ReportFormat.JSON: as_json,
+}

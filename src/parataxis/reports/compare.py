@@ -1,0 +1,186 @@
+"""Systems side by side: every metric of every system, with intervals and tests."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from parataxis.corpora.example import Example
+from parataxis.errors import InputError
+from parataxis.metrics.protocol import Item, Metric, Score, Statistics
+from parataxis.reports.resample import Interval, Resampler
+
+__all__ = ["REFERENCE", "SOURCE", "Comparison", "System", "SystemScores", "compare", "with_outputs"]
+
+SOURCE, REFERENCE = "SOURCE", "REFERENCE"
+"""The rows that every comparison has: the sources as they are, and the references."""
+
+WINDOW = 256
+"""How many items a metric gets at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system and its rewrites, in the order of the examples that it is compared on."""
+
+    name: str
+    rewrites: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """What the metrics say of one system; a metric is left out where it has nothing to compare
+    with. ``rows`` holds the statistics of each rewrite, in the order of the examples."""
+
+    name: str
+    scores: Mapping[str, Score]
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    rows: Mapping[str, Statistics] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A table of systems and metrics. ``p_values`` is by metric and pair of system names."""
+
+    examples: Sequence[Example]
+    metrics: Sequence[Metric]
+    systems: Sequence[System]
+    results: Sequence[SystemScores]
+    p_values: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
+
+    def result(self, name: str) -> SystemScores:
+        """The scores of the system of that name."""
+        return next(result for result in self.results if result.name == name)
+
+
+def with_outputs(
+    examples: Sequence[Example], name: str, outputs: Iterable[tuple[str, tuple[str, ...]]]
+) -> System:
+    """A system from its outputs, pairs of a source and a rewrite, in any order.
+
+    Raises InputError where a source of the examples has no rewrite; a rewrite of any other source
+    is an error too, since it shows that the wrong files were given.
+    """
+    wanted = {example.source for example in examples}
+    found: dict[str, tuple[str, ...]] = {}
+    for source, simple in outputs:
+        if source not in wanted:
+            raise InputError(f'{name} rewrites "{_shown(source)}", which is not among the sources.')
+        found[source] = simple
+    for example in examples:
+        if example.source not in found:
+            raise InputError(f'{name} has no rewrite of "{_shown(example.source)}".')
+    return System(name, tuple(found[example.source] for example in examples))
+
+
+def compare(
+    examples: Sequence[Example],
+    systems: Sequence[System],
+    metrics: Sequence[Metric],
+    resampler: Resampler | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Comparison:
+    """Score the systems, with the sources and the references as rows of their own.
+
+    With a resampler there are intervals, and p-values between all pairs of systems.
+    """
+    _check(examples, systems)
+    sources = System(SOURCE, tuple((example.source,) for example in examples))
+    everyone = [sources, *systems]
+    results = []
+    for system in everyone:
+        progress(system.name)
+        rows = {
+            metric.name: _rows(metric, _items(examples, system))
+            for metric in metrics
+            if not metric.needs_references or all(example.references for example in examples)
+        }
+        results.append(_scored(system.name, metrics, rows, resampler))
+    progress(REFERENCE)
+    if rows := _reference_rows(examples, metrics):
+        results.append(_scored(REFERENCE, metrics, rows, resampler))
+    p_values = _tests(metrics, results[1 : len(everyone)], resampler) if resampler else {}
+    return Comparison(examples, metrics, everyone, results, p_values)
+
+
+def _check(examples: Sequence[Example], systems: Sequence[System]) -> None:
+    if not examples:
+        raise InputError("There are no sources to compare systems on.")
+    names = [system.name for system in systems]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f'Two outputs are called "{name}"; name them as NAME=FILE.')
+        if name in (SOURCE, REFERENCE):
+            raise InputError(f'No system can be called "{name}": every table has that row.')
+
+
+def _items(examples: Sequence[Example], system: System) -> list[Item]:
+    return [
+        Item(example.source, simple, example.references)
+        for example, simple in zip(examples, system.rewrites, strict=True)
+    ]
+
+
+def _rows(metric: Metric, items: Sequence[Item]) -> Statistics:
+    windows = [items[start : start + WINDOW] for start in range(0, len(items), WINDOW)]
+    return np.concatenate([metric.statistics(window) for window in windows])
+
+
+def _reference_rows(
+    examples: Sequence[Example], metrics: Sequence[Metric]
+) -> dict[str, Statistics]:
+    """What the metrics say of the references themselves, on the mean of those of one source.
+
+    A metric that needs references compares each with the others of its source, so every source
+    must have two.
+    """
+    fewest = min(len(example.references) for example in examples)
+    if not fewest:
+        return {}
+    items = [
+        Item(example.source, reference, example.references[:k] + example.references[k + 1 :])
+        for example in examples
+        for k, reference in enumerate(example.references)
+    ]
+    starts = np.cumsum([0, *(len(example.references) for example in examples[:-1])])
+    counts = np.array([len(example.references) for example in examples], dtype=np.float64)
+    found = {}
+    for metric in metrics:
+        if fewest > 1 or not metric.needs_references:
+            sums = np.add.reduceat(_rows(metric, items), starts, axis=0)
+            found[metric.name] = sums / counts[:, None]
+    return found
+
+
+def _scored(
+    name: str,
+    metrics: Sequence[Metric],
+    rows: Mapping[str, Statistics],
+    resampler: Resampler | None,
+) -> SystemScores:
+    known = [metric for metric in metrics if metric.name in rows]
+    scores = {metric.name: metric.from_statistics(rows[metric.name].sum(0)) for metric in known}
+    intervals = (
+        {metric.name: resampler.interval(metric, rows[metric.name]) for metric in known}
+        if resampler
+        else {}
+    )
+    return SystemScores(name, scores, intervals, rows)
+
+
+def _tests(
+    metrics: Sequence[Metric], results: Sequence[SystemScores], resampler: Resampler
+) -> dict[tuple[str, str, str], float]:
+    return {
+        (metric.name, first.name, second.name): resampler.p_value(
+            metric, first.rows[metric.name], second.rows[metric.name]
+        )
+        for metric in metrics
+        for first, second in combinations(results, 2)
+        if metric.name in first.rows
+    }
+
+
+def _shown(source: str, longest: int = 60) -> str:
+    return source if len(source) <= longest else f"{source[:longest]}..."

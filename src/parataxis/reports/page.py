@@ -1,0 +1,140 @@
+"""A comparison as one HTML page: the table, the figures and the most instructive sources.
+
+The page is self-contained: it needs no other file, no script and no network.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+
+from parataxis.reports.compare import REFERENCE, SOURCE, Comparison
+from parataxis.reports.instructive import Instructive
+from parataxis.reports.tables import best_system, cells, part_cells, signatures, turned
+from parataxis.text.tokens import tokenize
+
+__all__ = ["comparison_page"]
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_SIGNIFICANT = "Bold is the best system; * says that it differs from the second with p &lt; .05."
+_INTERVALS = "Under a score is its 95 % bootstrap interval."
+
+
+def comparison_page(
+    title: str,
+    comparison: Comparison,
+    figures: Mapping[str, str],
+    chosen: Sequence[Instructive],
+) -> str:
+    """The page."""
+    style = (files("parataxis.reports") / "assets" / "report.css").read_text(encoding="utf-8")
+    parts = [
+        "<!doctype html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        f"<title>{escape(title)}</title>",
+        f"<style>\n{style}</style>",
+        "</head>",
+        "<body>",
+        f"<h1>{escape(title)}</h1>",
+        f"<p>{len(comparison.examples):,} sources. {_SIGNIFICANT} {_INTERVALS}</p>",
+        *_scores(comparison),
+        "<h2>Parts</h2>",
+        *_parts(comparison),
+        "<h2>Figures</h2>",
+        *(
+            f"<figure><figcaption>{escape(caption)}</figcaption>{svg}</figure>"
+            for caption, svg in figures.items()
+        ),
+        "<h2>Examples</h2>",
+        "<p><ins>Underlined</ins> words are not in the source; <s>struck</s> words of the source "
+        "are not in the rewrite.</p>",
+        *map(_article, chosen),
+        "<h2>Signatures</h2>",
+        "<ul>",
+        *(f"<li><code>{escape(each)}</code></li>" for each in signatures(comparison)),
+        "</ul>",
+        "<footer><p>Made with Parataxis.</p></footer>",
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _scores(comparison: Comparison) -> Iterable[str]:
+    header, rows = turned(*cells(comparison))
+    yield '<div class="wide"><table>'
+    yield _row("th", header)
+    for metric, row in zip(comparison.metrics, rows, strict=True):
+        best = best_system(comparison, metric)
+        yield f'<tr><td title="{escape(metric.summary)}">{escape(row[0])}</td>'
+        for result, cell in zip(comparison.results, row[1:], strict=True):
+            interval = result.intervals.get(metric.name)
+            bounds = f"<small>{interval.low:.1f}–{interval.high:.1f}</small>" if interval else ""
+            kind = "best" if result.name == best else ""
+            kind = "fixed" if result.name in (SOURCE, REFERENCE) else kind
+            yield f'<td class="{kind}">{escape(cell)}{bounds}</td>'
+        yield "</tr>"
+    yield "</table></div>"
+
+
+def _parts(comparison: Comparison) -> Iterable[str]:
+    for metric in comparison.metrics:
+        header, rows = part_cells(comparison, metric)
+        if len(header) > 1:
+            yield f"<p><strong>{escape(metric.name)}</strong>: {escape(metric.summary)}</p>"
+            yield '<div class="wide"><table>'
+            yield _row("th", header)
+            yield from (_row("td", row) for row in rows)
+            yield "</table></div>"
+
+
+def _row(tag: str, row: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in row)}</tr>"
+
+
+def _article(chosen: Instructive) -> str:
+    example = chosen.example
+    parts = [
+        f'<article><p class="reason">{escape(example.id)}: {escape(chosen.reason)}</p>',
+        f"<p>{escape(example.source)}</p>",
+        "<dl>",
+    ]
+    for name, simple, value in chosen.rewrites:
+        parts.append(f"<dt>{escape(name)}<small>{value:.1f}</small></dt>")
+        parts.append(f"<dd>{_sentences(simple, example.source)}</dd>")
+    for reference in example.references[:1]:
+        parts.append(f"<dt>{REFERENCE}</dt><dd>{_sentences(reference, example.source)}</dd>")
+    return "\n".join([*parts, "</dl></article>"])
+
+
+def _sentences(simple: Sequence[str], source: str) -> str:
+    known = Counter(_words(source))
+    items = "".join(f"<li>{_marked(sentence, known)}</li>" for sentence in simple)
+    lost = Counter(_words(source)) - Counter(word for each in simple for word in _words(each))
+    left_out = [
+        token.text
+        for token in tokenize(source)
+        if lost[token.text.lower()] > 0 and any(map(str.isalnum, token.text))
+    ]
+    missing = f"<p><s>{escape(' '.join(left_out))}</s></p>" if left_out else ""
+    return f"<ol>{items}</ol>{missing}"
+
+
+def _marked(sentence: str, known: Mapping[str, int]) -> str:
+    """The sentence with the words marked that the source does not have."""
+    parts, end = [], 0
+    for token in tokenize(sentence):
+        parts.append(escape(sentence[end : token.start]))
+        text = escape(token.text)
+        new = token.text.lower() not in known and any(map(str.isalnum, token.text))
+        parts.append(f"<ins>{text}</ins>" if new else text)
+        end = token.end
+    return "".join([*parts, escape(sentence[end:])])
+
+
+def _words(text: str) -> list[str]:
+    return [token.text.lower() for token in tokenize(text)]
