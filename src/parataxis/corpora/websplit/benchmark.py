@@ -1,0 +1,447 @@
+"""The released files of WebSplit v0.1 and v1.0 (Narayan et al. 2017; github.com/shashiongithub/
+Split-and-Rephrase), read and written.
+
+A benchmark is a folder with one long text file of complex sentences and their references, a
+folder of XML files that say which triples a set's name stands for, and a JSON file that gives
+each complex sentence to a part. The blocks of the text file are described in docs/websplit.md.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count, pairwise, zip_longest
+from pathlib import Path
+from typing import NamedTuple, TextIO
+from xml.sax.saxutils import escape, quoteattr
+
+from parataxis.corpora.example import Example, Triple
+from parataxis.corpora.protocol import Report
+from parataxis.corpora.websplit.webnlg import SetName, read_webnlg
+from parataxis.errors import InputError
+from parataxis.text.segments import sentence_ends
+
+__all__ = [
+    "PARTS",
+    "TEXT_FILE",
+    "WebSplit01",
+    "WebSplit10",
+    "number_of",
+    "read_parts",
+    "write_parts",
+]
+
+TEXT_FILE = "final-complexsimple-meanpreserve-intreeorder-full.txt"
+PARTS = {"train": "TRAIN", "validation": "VALIDATION", "dev": "VALIDATION", "test": "TEST"}
+"""What a part is called in a path, and in the JSON file."""
+
+TripleSet = frozenset[Triple]
+_EMPTY: TripleSet = frozenset()
+_HEADER = re.compile(
+    r"COMPLEX-(?P<complex>\d+)"
+    r"(?::MR-(?P<set>\d+)(?::SIMPLE-(?P<simple>\d+)(?P<kind>:SPTYPE-[\w-]+(?::MR-\d+)?)?)?)?"
+)
+_SET_NAME = re.compile(r"category=(\S+) eid=(\S+) size=(\d+)")
+_UNKNOWN_CATEGORY = "Unknown"
+_REMEMBERED = 100_000
+"""Ways to cut triples that a writer keeps in mind: the same few come again and again."""
+
+
+class _WebSplit:
+    """Both versions: only the names of the folder and of the JSON file differ."""
+
+    name: str
+    summary: str
+    triples_folder: str
+    parts_file: str
+
+    def read(self, paths: tuple[Path, ...], report: Report) -> Iterator[Example]:
+        """The examples of benchmark folders, of a part of one ("benchmark/test"), of the text
+        file alone (triples unknown), or of a pair "train.complex" and "train.simple"."""
+        for path in paths:
+            if path.suffix == ".complex":
+                yield from _read_pair(path, report)
+                continue
+            folder, part = self._locate(path)
+            text = path if folder is None else folder / TEXT_FILE
+            sets = {} if folder is None else self._sets(folder, report)
+            wanted = None if part is None or folder is None else self._part(folder, part)
+            for example in _Reader(str(text), sets, report).read(text):
+                if wanted is None or number_of(example.id) in wanted:
+                    yield example
+
+    def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
+        """Write a benchmark folder: the text file and the triple sets."""
+        if len(paths) != 1:
+            raise InputError(f"The format {self.name} is written to one folder; name just that.")
+        return self.write_benchmark(examples, paths[0], {})
+
+    def write_benchmark(
+        self, examples: Iterable[Example], folder: Path, names: Mapping[TripleSet, SetName]
+    ) -> int:
+        """Write a benchmark folder; a set that ``names`` does not name gets a name of its own."""
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder} is a file; name a folder for the benchmark.")
+        made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        part = folder / f"{TEXT_FILE}.part"
+        try:
+            with part.open("w", encoding="utf-8", newline="\n") as stream:
+                writer = _Writer(stream, dict(names))
+                for example in examples:
+                    writer.write(example)
+            _write_sets(folder / self.triples_folder, writer.names)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            for created in made:
+                with suppress(OSError):  # somebody else has put something there
+                    created.rmdir()
+            raise
+        part.replace(folder / TEXT_FILE)
+        return writer.written
+
+    def _locate(self, path: Path) -> tuple[Path | None, str | None]:
+        """The benchmark folder and the part that a path means; no folder for a text alone."""
+        if (path / TEXT_FILE).is_file():
+            return path, None
+        if path.is_file():
+            return (path.parent, None) if path.name == TEXT_FILE else (None, None)
+        if path.name in PARTS and (path.parent / TEXT_FILE).is_file():
+            return path.parent, path.name
+        raise InputError(
+            f"{path} is no WebSplit benchmark: it needs a file {TEXT_FILE}, or it must be a "
+            "file TRAIN.complex beside a TRAIN.simple."
+        )
+
+    def _sets(self, folder: Path, report: Report) -> dict[SetName, TripleSet]:
+        where = folder / self.triples_folder
+        sets: dict[SetName, TripleSet] = {}
+        for entry in read_webnlg(where) if where.is_dir() else ():
+            triples = frozenset(entry.triples)
+            if sets.setdefault(entry.name, triples) != triples:
+                report.reject(str(where), 0, f"{entry.name} stands for two sets of triples")
+        return sets
+
+    def _part(self, folder: Path, part: str) -> set[int]:
+        return set(self.read_parts(folder)[PARTS[part]])
+
+    def read_parts(self, folder: Path) -> dict[str, list[int]]:
+        """The numbers of the complex sentences of each part, by the JSON file of a benchmark."""
+        return read_parts(folder / self.parts_file)
+
+
+class WebSplit01(_WebSplit):
+    """WebSplit v0.1: the benchmark of the paper."""
+
+    name = "websplit-v0.1"
+    summary = "WebSplit v0.1: a benchmark folder, its FOLDER/test, or train.complex (+ .simple)"
+    triples_folder = "benchmark_verified_simplifcation"  # spelled so in the release
+    parts_file = "Split-train-dev-test.DONT-CHANGE.json"
+
+
+class WebSplit10(_WebSplit):
+    """WebSplit v1.0: more categories of WebNLG, and no triple of training in the other parts."""
+
+    name = "websplit-v1.0"
+    summary = "WebSplit v1.0: a benchmark folder, its FOLDER/test, or train.complex (+ .simple)"
+    triples_folder = "webnlg-corpus-release"
+    parts_file = "Split-train-dev-test.benchmark-v1.0.json"
+
+
+def number_of(id_: str) -> int:
+    """The number of a complex sentence by its id, or -1.
+
+    >>> number_of("COMPLEX-12"), number_of("a.tsv:3")
+    (12, -1)
+    """
+    number = id_.removeprefix("COMPLEX-")
+    return int(number) if number.isdecimal() and number != id_ else -1
+
+
+def read_parts(path: Path) -> dict[str, list[int]]:
+    """The numbers of the complex sentences of each part, by a JSON file of a benchmark."""
+    if not path.is_file():
+        raise InputError(f"There is no file {path} that says which sentence is in which part.")
+    try:
+        parts = json.loads(path.read_text(encoding="utf-8"))
+        return {name: [int(each) for each in parts[name]] for name in sorted(set(PARTS.values()))}
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} must be a JSON object with lists of numbers: TRAIN, VALIDATION and TEST."
+        ) from error
+
+
+def write_parts(path: Path, parts: Mapping[str, Iterable[int]]) -> None:
+    """Write the numbers of the complex sentences of each part, as the releases have them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.part")
+    record = {name: sorted(numbers) for name, numbers in parts.items()}
+    beside.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    beside.replace(path)
+
+
+@dataclass
+class _Open:
+    """A complex sentence whose blocks are still being read."""
+
+    number: int
+    source: str
+    sets: dict[str, TripleSet] = field(default_factory=dict)
+    references: dict[tuple[str, ...], tuple[TripleSet, ...]] = field(default_factory=dict)
+    simple: tuple[str, tuple[str, ...]] | None = None
+    """The last block of simple sentences: its number, and they."""
+
+    def example(self) -> Example:
+        return Example(
+            source=self.source,
+            references=tuple(self.references),
+            id=f"COMPLEX-{self.number}",
+            triples=_EMPTY.union(*self.sets.values()),
+            reference_triples=tuple(self.references.values()),
+        )
+
+
+class _Reader:
+    """Reads the blocks of a text file, which blank lines separate."""
+
+    def __init__(self, name: str, sets: Mapping[SetName, TripleSet], report: Report) -> None:
+        self._name = name
+        self._sets = sets
+        self._report = report
+        self._open: _Open | None = None
+        self._missing: set[str] = set()
+
+    def read(self, path: Path) -> Iterator[Example]:
+        with path.open(encoding="utf-8") as stream:
+            for line, block in self._blocks(stream):
+                header = _HEADER.fullmatch(block[0])
+                if header is None:
+                    self._reject(line, "a block must begin with a line such as COMPLEX-1:MR-1")
+                elif header["set"] is None:
+                    if self._open is not None:
+                        yield self._open.example()
+                    self._open = self._begin(int(header["complex"]), line, block)
+                elif self._open is None or self._open.number != int(header["complex"]):
+                    self._reject(line, "this block belongs to another complex sentence")
+                else:
+                    self._continue(self._open, header, line, block)
+        if self._open is not None:
+            yield self._open.example()
+
+    def _blocks(self, stream: TextIO) -> Iterator[tuple[int, list[str]]]:
+        """The lines of each block, stripped, and the number of its first line."""
+        block: list[str] = []
+        number = 0
+        try:
+            for number, line in enumerate(stream, start=1):
+                text = line.strip()
+                if text:
+                    block.append(text)
+                elif block:
+                    yield number - len(block), block
+                    block = []
+        except UnicodeDecodeError as error:
+            raise InputError(f"{self._name}, after line {number}: this is not UTF-8.") from error
+        finally:
+            self._report.lines += number
+        if block:
+            yield number - len(block) + 1, block
+
+    def _begin(self, number: int, line: int, block: list[str]) -> _Open | None:
+        if len(block) != 2:
+            self._reject(line, "a complex sentence must stand alone under its number")
+            return None
+        return _Open(number, block[1])
+
+    def _continue(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
+        if header["simple"] is None:
+            self._add_set(found, header["set"], line, block)
+        elif header["set"] not in found.sets:
+            self._reject(line, "the triple set of this block has not been named")
+        elif header["kind"] is None:
+            self._add_simple(found, header, line, block)
+        else:
+            self._add_parts(found, header, line, block)
+
+    def _add_set(self, found: _Open, number: str, line: int, block: list[str]) -> None:
+        name = _SET_NAME.fullmatch(block[1]) if len(block) == 2 else None
+        if name is None:
+            self._reject(line, "a triple set must be one line such as category=X eid=Id1 size=2")
+            return
+        found.sets[number] = self._triples(name, line)
+
+    def _triples(self, name: re.Match[str], line: int) -> TripleSet:
+        triples = self._sets.get(SetName(name[1], name[2], int(name[3])))
+        if triples is not None:
+            return triples
+        # Said once for each set; a text without its folder of triples has none at all.
+        if self._sets and int(name[3]) and name[0] not in self._missing:
+            self._missing.add(name[0])
+            self._reject(line, f"no file of triples has {name[0]}")
+        return _EMPTY
+
+    def _add_simple(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
+        sentences = tuple(block[1:])
+        if not sentences:
+            self._reject(line, "there are no simple sentences")
+            return
+        found.simple = header["simple"], sentences
+        whole = found.sets[header["set"]]
+        found.references.setdefault(sentences, (whole,) * len(sentences))
+
+    def _add_parts(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
+        """Say which simple sentence says which triples; the first way to do so is kept."""
+        if found.simple is None or found.simple[0] != header["simple"]:
+            self._reject(line, "the simple sentences of this block have not been given")
+            return
+        sentences: list[str] = []
+        parts: list[TripleSet] = []
+        triples: TripleSet | None = None
+        for text in block[1:]:
+            name = _SET_NAME.fullmatch(text)
+            if name is not None:
+                triples = self._triples(name, line)
+            elif triples is None:
+                break
+            else:
+                sentences.append(text)
+                parts.append(triples)
+        if tuple(sentences) != found.simple[1]:
+            self._reject(line, "the simple sentences differ from those given before")
+            return
+        whole = found.sets[header["set"]]
+        if found.references[found.simple[1]] == (whole,) * len(parts):
+            found.references[found.simple[1]] = tuple(parts)
+
+    def _reject(self, line: int, reason: str) -> None:
+        self._report.reject(self._name, line, reason)
+
+
+def _read_pair(path: Path, report: Report) -> Iterator[Example]:
+    """The lines of "train.complex" and "train.simple", which hold a reference each.
+
+    The simple sentences of a line are only separated by spaces, so they are found again by
+    segmentation.
+    """
+    other = path.with_suffix(".simple")
+    if not path.is_file() or not other.is_file():
+        raise InputError(f"{path} and {other} must both be there.")
+    with path.open(encoding="utf-8") as sources, other.open(encoding="utf-8") as simple:
+        for number, (source, text) in enumerate(zip_longest(sources, simple), start=1):
+            report.lines += 1
+            if source is None or text is None:
+                name = path if source is None else other
+                report.reject(str(name), number, "the other file has more lines")
+                return
+            line, reference = " ".join(source.split()), " ".join(text.split())
+            if not line or not reference:
+                report.reject(str(path if not line else other), number, "the line is empty")
+                continue
+            edges = [0, *sentence_ends(reference), len(reference)]
+            sentences = tuple(reference[a:b].strip() for a, b in pairwise(edges))
+            yield Example(line, (sentences,), f"{path.name}:{number}")
+
+
+class _Parts(NamedTuple):
+    """What the blocks say of the way in which a reference cuts its triples."""
+
+    whole: TripleSet
+    kind: str
+    names: tuple[str, ...]
+    """One for each sentence, or one for all of them together."""
+
+
+class _Writer:
+    """Writes examples as blocks, and names the triple sets that have no name yet."""
+
+    def __init__(self, stream: TextIO, names: dict[TripleSet, SetName]) -> None:
+        self._stream = stream
+        self.names = names
+        self._used = set(names.values())
+        self._parts: dict[tuple[TripleSet, ...], _Parts] = {}
+        self._last = 0
+        self.written = 0
+
+    def write(self, example: Example) -> None:
+        self._last = max(self._last + 1, number_of(example.id))
+        label = f"COMPLEX-{self._last}"
+        self._stream.write(f"{label}\n{_one_line(example.source, example)}\n\n")
+        by_set: dict[TripleSet, list[tuple[tuple[str, ...], _Parts]]] = {}
+        for index, reference in enumerate(example.references):
+            known = example.reference_triples[index] if example.reference_triples else ()
+            parts = self._known(known or (example.triples,) * len(reference))
+            by_set.setdefault(parts.whole, []).append((reference, parts))
+        if not by_set:
+            by_set[example.triples] = []
+        # The references of a sentence are made of a few sentences: each is looked at once.
+        simple = {text for reference in example.references for text in reference}
+        lines = {text: _one_line(text, example) for text in simple}
+        for number, (whole, references) in enumerate(by_set.items(), start=1):
+            head = f"{label}:MR-{number}"
+            self._stream.write(f"{head}\n{self._name(whole)}\n\n")
+            for order, (reference, parts) in enumerate(references, start=1):
+                sentences = [lines[text] for text in reference]
+                self._stream.write(_reference(f"{head}:SIMPLE-{order}", sentences, parts))
+        self.written += 1
+
+    def _known(self, parts: tuple[TripleSet, ...]) -> _Parts:
+        found = self._parts.get(parts)
+        if found is None:
+            if len(self._parts) > _REMEMBERED:
+                self._parts.clear()
+            found = self._parts[parts] = self._describe(parts)
+        return found
+
+    def _describe(self, parts: tuple[TripleSet, ...]) -> _Parts:
+        whole = _EMPTY.union(*parts)
+        if all(part == whole for part in parts):
+            return _Parts(whole, "NONE", (self._name(whole),))
+        kind = "-".join(map(str, sorted(map(len, parts))))
+        return _Parts(whole, kind, tuple(map(self._name, parts)))
+
+    def _name(self, triples: TripleSet) -> str:
+        name = self.names.get(triples)
+        if name is None:
+            numbers = count(len(self.names) + 1)
+            new = (SetName(_UNKNOWN_CATEGORY, f"Id{each}", len(triples)) for each in numbers)
+            name = self.names[triples] = next(each for each in new if each not in self._used)
+            self._used.add(name)
+        return str(name)
+
+
+def _reference(head: str, sentences: Sequence[str], parts: _Parts) -> str:
+    text = "\n".join(sentences)
+    if len(parts.names) == 1:
+        below = f"{parts.names[0]}\n{text}"
+    else:
+        named = zip(parts.names, sentences, strict=True)
+        below = "\n".join(f"{name}\n{sentence}" for name, sentence in named)
+    return f"{head}\n{text}\n\n{head}:SPTYPE-{parts.kind}:MR-1\n{below}\n\n"
+
+
+def _one_line(sentence: str, example: Example) -> str:
+    """A sentence as one line; the format cannot hold another, nor an empty one."""
+    line = " ".join(sentence.split())
+    if not line:
+        raise InputError(f"{example.id}: a sentence is empty, which WebSplit's files cannot hold.")
+    return line
+
+
+def _write_sets(folder: Path, names: Mapping[TripleSet, SetName]) -> None:
+    """The triples of each named set, as XML in WebNLG's form without its texts."""
+    files: dict[tuple[int, str], list[str]] = {}
+    for triples, name in names.items():
+        rows = (escape(" | ".join(triple)) for triple in sorted(triples))
+        entry = "\n".join(f"   <mtriple>{row}</mtriple>" for row in rows)
+        files.setdefault((name.size, name.category), []).append(
+            f" <entry category={quoteattr(name.category)} eid={quoteattr(name.eid)} "
+            f'size="{name.size}">\n  <modifiedtripleset>\n{entry}\n  </modifiedtripleset>\n'
+            " </entry>\n"
+        )
+    for (size, category), entries in files.items():
+        safe = re.sub(r"\W", "_", category)
+        path = folder / f"{size}triples" / f"{size}triples_{safe}.xml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = f"<benchmark><entries>\n{''.join(entries)}</entries></benchmark>\n"
+        path.write_text(text, encoding="utf-8")
