@@ -3,7 +3,14 @@
 from parataxis.metrics.protocol import Metric
 from parataxis.plugins import Installed, Registry
 
-__all__ = ["GROUP", "available_metrics", "default_metrics", "load_metric", "metric_names"]
+__all__ = [
+    "ANALYSED",
+    "GROUP",
+    "available_metrics",
+    "default_metrics",
+    "load_metric",
+    "metric_names",
+]
 
 GROUP = "parataxis.metrics"
 
@@ -24,7 +31,8 @@ _WITHOUT_REFERENCES = (
     "copied",
     "unsplit",
 )
-_ANALYSED = ("facts", "patterns")
+ANALYSED = ("facts", "patterns")
+"""The metrics that read every sentence with the analyser."""
 
 
 def metric_names() -> list[str]:
@@ -50,4 +58,4 @@ def default_metrics(*, references: bool = True, analyser: bool = False) -> tuple
     """The names of the metrics for a table: those that need references only where there are some,
     and those that read every sentence with the analyser (slow) only where asked for."""
     chosen = _WITH_REFERENCES if references else ()
-    return chosen + _WITHOUT_REFERENCES + (_ANALYSED if analyser else ())
+    return chosen + _WITHOUT_REFERENCES + (ANALYSED if analyser else ())

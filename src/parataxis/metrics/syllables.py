@@ -1,16 +1,16 @@
-"""How many syllables a word has, by spelling or by hyphenation.
+"""How many syllables a word has, by its spelling.
 
-A grade level depends on the counter: the two here differ by more than a grade on the same text,
-so a signature names the one that was used. docs/metrics.md says how often this rule is right.
+A grade level depends on the counter: those in use differ by more than a grade on the same text, so
+a signature names this one. docs/metrics.md says how often it is right.
 """
 
 import re
-from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from parataxis.errors import ParataxisError
+__all__ = ["COUNTER", "count_syllables"]
 
-__all__ = ["count_by_hyphenation", "count_by_spelling"]
+COUNTER = "parataxis-spelling-1"
+"""The name of these rules in signatures; its number changes when they do."""
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _VOWELS = re.compile(r"[aeiouyáàâäãåæéèêëíìîïóòôöõøúùûüý]+")
@@ -64,20 +64,13 @@ _EXCEPTIONS = {
 }
 
 
-def count_by_spelling(word: str) -> int:
+def count_syllables(word: str) -> int:
     """Syllables of a word by rules of spelling, at least 1. A number has one.
 
-    >>> [count_by_spelling(word) for word in ("area", "created", "named", "table", "BBC", "1984")]
+    >>> [count_syllables(word) for word in ("area", "created", "named", "table", "BBC", "1984")]
     [3, 3, 1, 2, 3, 1]
     """
     return max(1, sum(_of_letters(part) for part in _LETTERS.findall(word)))
-
-
-def count_by_hyphenation(word: str) -> int:
-    """Syllables of a word as textstat counted them in 2019: one more than the places at which
-    Pyphen would break it. That is too few for many words: "area" cannot be broken and has one.
-    """
-    return int(_hyphenator()(word.lower()).count("-")) + 1
 
 
 @lru_cache(maxsize=2**16)
@@ -94,15 +87,3 @@ def _of_letters(part: str) -> int:
     else:
         word = _SILENT_END.sub("", word)
     return max(1, count + len(_VOWELS.findall(word)))
-
-
-@cache
-def _hyphenator() -> Callable[[str], str]:
-    try:
-        from pyphen import Pyphen
-    except ImportError as error:
-        raise ParataxisError(
-            "This grade level needs Pyphen; install it with: pip install 'parataxis[metrics]'."
-        ) from error
-    hyphenate: Callable[[str], str] = Pyphen(lang="en_US").inserted
-    return hyphenate
