@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from parataxis.corpora.example import Example, gather
+from parataxis.corpora.files import read_lines
 from parataxis.corpora.protocol import Report
 from parataxis.corpora.registry import load_format
 from parataxis.errors import InputError
@@ -51,9 +52,10 @@ def read_system(name: str, path: Path, examples: Sequence[Example], source: Path
         return with_outputs(examples, name, ((each.source, each.references[0]) for each in found))
     if source is None:
         raise InputError(f"{path} is no JSON lines, so --source must name the file of its sources.")
+    count = sum(1 for _ in read_lines(path, report))
+    if count != len(examples):
+        raise InputError(f"{path} has {count} lines, but there are {len(examples)} sources.")
     lines = list(load_format("parallel").read((source, path), report))
-    if len(lines) != len(examples):
-        raise InputError(f"{path} has {len(lines)} rewrites of {len(examples)} sources.")
     return System(name, tuple(each.references[0] for each in lines))
 
 

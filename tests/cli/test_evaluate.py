@@ -1,0 +1,112 @@
+"""``parataxis evaluate`` as a user meets it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+
+SOURCES = ["The mill, which closed in May, reopened.", "Ann sang and Bo danced.", "It rained."]
+REFERENCE = [
+    "The mill reopened. <SEP> It closed in May.",
+    "Ann sang. <SEP> Bo danced.",
+    "It rained.",
+]
+GOOD = ["The mill reopened. <SEP> It closed in May.", "Ann sang. <SEP> Bo danced.", "It rained."]
+POOR = ["The mill closed in May.", "Ann sang and Bo danced.", "It rained."]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    texts = {"source": SOURCES, "reference": REFERENCE, "good": GOOD, "poor": POOR}
+    for name, lines in texts.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    records = [
+        {"source": source, "simple": line.split(" <SEP> "), "splitter": "x"}
+        for source, line in zip(SOURCES, POOR, strict=True)
+    ]
+    text = "".join(json.dumps(record) + "\n" for record in reversed(records))
+    (tmp_path / "poor.jsonl").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def options(files: Path) -> list[str]:
+    return ["-s", str(files / "source.txt"), "-r", str(files / "reference.txt")]
+
+
+def test_evaluate_compares_systems(run, files: Path) -> None:
+    outputs = [str(files / "good.txt"), f"bad={files / 'poor.txt'}"]
+    result = run("evaluate", *outputs, *options(files), "--trials", "20")
+    assert result.code == 0
+    rows = {line.split()[0]: line.split()[1:] for line in result.out.splitlines() if line}
+    assert rows["metric"] == ["SOURCE", "good", "bad", "REFERENCE"]
+    assert rows["bleu"][1] == "100.00"
+    assert rows["exact-match"] == ["33.33", "100.00", "33.33", "–"]
+    assert rows["sentences-per-source"] == ["1.00", "1.67", "1.00", "1.67"]
+    assert "sari|variant:easse" in result.out
+
+
+def test_evaluate_reads_json_lines_in_any_order_and_from_standard_input(run, files: Path) -> None:
+    aligned = run("evaluate", f"x={files / 'poor.txt'}", *options(files), "-f", "json")
+    matched = run("evaluate", f"x={files / 'poor.jsonl'}", *options(files), "-f", "json")
+    piped = run(
+        "evaluate", "x=-", *options(files), "-f", "json", stdin=(files / "poor.jsonl").read_text()
+    )
+    assert aligned.code == matched.code == piped.code == 0
+    assert json.loads(aligned.out) == json.loads(matched.out) == json.loads(piped.out)
+
+
+def test_evaluate_without_references_takes_the_sources_of_the_outputs(run, files: Path) -> None:
+    result = run("evaluate", str(files / "poor.jsonl"), "-m", "unchanged", "-f", "csv")
+    assert result.code == 0
+    assert "poor,unchanged,,66.6" in result.out
+
+
+def test_evaluate_writes_a_report(run, files: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra [metrics]")
+    folder = files / "report"
+    outputs = [str(files / "good.txt"), str(files / "poor.txt")]
+    result = run("evaluate", *outputs, *options(files), "-o", str(folder), "--trials", "10")
+    assert result.code == 0
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "report.html",
+        "scores.csv",
+        "scores.json",
+        "scores.md",
+        "scores.tex",
+        "scores.txt",
+    ]
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 3
+    assert "The mill, which closed in May, reopened." in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.txt", "-s", "source.txt"], "There is no file missing.txt"),
+        (["good.txt"], "The sources are not known"),
+        (["good.txt", "-s", "source.txt", "-m", "bleu"], "bleu needs a reference for every source"),
+        (["good.txt", "-s", "source.txt", "-m", "blue"], 'did you mean "bleu"?'),
+        (["good.txt", "good.txt", "-s", "source.txt"], 'Two outputs are called "good"'),
+        (["short.txt", "-s", "source.txt"], "short.txt has 1 lines, but there are 3 sources"),
+        (["good.txt", "-s", "source.txt", "-c", "wiki"], "no corpus format"),
+    ],
+)
+def test_evaluate_answers_mistakes_in_one_sentence(
+    run, files: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(files)
+    (files / "short.txt").write_text("Just one.\n", encoding="utf-8")
+    result = run("evaluate", *arguments)
+    assert result.code == 2
+    assert message in result.err
+    assert result.out == ""
+    assert result.err.count("\n") == 1
+
+
+def test_metrics_lists_every_metric(run) -> None:
+    result = run("metrics")
+    assert result.code == 0
+    assert {"bleu", "sari", "fkgl"} <= {line.split()[0] for line in result.out.splitlines()}
