@@ -11,6 +11,7 @@ from parataxis import __version__
 from parataxis.cli.analyse import analyse
 from parataxis.cli.check import check
 from parataxis.cli.corpus import corpus
+from parataxis.cli.correlate import correlate
 from parataxis.cli.evaluate import evaluate, metrics
 from parataxis.cli.patterns import patterns
 from parataxis.cli.split import split
@@ -42,7 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Split long, complex English sentences into simple ones with the same meaning.",
 )
-for _command in (split, splitters, patterns, check, analyse, evaluate, metrics, train):
+for _command in (split, splitters, patterns, check, analyse, evaluate, correlate, metrics, train):
     app.command()(_command)
 app.add_typer(corpus)
 

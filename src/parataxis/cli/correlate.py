@@ -1,0 +1,188 @@
+"""``parataxis correlate``: how far metrics agree with what people say."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parataxis.cli.tables import counted, plain_table
+from parataxis.cli.terminal import open_output
+from parataxis.corpora.example import Example
+from parataxis.errors import InputError
+from parataxis.metrics.protocol import Metric
+from parataxis.metrics.registry import load_metric
+from parataxis.reports.correlate import Coefficient, Correlation, Level
+from parataxis.reports.correlate import correlate as correlations
+from parataxis.reports.judgements import Columns, read_judgements
+from parataxis.reports.systems import read_examples
+
+__all__ = ["correlate"]
+
+WITH_REFERENCES = ("bleu-sentence", "sari")
+WITHOUT_REFERENCES = ("fkgl", "sentences-per-source", "tokens-per-sentence-macro", "compression")
+
+
+class CorrelationFormat(StrEnum):
+    """How ``correlate`` writes its table."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    JSON = "json"
+
+
+class Part(StrEnum):
+    """What groups are made of."""
+
+    SYSTEM = "system"
+    BENCHMARK = "benchmark"
+
+
+def correlate(
+    ratings: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RATINGS",
+            help="A CSV file with the columns source, rewrite, system, perhaps benchmark, and "
+            "one column of numbers for each criterion.",
+        ),
+    ],
+    criterion: Annotated[
+        list[str] | None,
+        typer.Option("--criterion", metavar="NAME", help="Only this column; can be repeated."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", metavar="NAME", help="Only this metric; can be repeated."),
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--source", "-s", metavar="FILE", help="The sources of the references."),
+    ] = None,
+    references: Annotated[
+        list[Path] | None,
+        typer.Option("--references", "-r", metavar="FILE", help="References, as for evaluate."),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", "-c", metavar="FORMAT", help="The format of the references."),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE,REWRITE,SYSTEM[,BENCHMARK]",
+            help="What these columns are called, where they have other names.",
+        ),
+    ] = None,
+    by: Annotated[
+        list[Part] | None,
+        typer.Option("--by", help="Also within each system, benchmark, or (both) combination."),
+    ] = None,
+    level: Annotated[
+        Level, typer.Option(help="Correlate single rewrites, or the means of systems.")
+    ] = Level.REWRITE,
+    coefficient: Annotated[
+        Coefficient, typer.Option(help="Which coefficient.")
+    ] = Coefficient.SPEARMAN,
+    output_format: Annotated[
+        CorrelationFormat, typer.Option("--format", "-f", help="How the table is written.")
+    ] = CorrelationFormat.TEXT,
+) -> None:
+    """Correlate metrics with human judgements.
+
+    A dagger marks a coefficient that is not significant at .05. JSON and CSV have p-values and
+    95 % confidence intervals too.
+    """
+    if not ratings.is_file():
+        raise InputError(f"There is no file {ratings}.")
+    examples: list[Example] = []
+    if references:
+        examples = read_examples(source, references, corpus, [])
+    names = metric or [*(WITH_REFERENCES if references else ()), *WITHOUT_REFERENCES]
+    metrics = [load_metric(name) for name in names]
+    judged = read_judgements(ratings, criterion or [], _columns(columns), examples)
+    found = correlations(
+        judged,
+        metrics,
+        coefficient=coefficient,
+        level=level,
+        by=[part.value for part in by or []],
+    )
+    with open_output(None) as out:
+        out.write(_written(found, metrics, coefficient, output_format))
+
+
+def _columns(names: str | None) -> Columns | None:
+    if names is None:
+        return None
+    parts = names.split(",")
+    if len(parts) not in (3, 4):
+        raise InputError("--columns wants three or four names: SOURCE,REWRITE,SYSTEM[,BENCHMARK].")
+    return Columns(*parts)
+
+
+def _written(
+    found: Sequence[Correlation],
+    metrics: Sequence[Metric],
+    coefficient: Coefficient,
+    output_format: CorrelationFormat,
+) -> str:
+    signatures = {metric.name: str(metric.signature) for metric in metrics}
+    if output_format is CorrelationFormat.JSON:
+        record = {
+            "coefficient": coefficient.value,
+            "signatures": signatures,
+            "correlations": [_plain(asdict(each)) for each in found],
+        }
+        return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    if output_format is CorrelationFormat.CSV:
+        out = io.StringIO()
+        writer = csv.DictWriter(out, [*asdict(found[0]), "signature"], lineterminator="\n")
+        writer.writeheader()
+        for each in found:
+            writer.writerow({**asdict(each), "signature": signatures[each.metric]})
+        return out.getvalue()
+    return _tables(found, list(signatures.values()), coefficient, output_format)
+
+
+def _tables(
+    found: Sequence[Correlation],
+    signatures: Sequence[str],
+    coefficient: Coefficient,
+    output_format: CorrelationFormat,
+) -> str:
+    """One row for each group and metric, one column for each criterion."""
+    criteria = list(dict.fromkeys(each.criterion for each in found))
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for each in found:
+        rows.setdefault((each.group, each.metric), {})[each.criterion] = _cell(each)
+    header = ["group", "metric", *criteria]
+    table = [[*key, *(row[name] for name in criteria)] for key, row in rows.items()]
+    total = counted(max(each.pairs for each in found), "pair")
+    notes = [f"{coefficient.value}, {total}; †: not significant at .05", *signatures]
+    if output_format is CorrelationFormat.MARKDOWN:
+        bars = ["---", "---", *["--:"] * len(criteria)]
+        lines = [f"| {' | '.join(row)} |" for row in [header, bars, *table]]
+        return "\n".join([*lines, "", *(f"- `{note}`" for note in notes)]) + "\n"
+    return plain_table(header, table, right=range(2, len(header))) + "\n" + "\n".join(notes) + "\n"
+
+
+def _cell(each: Correlation) -> str:
+    if math.isnan(each.value):
+        return "–"
+    return f"{each.value:.3f}{'' if each.is_significant else '†'}"
+
+
+def _plain(record: dict[str, object]) -> dict[str, object]:
+    """JSON has no NaN."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in record.items()
+    }
