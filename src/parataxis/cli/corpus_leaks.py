@@ -28,6 +28,11 @@ class _Comparison:
     train: str
     evaluation: str
     found: Overlaps
+    allowed: float
+
+    @property
+    def is_leak(self) -> bool:
+        return self.found.is_leak(self.allowed)
 
 
 def leaks(
@@ -64,6 +69,16 @@ def leaks(
             "--show", min=0, max=5, metavar="N", help="Show up to N texts of each kind of leak."
         ),
     ] = 0,
+    allow: Annotated[
+        float,
+        typer.Option(
+            "--allow",
+            min=0.0,
+            max=100.0,
+            metavar="P",
+            help="Accept P % of texts in common: short ones can be the same by chance.",
+        ),
+    ] = 0.0,
     fail: Annotated[
         bool, typer.Option("--fail", help="Exit with code 1 if anything leaks.")
     ] = False,
@@ -80,18 +95,19 @@ def leaks(
     with open_output(None) as out:
         with Progress(None, out) as progress:
             for each in trains:
-                parts = {part.label: read_corpus(part, strict=strict) for part in sets}
+                parts = {str(n): read_corpus(part, strict=strict) for n, part in enumerate(sets)}
                 examples = counting(read_corpus(each, strict=strict), progress)
-                overlaps = find_overlaps(examples, parts, near=near)
+                overlaps = find_overlaps(examples, parts, near=near).values()
                 comparisons += [
-                    _Comparison(each.label, name, found) for name, found in overlaps.items()
+                    _Comparison(each.label, part.label, found, allow / 100)
+                    for part, found in zip(sets, overlaps, strict=True)
                 ]
         if output_format is TableFormat.JSON:
             records = [_record(each) for each in comparisons]
             out.write(json.dumps(records, ensure_ascii=False, indent=1) + "\n")
         else:
             out.write("\n".join(_text(each, show) for each in comparisons))
-    if fail and any(each.found.is_leak for each in comparisons):
+    if fail and any(each.is_leak for each in comparisons):
         raise typer.Exit(1)
 
 
@@ -99,9 +115,12 @@ def _record(comparison: _Comparison) -> dict[str, object]:
     return {
         "train": comparison.train,
         "evaluation": comparison.evaluation,
-        "leak": comparison.found.is_leak,
+        "leak": comparison.is_leak,
         "inside": round(comparison.found.inside, 4),
-        "overlaps": [{**asdict(each), "leak": each.is_leak} for each in comparison.found.leaks],
+        "overlaps": [
+            {**asdict(each), "leak": each.is_leak(comparison.allowed)}
+            for each in comparison.found.leaks
+        ],
     }
 
 
@@ -110,11 +129,11 @@ _HEADER = ("", "found", "of", "%", "different", "of", "%", "")
 
 def _text(comparison: _Comparison, show: int) -> str:
     head = f"{comparison.evaluation} in {comparison.train}\n"
-    rows = [_row(each) for each in comparison.found.leaks]
+    rows = [_row(each, comparison.allowed) for each in comparison.found.leaks]
     return head + plain_table(_HEADER, rows, right=range(1, 7)) + "".join(_loud(comparison, show))
 
 
-def _row(leak: Leak) -> tuple[str, ...]:
+def _row(leak: Leak, allowed: float) -> tuple[str, ...]:
     return (
         leak.kind.value,
         f"{leak.found:,}",
@@ -123,14 +142,14 @@ def _row(leak: Leak) -> tuple[str, ...]:
         f"{leak.unique_found:,}",
         f"{leak.unique_total:,}",
         _percent(leak.unique_found, leak.unique_total),
-        "LEAK" if leak.is_leak else "",
+        "LEAK" if leak.is_leak(allowed) else "",
     )
 
 
 def _loud(comparison: _Comparison, show: int) -> Iterator[str]:
     """A line for each leak, and what it is about."""
     for leak in comparison.found.leaks:
-        if not leak.is_leak:
+        if not leak.is_leak(comparison.allowed):
             continue
         yield (
             f"LEAK: {leak.unique_found:,} of {leak.unique_total:,} different {_noun(leak.kind)} "
@@ -146,9 +165,9 @@ def _loud(comparison: _Comparison, show: int) -> Iterator[str]:
         share = "All" if inside == 1 else f"{100 * inside:.0f} %"
         yield (
             f"LEAK: {comparison.evaluation} sits inside {comparison.train}: {share} of its sources "
-            "are there. Do not train on it and report results on the other.\n"
+            "are there. Do not train on the one and report results on the other.\n"
         )
-    if not comparison.found.is_leak:
+    if not comparison.is_leak:
         yield "No leak.\n"
 
 

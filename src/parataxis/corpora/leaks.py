@@ -82,10 +82,9 @@ class Leak:
     unique_total: int
     sights: tuple[Sight, ...] = ()
 
-    @property
-    def is_leak(self) -> bool:
-        """Whether something leaks."""
-        return self.kind.is_leak and self.found > 0
+    def is_leak(self, allowed: float = 0.0) -> bool:
+        """Whether something leaks: more than the share ``allowed`` of what can leak was found."""
+        return self.kind.is_leak and self.found > allowed * self.total
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +96,17 @@ class Overlaps:
     def __getitem__(self, kind: Overlap) -> Leak:
         return next(leak for leak in self.leaks if leak.kind is kind)
 
-    @property
-    def is_leak(self) -> bool:
-        """Whether anything leaks."""
-        return any(leak.is_leak for leak in self.leaks)
+    def is_leak(self, allowed: float = 0.0) -> bool:
+        """Whether anything leaks, of which no more than the share ``allowed`` is accepted."""
+        return any(leak.is_leak(allowed) for leak in self.leaks)
 
     @property
     def inside(self) -> float:
         """The share of different sources that are in training, verbatim or nearly."""
-        verbatim, near = self[Overlap.SOURCES], self[Overlap.NEAR_SOURCES]
-        total = verbatim.unique_total
-        return (verbatim.unique_found + near.unique_found) / total if total else 0.0
+        kinds = (Overlap.SOURCES, Overlap.NEAR_SOURCES)
+        found = sum(leak.unique_found for leak in self.leaks if leak.kind in kinds)
+        total = self[Overlap.SOURCES].unique_total
+        return found / total if total else 0.0
 
 
 class _Texts:
@@ -231,7 +230,7 @@ def find_overlaps(
     >>> seen = Example("It rained, so we left.", (("It rained.", "So we left."),), "train:1")
     >>> new = Example("It rained, so I stayed.", (("It rained.", "So I stayed."),), "test:1")
     >>> found = find_overlaps([seen], {"test": [new]})["test"]
-    >>> found[Overlap.SIMPLE].found, found[Overlap.SIMPLE].total, found.is_leak
+    >>> found[Overlap.SIMPLE].found, found[Overlap.SIMPLE].total, found.is_leak()
     (1, 2, True)
     """
     held = {name: EvaluationSet(examples, near=near) for name, examples in parts.items()}

@@ -96,7 +96,8 @@ class MinWiki(_Pair):
         held: Line | None = None
         for line in lines:
             if held is not None and held.text is not None and line.text == ".":
-                yield Line(held.number, f"{held.text.rstrip()}.")
+                text = held.text.rstrip()
+                yield Line(held.number, f"{text}." if text else "")
                 held = None
                 continue
             if held is not None:
