@@ -20,6 +20,7 @@ __all__ = ["Facts", "label_sentences", "missing_facts"]
 CORRECT, UNSUPPORTED, REPEATED = "correct", "unsupported", "repeated"
 _COUNTS = ("sentences", CORRECT, UNSUPPORTED, REPEATED, "missing")
 _UNSUPPORTED = frozenset([Kind.NEW, Kind.RELATION])
+_EMPTY = frozenset(["PUNCT", "ADP", "DET", "CCONJ", "SCONJ", "PART", "AUX", "PRON"])
 
 
 class Facts:
@@ -86,7 +87,15 @@ def missing_facts(findings: Sequence[Finding], analysis: Analysis | None) -> int
     if analysis is None:
         return len(lost)
     occurrences = find_patterns(analysis)
-    return len({_innermost(finding.start, occurrences) for finding in lost})
+    places = {
+        word.start
+        for finding in lost
+        for word in analysis
+        if finding.start <= word.start < finding.end and word.upos not in _EMPTY
+    }
+    # A finding may be about a function word alone: then that is its place.
+    starts = places | {f.start for f in lost if not any(f.start <= p < f.end for p in places)}
+    return len({_innermost(start, occurrences) for start in starts})
 
 
 def _row(item: Item, findings: Sequence[Finding], analysis: Analysis | None) -> list[int]:

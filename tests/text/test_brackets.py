@@ -1,0 +1,18 @@
+"""Brackets of the Penn Treebank."""
+
+import pytest
+
+from parataxis.text.brackets import plain_brackets
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Addiction -LRB- journal -RRB- is old .", "Addiction ( journal ) is old ."),
+        ("see section 4 - LRB - table - rrb - .", "see section 4 ( table ) ."),
+        ("-LSB- sic -RSB- -LCB- x -RCB-", "[ sic ] { x }"),
+        ("LRB is no bracket, nor is a-LRB", "LRB is no bracket, nor is a-LRB"),
+    ],
+)
+def test_brackets_are_made_plain(text: str, expected: str) -> None:
+    assert plain_brackets(text) == expected
