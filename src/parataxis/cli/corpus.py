@@ -12,6 +12,7 @@ from parataxis.cli.corpus_convert import convert, formats
 from parataxis.cli.corpus_describe import describe
 from parataxis.cli.corpus_inputs import TableFormat, TableFormatOption
 from parataxis.cli.corpus_leaks import leaks
+from parataxis.cli.corpus_websplit import build_websplit, split, verify
 
 __all__ = ["TableFormat", "TableFormatOption", "corpus"]
 
@@ -23,7 +24,7 @@ corpus = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Read, write, describe and compare corpora of split sentences.",
 )
-for _command in (formats, convert, describe, leaks, collect):
+for _command in (formats, convert, describe, leaks, collect, build_websplit, split, verify):
     corpus.command()(_command)
 
 

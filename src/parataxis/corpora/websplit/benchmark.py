@@ -9,18 +9,18 @@ each complex sentence to a part. The blocks of the text file are described in do
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count, pairwise, zip_longest
+from itertools import count
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from parataxis.corpora.example import Example, Triple
+from parataxis.corpora.files import Writer, aligned, write_files
 from parataxis.corpora.protocol import Report
+from parataxis.corpora.sentences import at_final_stops
 from parataxis.corpora.websplit.webnlg import SetName, read_webnlg
 from parataxis.errors import InputError
-from parataxis.text.segments import sentence_ends
 
 __all__ = [
     "PARTS",
@@ -36,6 +36,8 @@ TEXT_FILE = "final-complexsimple-meanpreserve-intreeorder-full.txt"
 PARTS = {"train": "TRAIN", "validation": "VALIDATION", "dev": "VALIDATION", "test": "TEST"}
 """What a part is called in a path, and in the JSON file."""
 
+_PART_NAMES = ("TRAIN", "VALIDATION", "TEST")
+
 TripleSet = frozenset[Triple]
 _EMPTY: TripleSet = frozenset()
 _HEADER = re.compile(
@@ -48,7 +50,7 @@ _REMEMBERED = 100_000
 """Ways to cut triples that a writer keeps in mind: the same few come again and again."""
 
 
-class _WebSplit:
+class WebSplit:
     """Both versions: only the names of the folder and of the JSON file differ."""
 
     name: str
@@ -62,13 +64,14 @@ class _WebSplit:
         for path in paths:
             if path.suffix == ".complex":
                 yield from _read_pair(path, report)
+            if path.suffix in (".complex", ".simple"):
                 continue
             folder, part = self._locate(path)
             text = path if folder is None else folder / TEXT_FILE
             sets = {} if folder is None else self._sets(folder, report)
             wanted = None if part is None or folder is None else self._part(folder, part)
             for example in _Reader(str(text), sets, report).read(text):
-                if wanted is None or number_of(example.id) in wanted:
+                if wanted is None or example.id in wanted:
                     yield example
 
     def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
@@ -83,22 +86,14 @@ class _WebSplit:
         """Write a benchmark folder; a set that ``names`` does not name gets a name of its own."""
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder} is a file; name a folder for the benchmark.")
-        made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+        if (folder / self.triples_folder).exists():
+            raise InputError(f"{folder} holds a benchmark already; name another folder.")
         folder.mkdir(parents=True, exist_ok=True)
-        part = folder / f"{TEXT_FILE}.part"
-        try:
-            with part.open("w", encoding="utf-8", newline="\n") as stream:
-                writer = _Writer(stream, dict(names))
-                for example in examples:
-                    writer.write(example)
+        with write_files([folder / TEXT_FILE]) as (write,):
+            writer = _Writer(write, dict(names))
+            for example in examples:
+                writer.write(example)
             _write_sets(folder / self.triples_folder, writer.names)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            for created in made:
-                with suppress(OSError):  # somebody else has put something there
-                    created.rmdir()
-            raise
-        part.replace(folder / TEXT_FILE)
         return writer.written
 
     def _locate(self, path: Path) -> tuple[Path | None, str | None]:
@@ -123,15 +118,11 @@ class _WebSplit:
                 report.reject(str(where), 0, f"{entry.name} stands for two sets of triples")
         return sets
 
-    def _part(self, folder: Path, part: str) -> set[int]:
-        return set(self.read_parts(folder)[PARTS[part]])
-
-    def read_parts(self, folder: Path) -> dict[str, list[int]]:
-        """The numbers of the complex sentences of each part, by the JSON file of a benchmark."""
-        return read_parts(folder / self.parts_file)
+    def _part(self, folder: Path, part: str) -> set[str]:
+        return set(read_parts(folder / self.parts_file)[PARTS[part]])
 
 
-class WebSplit01(_WebSplit):
+class WebSplit01(WebSplit):
     """WebSplit v0.1: the benchmark of the paper."""
 
     name = "websplit-v0.1"
@@ -140,7 +131,7 @@ class WebSplit01(_WebSplit):
     parts_file = "Split-train-dev-test.DONT-CHANGE.json"
 
 
-class WebSplit10(_WebSplit):
+class WebSplit10(WebSplit):
     """WebSplit v1.0: more categories of WebNLG, and no triple of training in the other parts."""
 
     name = "websplit-v1.0"
@@ -159,26 +150,38 @@ def number_of(id_: str) -> int:
     return int(number) if number.isdecimal() and number != id_ else -1
 
 
-def read_parts(path: Path) -> dict[str, list[int]]:
-    """The numbers of the complex sentences of each part, by a JSON file of a benchmark."""
+def read_parts(path: Path) -> dict[str, list[str]]:
+    """The ids of the complex sentences of each part, by a JSON file such as the releases have.
+
+    There they are numbers, and 12 stands for the id COMPLEX-12.
+    """
     if not path.is_file():
         raise InputError(f"There is no file {path} that says which sentence is in which part.")
     try:
         parts = json.loads(path.read_text(encoding="utf-8"))
-        return {name: [int(each) for each in parts[name]] for name in sorted(set(PARTS.values()))}
+        return {name: [_id(each) for each in parts[name]] for name in _PART_NAMES}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path} must be a JSON object with lists of numbers: TRAIN, VALIDATION and TEST."
+            f"{path} must be a JSON object with lists of ids: TRAIN, VALIDATION and TEST."
         ) from error
 
 
-def write_parts(path: Path, parts: Mapping[str, Iterable[int]]) -> None:
-    """Write the numbers of the complex sentences of each part, as the releases have them."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.part")
-    record = {name: sorted(numbers) for name, numbers in parts.items()}
-    beside.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    beside.replace(path)
+def write_parts(path: Path, parts: Mapping[str, Iterable[str]]) -> None:
+    """Write the ids of the complex sentences of each part as the releases have them."""
+    record = {name: [_short(each) for each in ids] for name, ids in parts.items()}
+    with write_files([path]) as (write,):
+        write(json.dumps(record, ensure_ascii=False))
+
+
+def _id(found: object) -> str:
+    if isinstance(found, bool) or not isinstance(found, (int, str)):
+        raise TypeError("an id is a number or a text")
+    return f"COMPLEX-{found}" if isinstance(found, int) else found
+
+
+def _short(id_: str) -> int | str:
+    number = number_of(id_)
+    return id_ if number < 0 else number
 
 
 @dataclass
@@ -210,10 +213,10 @@ class _Reader:
         self._sets = sets
         self._report = report
         self._open: _Open | None = None
-        self._missing: set[str] = set()
+        self._by_name: dict[str, TripleSet] = {}
 
     def read(self, path: Path) -> Iterator[Example]:
-        with path.open(encoding="utf-8") as stream:
+        with path.open("rb") as stream:
             for line, block in self._blocks(stream):
                 header = _HEADER.fullmatch(block[0])
                 if header is None:
@@ -229,24 +232,25 @@ class _Reader:
         if self._open is not None:
             yield self._open.example()
 
-    def _blocks(self, stream: TextIO) -> Iterator[tuple[int, list[str]]]:
+    def _blocks(self, stream: Iterable[bytes]) -> Iterator[tuple[int, list[str]]]:
         """The lines of each block, stripped, and the number of its first line."""
         block: list[str] = []
         number = 0
-        try:
-            for number, line in enumerate(stream, start=1):
-                text = line.strip()
-                if text:
-                    block.append(text)
-                elif block:
-                    yield number - len(block), block
-                    block = []
-        except UnicodeDecodeError as error:
-            raise InputError(f"{self._name}, after line {number}: this is not UTF-8.") from error
-        finally:
-            self._report.lines += number
+        for line in stream:
+            number += 1
+            try:
+                text = line.decode().strip()
+            except UnicodeDecodeError:
+                self._reject(number, "the line is not UTF-8")
+                text = "\ufffd"
+            if text:
+                block.append(text)
+            elif block:
+                yield number - len(block), block
+                block = []
         if block:
             yield number - len(block) + 1, block
+        self._report.lines += number
 
     def _begin(self, number: int, line: int, block: list[str]) -> _Open | None:
         if len(block) != 2:
@@ -265,21 +269,26 @@ class _Reader:
             self._add_parts(found, header, line, block)
 
     def _add_set(self, found: _Open, number: str, line: int, block: list[str]) -> None:
-        name = _SET_NAME.fullmatch(block[1]) if len(block) == 2 else None
-        if name is None:
+        triples = self._triples(block[1], line) if len(block) == 2 else None
+        if triples is None:
             self._reject(line, "a triple set must be one line such as category=X eid=Id1 size=2")
             return
-        found.sets[number] = self._triples(name, line)
+        found.sets[number] = triples
 
-    def _triples(self, name: re.Match[str], line: int) -> TripleSet:
+    def _triples(self, text: str, line: int) -> TripleSet | None:
+        """The triples of a set by its name; None for a text that is no name."""
+        known = self._by_name.get(text)
+        if known is not None or not text.startswith("category="):
+            return known
+        name = _SET_NAME.fullmatch(text)
+        if name is None:
+            return None
         triples = self._sets.get(SetName(name[1], name[2], int(name[3])))
-        if triples is not None:
-            return triples
-        # Said once for each set; a text without its folder of triples has none at all.
-        if self._sets and int(name[3]) and name[0] not in self._missing:
-            self._missing.add(name[0])
-            self._reject(line, f"no file of triples has {name[0]}")
-        return _EMPTY
+        # A text without its folder of triples has none at all, and a set of size 0 needs none.
+        if triples is None and self._sets and int(name[3]):
+            self._reject(line, f"no file of triples has {text}")
+        self._by_name[text] = triples or _EMPTY
+        return self._by_name[text]
 
     def _add_simple(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
         sentences = tuple(block[1:])
@@ -299,12 +308,10 @@ class _Reader:
         parts: list[TripleSet] = []
         triples: TripleSet | None = None
         for text in block[1:]:
-            name = _SET_NAME.fullmatch(text)
-            if name is not None:
-                triples = self._triples(name, line)
-            elif triples is None:
-                break
-            else:
+            named = self._triples(text, line)
+            if named is not None:
+                triples = named
+            elif triples is not None:
                 sentences.append(text)
                 parts.append(triples)
         if tuple(sentences) != found.simple[1]:
@@ -321,26 +328,14 @@ class _Reader:
 def _read_pair(path: Path, report: Report) -> Iterator[Example]:
     """The lines of "train.complex" and "train.simple", which hold a reference each.
 
-    The simple sentences of a line are only separated by spaces, so they are found again by
-    segmentation.
+    The simple sentences of a line are separated by spaces only; they end in a stop of its own.
     """
     other = path.with_suffix(".simple")
-    if not path.is_file() or not other.is_file():
-        raise InputError(f"{path} and {other} must both be there.")
-    with path.open(encoding="utf-8") as sources, other.open(encoding="utf-8") as simple:
-        for number, (source, text) in enumerate(zip_longest(sources, simple), start=1):
-            report.lines += 1
-            if source is None or text is None:
-                name = path if source is None else other
-                report.reject(str(name), number, "the other file has more lines")
-                return
-            line, reference = " ".join(source.split()), " ".join(text.split())
-            if not line or not reference:
-                report.reject(str(path if not line else other), number, "the line is empty")
-                continue
-            edges = [0, *sentence_ends(reference), len(reference)]
-            sentences = tuple(reference[a:b].strip() for a, b in pairwise(edges))
-            yield Example(line, (sentences,), f"{path.name}:{number}")
+    for (number, source), (_, text) in aligned([path, other], report):
+        if not source.strip() or not text.strip():
+            report.reject(str(path if not source.strip() else other), number, "the line is blank")
+        else:
+            yield Example(source.strip(), (at_final_stops(text),), f"{path.name}:{number}")
 
 
 class _Parts(NamedTuple):
@@ -355,8 +350,8 @@ class _Parts(NamedTuple):
 class _Writer:
     """Writes examples as blocks, and names the triple sets that have no name yet."""
 
-    def __init__(self, stream: TextIO, names: dict[TripleSet, SetName]) -> None:
-        self._stream = stream
+    def __init__(self, write: Writer, names: dict[TripleSet, SetName]) -> None:
+        self._write = write
         self.names = names
         self._used = set(names.values())
         self._parts: dict[tuple[TripleSet, ...], _Parts] = {}
@@ -366,7 +361,7 @@ class _Writer:
     def write(self, example: Example) -> None:
         self._last = max(self._last + 1, number_of(example.id))
         label = f"COMPLEX-{self._last}"
-        self._stream.write(f"{label}\n{_one_line(example.source, example)}\n\n")
+        self._write(f"{label}\n{_one_line(example.source, example)}\n")
         by_set: dict[TripleSet, list[tuple[tuple[str, ...], _Parts]]] = {}
         for index, reference in enumerate(example.references):
             known = example.reference_triples[index] if example.reference_triples else ()
@@ -379,10 +374,10 @@ class _Writer:
         lines = {text: _one_line(text, example) for text in simple}
         for number, (whole, references) in enumerate(by_set.items(), start=1):
             head = f"{label}:MR-{number}"
-            self._stream.write(f"{head}\n{self._name(whole)}\n\n")
+            self._write(f"{head}\n{self._name(whole)}\n")
             for order, (reference, parts) in enumerate(references, start=1):
                 sentences = [lines[text] for text in reference]
-                self._stream.write(_reference(f"{head}:SIMPLE-{order}", sentences, parts))
+                self._write(_reference(f"{head}:SIMPLE-{order}", sentences, parts))
         self.written += 1
 
     def _known(self, parts: tuple[TripleSet, ...]) -> _Parts:
@@ -417,7 +412,7 @@ def _reference(head: str, sentences: Sequence[str], parts: _Parts) -> str:
     else:
         named = zip(parts.names, sentences, strict=True)
         below = "\n".join(f"{name}\n{sentence}" for name, sentence in named)
-    return f"{head}\n{text}\n\n{head}:SPTYPE-{parts.kind}:MR-1\n{below}\n\n"
+    return f"{head}\n{text}\n\n{head}:SPTYPE-{parts.kind}:MR-1\n{below}\n"
 
 
 def _one_line(sentence: str, example: Example) -> str:

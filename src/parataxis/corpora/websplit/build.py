@@ -17,9 +17,9 @@ from functools import lru_cache
 from itertools import combinations, product
 
 from parataxis.corpora.example import Example, Triple
+from parataxis.corpora.sentences import by_segmenter
 from parataxis.corpora.websplit.webnlg import Entry, SetName
 from parataxis.text import tokenize
-from parataxis.text.segments import sentence_ends
 
 __all__ = ["Verbalisations", "build", "depth_first", "partitions", "verbalisations"]
 
@@ -71,9 +71,7 @@ def verbalisations(entries: Iterable[Entry], *, tokenised: bool = False) -> Verb
 
 
 def _sentences(text: str, *, tokenised: bool) -> tuple[str, ...]:
-    edges = [0, *sentence_ends(text), len(text)]
-    pieces = (text[edges[i] : edges[i + 1]].strip() for i in range(len(edges) - 1))
-    sentences = tuple(piece for piece in pieces if piece)
+    sentences = by_segmenter(text)
     if not tokenised:
         return sentences
     return tuple(" ".join(token.text for token in tokenize(each)) for each in sentences)
