@@ -1,0 +1,188 @@
+"""``parataxis corpus build-websplit``, ``split`` and ``verify``."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parataxis.corpora.websplit.benchmark import TEXT_FILE, WebSplit10
+
+Run = Callable[..., Any]
+PARTS_FILE = WebSplit10.parts_file
+
+
+@pytest.fixture
+def webnlg(tmp_path: Path) -> Path:
+    """Sixty invented places: one triple sets for their hills and rivers, and both together."""
+    folder = tmp_path / "webnlg"
+    folder.mkdir()
+    entries = []
+    for n in range(60):
+        hill, river = f"P{n} | hill | H{n}", f"P{n} | river | R{n}"
+        texts = {
+            (hill,): [f"P{n} has the hill H{n}."],
+            (river,): [f"P{n} is on the R{n}.", f"The R{n} flows through P{n}."],
+            (hill, river): [f"P{n}, on the R{n}, has the hill H{n}."],
+        }
+        for triples, lex in texts.items():
+            rows = "".join(f"<mtriple>{each}</mtriple>" for each in triples)
+            said = "".join(f'<lex comment="good">{each}</lex>' for each in lex)
+            name = f'category="Place" eid="Id{n}" size="{len(triples)}"'
+            entries.append(f"<entry {name}>{rows}{said}</entry>")
+    (folder / "all.xml").write_text(f"<benchmark>{''.join(entries)}</benchmark>", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def benchmark(run: Run, webnlg: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "websplit"
+    result = run("corpus", "build-websplit", webnlg, "--to", f"websplit-v1.0:{folder}")
+    assert result.code == 0
+    return folder
+
+
+def test_build_websplit_prints_counts_beside_the_papers(
+    run: Run, webnlg: Path, tmp_path: Path
+) -> None:
+    result = run("corpus", "build-websplit", webnlg, "--to", f"websplit-v1.0:{tmp_path / 'out'}")
+    assert result.code == 0
+    lines = [line.split() for line in result.out.splitlines()]
+    assert lines[0] == ["here", "unique", "v0.1", "unique", "v1.0", "unique"]
+    complex_, simple = ("120 60 1,066,115 5,544 1,452,110 18,830", "240 180 5,320,716 9,552 31,159")
+    assert ["complex", "sentences", *complex_.split()] in lines
+    assert ["simple", "sentences", *simple.split()] in lines
+    assert "60 complex sentences written" in result.err
+    assert (tmp_path / "out" / TEXT_FILE).is_file()
+
+
+def test_build_websplit_as_json_and_in_another_format(
+    run: Run, webnlg: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "websplit.jsonl"
+    result = run(
+        *("corpus", "build-websplit", webnlg, "--to", f"jsonl:{path}"),
+        *("--max-references", 1, "--seed", 4, "--format", "json"),
+    )
+    counts = json.loads(result.out)
+    assert counts["webnlg"]["texts"] == 240
+    assert counts["websplit"]["complex"] == counts["websplit"]["complex_unique"] == 60
+    record = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+    assert record["source"] == "P0, on the R0, has the hill H0."
+    assert record["triples"] == [["P0", "hill", "H0"], ["P0", "river", "R0"]]
+    assert record["simple"][0] == "P0 has the hill H0."
+
+
+@pytest.mark.parametrize("xml", ["<benchmark></benchmark>", "<benchmark>", None])
+def test_build_websplit_of_nothing_is_told_in_a_sentence(
+    run: Run, tmp_path: Path, xml: str | None
+) -> None:
+    path = tmp_path / "some.xml"
+    if xml is not None:
+        path.write_text(xml, encoding="utf-8")
+    result = run("corpus", "build-websplit", path, "--to", f"websplit-v1.0:{tmp_path / 'out'}")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_split_then_verify(run: Run, benchmark: Path) -> None:
+    result = run("corpus", "split", f"websplit-v1.0:{benchmark}", "--seed", 3)
+    assert result.code == 0
+    assert "60 groups of sentences tied by triples, the largest of 1; 0 sentences" in result.out
+    parts = json.loads((benchmark / PARTS_FILE).read_text(encoding="utf-8"))
+    assert {name: len(ids) for name, ids in parts.items()} == {
+        "TRAIN": 48,
+        "VALIDATION": 6,
+        "TEST": 6,
+    }
+    verified = run("corpus", "verify", f"websplit-v1.0:{benchmark}", "--fail")
+    assert verified.code == 0
+    assert "60 sources, 120 triples and 2 relations looked at" in verified.out
+    by_parts = run(
+        *("corpus", "verify", f"websplit-v1.0:{benchmark}/test", "--fail"),
+        *("--train", f"websplit-v1.0:{benchmark}/train"),
+    )
+    assert by_parts.code == 0
+    assert "54 sources" in by_parts.out
+
+
+def test_split_shares_and_json(run: Run, benchmark: Path, tmp_path: Path) -> None:
+    path = tmp_path / "parts.json"
+    result = run(
+        *("corpus", "split", f"websplit-v1.0:{benchmark}", "--shares", "50/30/20"),
+        *("--output", path, "--format", "json"),
+    )
+    record = json.loads(result.out)
+    assert [record[part]["complex_unique"] for part in ("train", "validation", "test")] == [
+        30,
+        18,
+        12,
+    ]
+    assert record["test"]["in_training"]["relations"] == [2, 2]
+    assert record["test"]["in_training"]["simple"] == [0, 48]
+    assert (record["dropped"], record["groups"]) == (0, 60)
+    assert not (benchmark / PARTS_FILE).exists()
+
+
+def test_verify_lists_violations_and_fails_on_demand(
+    run: Run, benchmark: Path, tmp_path: Path
+) -> None:
+    corpus = tmp_path / "leaky.jsonl"
+    rows = [
+        {"id": "a", "source": "A.", "triples": [["A", "r", "1"]]},
+        {"id": "b", "source": "B.", "triples": [["A", "r", "1"], ["B", "s", "2"]]},
+    ]
+    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    parts = tmp_path / "parts.json"
+    record = {"TRAIN": ["a"], "VALIDATION": [], "TEST": ["b"]}
+    parts.write_text(json.dumps(record), encoding="utf-8")
+    words = ("corpus", "verify", corpus, "--parts", parts)
+    result = run(*words)
+    assert result.code == 0
+    assert result.out.splitlines()[:2] == [
+        'The relation "s" is in test (b), but not in training.',
+        'The triple "A | r | 1" is in train (a), test (b).',
+    ]
+    assert run(*words, "--fail").code == 1
+    found = json.loads(run(*words, "--format", "json").out)
+    assert [each["condition"] for each in found["violations"]] == ["relation", "triple"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("split", "{corpus}"), "Name a file for the parts with --output"),
+        (("split", "{corpus}", "-o", "{out}"), "has no triples"),
+        (("split", "{corpus}", "-o", "{out}", "--shares", "80/30/10"), "three numbers such as"),
+        (("split", "{corpus}", "-o", "{out}", "--shares", "most"), "three numbers such as"),
+        (("verify", "{corpus}", "{corpus}"), "Name the training part with --train"),
+        (("verify", "{corpus}", "--train", "{corpus}"), "has no triples"),
+        (("verify", "{corpus}", "--train", "{corpus}", "--parts", "{out}"), "exclude each other"),
+        (("verify", "{corpus}", "--parts", "{out}"), "There is no file"),
+    ],
+)
+def test_split_and_verify_errors_are_one_sentence(
+    run: Run, tmp_path: Path, words: tuple[str, ...], complaint: str
+) -> None:
+    corpus = tmp_path / "plain.jsonl"
+    corpus.write_text('{"source": "A and B.", "simple": ["A.", "B."]}\n', encoding="utf-8")
+    filled = [word.format(corpus=corpus, out=tmp_path / "parts.json") for word in words]
+    result = run("corpus", *filled)
+    assert (result.code, result.out) == (2, "")
+    assert complaint in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_split_same_source_twice_stays_in_one_part(run: Run, tmp_path: Path) -> None:
+    corpus = tmp_path / "twice.jsonl"
+    rows = [
+        {"id": str(n), "source": f"S{n % 20}.", "triples": [[f"E{n}", "r", "o"]]} for n in range(40)
+    ]
+    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    parts = tmp_path / "parts.json"
+    assert run("corpus", "split", corpus, "--output", parts).code == 0
+    assert run("corpus", "verify", corpus, "--parts", parts, "--fail").code == 0
+    sizes = {name: len(ids) for name, ids in json.loads(parts.read_text()).items()}
+    assert sizes == {"TRAIN": 32, "VALIDATION": 4, "TEST": 4}
