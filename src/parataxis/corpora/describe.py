@@ -123,8 +123,8 @@ class _Tally:
             self.simple_tokens += self.simple[key]
 
     def _tokens(self, sentence: str) -> int:
-        tokens = tokenize(sentence)
-        self.words.update(text_hash(token.text.lower()) for token in tokens)
+        tokens = [token.text.lower() for token in tokenize(sentence)]
+        self.words.update(map(hash, tokens))
         return len(tokens)
 
     def description(self, patterns: PatternTable | None) -> Description:

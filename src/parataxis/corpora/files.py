@@ -159,8 +159,10 @@ def write_files(paths: Sequence[Path]) -> Iterator[list[Writer]]:
                 if path == STREAM:
                     writers.append(_writer(sys.stdout.buffer))
                     continue
-                unfinished, stream = _make(path)
-                made.append((unfinished, path))
+                target = path.resolve()  # a link stays one
+                unfinished, stream = _make(target)
+                if unfinished != target:
+                    made.append((unfinished, target))
                 raw = streams.enter_context(stream)
                 if path.suffix == ".gz":  # without a time in it, the same text is the same file
                     raw = streams.enter_context(
@@ -180,7 +182,10 @@ def _remove(made: Sequence[tuple[Path, Path]]) -> None:
 
 
 def _make(path: Path) -> tuple[Path, BinaryIO]:
+    """An unfinished file beside ``path``; a pipe or a device is itself written to."""
     try:
+        if path.exists() and not path.is_file():
+            return path, path.open("wb")
         number, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         Path(name).chmod(0o666 & ~_umask())
     except OSError as error:

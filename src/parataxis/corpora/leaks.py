@@ -5,17 +5,16 @@ are those of Aharoni and Goldberg (2018, tables 1 and 4): simple sentences found
 vocabulary, entities and relations; to these come sources, triples, and near-duplicates.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
 from itertools import islice
 
 from parataxis.corpora.example import Example
-from parataxis.corpora.minhash import NearIndex, band_keys
+from parataxis.corpora.minhash import NearIndex, band_keys, words
 from parataxis.corpora.sentences import on_one_line
-from parataxis.text.tokens import tokenize
 
 __all__ = ["INSIDE", "EvaluationSet", "Leak", "Overlap", "Overlaps", "Sight", "find_overlaps"]
 
@@ -252,32 +251,25 @@ _THINGS = (
 
 
 def _things(example: Example) -> Iterator[tuple[Overlap, Iterable[object]]]:
-    """What is compared one by one: words in lower case; names in sources; and of triples, the
-    subjects as entities."""
-    source = _tokens(example.source)
-    simple = (token for each in example.references for text in each for token in _tokens(text))
-    yield Overlap.VOCABULARY, map(str.lower, (*source, *simple))
-    yield Overlap.NAMES, _names(source)
+    """What is compared one by one: words without case and punctuation; names in sources; and of
+    triples, the subjects as entities."""
+    yield Overlap.VOCABULARY, words(example.source)
+    for reference in example.references:
+        for sentence in reference:
+            yield Overlap.VOCABULARY, words(sentence)
+    yield Overlap.NAMES, _names(example.source)
     if example.triples:
         yield Overlap.TRIPLES, example.triples
         yield Overlap.ENTITIES, {triple.subject for triple in example.triples}
         yield Overlap.RELATIONS, {triple.relation for triple in example.triples}
 
 
-@lru_cache(1 << 14)  # some corpora, such as WebSplit, repeat few sentences many times
-def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(token.text for token in tokenize(text))
+_FIRST_WORD = re.compile(r"\W*\w*")
+_NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ]\w+(?: [A-ZÀ-ÖØ-Þ]\w+)*")
 
 
-def _names(tokens: Sequence[str]) -> Iterator[str]:
+def _names(sentence: str) -> list[str]:
     """Runs of capitalised words: a guess at the names, good enough to compare two corpora. The
-    first word has a capital anyway, so that a name must not begin there."""
-    run: list[str] = []
-    for token in tokens[1:]:
-        if len(token) > 1 and token[0].isupper():
-            run.append(token)
-        elif run:
-            yield " ".join(run)
-            run = []
-    if run:
-        yield " ".join(run)
+    first word has a capital anyway, so that a name does not begin there."""
+    first = _FIRST_WORD.match(sentence)
+    return _NAME.findall(sentence, first.end() if first else 0)

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NearIndex", "band_keys", "jaccard", "shingles"]
+__all__ = ["NearIndex", "band_keys", "jaccard", "shingles", "words"]
 
 _WORD = re.compile(r"\w+")
 _N = 3
@@ -31,10 +31,10 @@ def shingles(text: str) -> frozenset[tuple[str, ...]]:
     >>> sorted(shingles("It rained, and we left."))
     [('and', 'we', 'left'), ('it', 'rained', 'and'), ('rained', 'and', 'we')]
     """
-    words = _words(text)
-    if len(words) < _N:
-        return frozenset([tuple(words or [text])])
-    return frozenset(zip(words, words[1:], words[2:], strict=False))
+    found = words(text)
+    if len(found) < _N:
+        return frozenset([tuple(found or [text])])
+    return frozenset(zip(found, found[1:], found[2:], strict=False))
 
 
 def jaccard(one: str, other: str) -> float:
@@ -47,7 +47,8 @@ def jaccard(one: str, other: str) -> float:
     return len(first & second) / len(first | second)
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """The words of a text, without case and punctuation: the same whether it is tokenised."""
     return _WORD.findall(text.lower())
 
 
@@ -114,8 +115,8 @@ def _word_hash(word: str) -> int:
 
 def band_keys(texts: Sequence[str]) -> _UInt64:
     """One number for each band of each text; texts that share one are candidates."""
-    words = [list(map(_word_hash, _words(text))) for text in texts]
-    padded = [each + [0] * (_N - len(each)) for each in words]
+    hashed = [list(map(_word_hash, words(text))) for text in texts]
+    padded = [each + [0] * (_N - len(each)) for each in hashed]
     lengths = np.fromiter(map(len, padded), np.int64, len(padded))
     flat = np.fromiter(chain.from_iterable(padded), np.uint64, int(lengths.sum()))
     hashes = np.zeros_like(flat)
