@@ -87,6 +87,14 @@ def test_build_websplit_of_nothing_is_told_in_a_sentence(
     assert not (tmp_path / "out").exists()
 
 
+def test_build_websplit_of_some_categories(run: Run, webnlg: Path, tmp_path: Path) -> None:
+    words = ("corpus", "build-websplit", webnlg, "--to", f"jsonl:{tmp_path / 'a.jsonl'}")
+    assert run(*words, "--category", "Place").code == 0
+    result = run(*words, "--category", "Plaice")
+    assert result.code == 2
+    assert 'no category "Plaice" in WebNLG\'s files; they have Place.' in result.err
+
+
 def test_split_then_verify(run: Run, benchmark: Path) -> None:
     result = run("corpus", "split", f"websplit-v1.0:{benchmark}", "--seed", 3)
     assert result.code == 0

@@ -36,7 +36,7 @@ from parataxis.corpora.websplit.tables import (
     SeenInTraining,
     Tally,
 )
-from parataxis.corpora.websplit.webnlg import read_webnlg
+from parataxis.corpora.websplit.webnlg import Entry, read_webnlg
 from parataxis.errors import InputError
 
 __all__ = ["build_websplit", "split", "verify"]
@@ -59,6 +59,19 @@ def build_websplit(
         str,
         typer.Option("--to", "-t", metavar="CORPUS", help="What to write, FORMAT:FILE."),
     ] = "websplit-v1.0:websplit",
+    category: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--category",
+            metavar="NAME",
+            help="Only this category of WebNLG; several times. WebSplit v0.1 has Astronaut, "
+            "Building, Monument, SportsTeam, University and WrittenWork.",
+        ),
+    ] = None,
+    across: Annotated[
+        bool,
+        typer.Option("--across", help="Put texts of different categories together, too."),
+    ] = False,
     max_references: Annotated[
         int | None,
         typer.Option(
@@ -80,12 +93,13 @@ def build_websplit(
     """Build WebSplit from WebNLG: complex sentences and the sequences of simple ones that say the
     same triples.
 
-    The files have millions of lines (over 2 GB for WebNLG's release 2); they appear when all is
-    written. The counts are printed beside those of the papers.
+    The files are large (1 GB for WebNLG's release 2); they appear when all is written. The counts
+    are printed beside those of the papers.
     """
     target = parse_corpus(to)
     with open_output(None) as out:
-        known = verbalisations(read_webnlg(webnlg), tokenised=tokens)
+        entries = _of_categories(read_webnlg(webnlg), category or [])
+        known = verbalisations(entries, across=across, tokenised=tokens)
         tally = Tally()
         with Progress(len(known.sources), out) as progress:
             examples = build(known, max_references=max_references, seed=seed)
@@ -100,6 +114,20 @@ def build_websplit(
         else:
             out.write(_build_table(known, counts))
     warn(f"{counted(written, 'complex sentence')} written to {target.paths[0]}.")
+
+
+def _of_categories(entries: Iterable[Entry], wanted: Sequence[str]) -> Iterator[Entry]:
+    met: set[str] = set()
+    for entry in entries:
+        met.add(entry.name.category)
+        if not wanted or entry.name.category in wanted:
+            yield entry
+    for name in wanted:
+        if name not in met:
+            raise InputError(
+                f'There is no category "{name}" in WebNLG\'s files; they have '
+                f"{', '.join(sorted(met))}."
+            )
 
 
 def _write(target: Corpus, examples: Iterable[Example], known: Verbalisations) -> int:

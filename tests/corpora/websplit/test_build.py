@@ -68,7 +68,7 @@ def test_build_equal_sets_of_two_files_are_one_and_names_are_unique(webnlg: Path
     found = known(webnlg)
     assert found.entries == 10
     assert len(found.names) == len(set(found.names.values())) == 9
-    assert found.single[frozenset(_food())] == (
+    assert found.scopes["Food"].single[frozenset(_food())] == (
         "Plum cake, from Ossia, has plums.",  # dev stands before train
         "Plum cake, from Ossia, contains plums.",
     )
@@ -79,6 +79,15 @@ def _food() -> list[Triple]:
         Triple("Plum_cake", "country", "Ossia"),
         Triple("Plum_cake", "ingredient", "Plum"),
     ]
+
+
+def test_build_texts_of_two_categories_go_together_only_on_demand(webnlg: Path) -> None:
+    path = webnlg / "train/1triples/1triples_Food.xml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"Food" eid="Id2"', '"Plant" eid="Id2"'), encoding="utf-8")
+    apart = {each.source for each in build(known(webnlg))}
+    together = {each.source for each in build(verbalisations(read_webnlg(webnlg), across=True))}
+    assert together - apart == {"Plum cake, from Ossia, contains plums."}
 
 
 def test_build_max_references_draws_by_seed(webnlg: Path) -> None:

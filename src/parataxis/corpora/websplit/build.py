@@ -7,13 +7,13 @@ A complex sentence is a text of one sentence for two or more triples. Its refere
 * without one: texts of several sentences for the same triple set.
 
 The released files mark the second kind as SPTYPE-NONE and have exactly one sentence for each part
-of a partition, which is why the texts of a part have one sentence here.
+of a partition, which is why the texts of a part have one sentence here. Only texts of the same
+category of WebNLG are put together: so counted, the numbers are those of the releases.
 """
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import combinations, product
 
 from parataxis.corpora.example import Example, Triple
@@ -21,36 +21,51 @@ from parataxis.corpora.sentences import by_segmenter
 from parataxis.corpora.websplit.webnlg import Entry, SetName
 from parataxis.text import tokenize
 
-__all__ = ["Verbalisations", "build", "depth_first", "partitions", "verbalisations"]
+__all__ = ["Scope", "Verbalisations", "build", "depth_first", "partitions", "verbalisations"]
 
 TripleSet = frozenset[Triple]
 Reference = tuple[tuple[str, ...], tuple[TripleSet, ...]]
 
+_ALL = ""
+"""The scope of all categories."""
+
 
 @dataclass
-class Verbalisations:
-    """What WebNLG says about each triple set, by the number of sentences of the texts.
-
-    ``order`` has the triples of a set depth first, ``names`` a name for each set that is its own
-    (WebNLG begins to count anew in its train, dev and test folders), ``sources`` the complex
-    sentences in the order of reading, with their sets.
-    """
+class Scope:
+    """The texts that may be put together, by triple set: those of one sentence, and those of
+    several. ``order`` has the triples of a set depth first."""
 
     single: dict[TripleSet, tuple[str, ...]] = field(default_factory=dict)
     several: dict[TripleSet, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     order: dict[TripleSet, tuple[Triple, ...]] = field(default_factory=dict)
+
+
+@dataclass
+class Verbalisations:
+    """What WebNLG says about each triple set.
+
+    ``names`` has a name of its own for each set (WebNLG begins to count anew in its train, dev
+    and test folders), ``sources`` the complex sentences in the order of reading, with their
+    scopes and sets.
+    """
+
+    scopes: dict[str, Scope] = field(default_factory=dict)
     names: dict[TripleSet, SetName] = field(default_factory=dict)
-    sources: dict[str, list[TripleSet]] = field(default_factory=dict)
+    sources: dict[str, list[tuple[Scope, TripleSet]]] = field(default_factory=dict)
     entries: int = 0
     texts: int = 0
     left_out: int = 0
     triples: int = 0
 
 
-def verbalisations(entries: Iterable[Entry], *, tokenised: bool = False) -> Verbalisations:
+def verbalisations(
+    entries: Iterable[Entry], *, across: bool = False, tokenised: bool = False
+) -> Verbalisations:
     """Gather the texts of each triple set; equal texts of a set count once.
 
-    ``tokenised`` writes spaces between words and marks, as the released files have them.
+    Texts of one category of WebNLG go together, as in the releases; ``across`` puts those of all
+    categories together. ``tokenised`` writes spaces between words and marks, as the released
+    files have them.
     """
     found = Verbalisations()
     counters: dict[tuple[str, int], int] = {}
@@ -64,9 +79,13 @@ def verbalisations(entries: Iterable[Entry], *, tokenised: bool = False) -> Verb
             key = entry.name.category, len(triples)
             counters[key] = counters.get(key, 0) + 1
             found.names[triples] = SetName(key[0], f"Id{counters[key]}", key[1])
-            found.order[triples] = depth_first(entry.triples)
+        scope = found.scopes.setdefault(_ALL if across else entry.name.category, Scope())
+        if triples not in scope.order:
+            scope.order[triples] = depth_first(entry.triples)
         for text in entry.texts:
-            _add(found, triples, _sentences(text, tokenised=tokenised))
+            sentences = _sentences(text, tokenised=tokenised)
+            if _add(scope, triples, sentences) and len(sentences) == 1 and len(triples) > 1:
+                found.sources.setdefault(sentences[0], []).append((scope, triples))
     return found
 
 
@@ -77,17 +96,19 @@ def _sentences(text: str, *, tokenised: bool) -> tuple[str, ...]:
     return tuple(" ".join(token.text for token in tokenize(each)) for each in sentences)
 
 
-def _add(found: Verbalisations, triples: TripleSet, sentences: tuple[str, ...]) -> None:
+def _add(scope: Scope, triples: TripleSet, sentences: tuple[str, ...]) -> bool:
+    """Add a text to a scope; whether it is new there."""
     if len(sentences) > 1:
-        known = found.several.get(triples, ())
-        found.several[triples] = known if sentences in known else (*known, sentences)
-        return
-    texts = found.single.get(triples, ())
-    if sentences[0] in texts:
-        return
-    found.single[triples] = (*texts, sentences[0])
-    if len(triples) > 1:
-        found.sources.setdefault(sentences[0], []).append(triples)
+        texts = scope.several.get(triples, ())
+        if sentences in texts:
+            return False
+        scope.several[triples] = (*texts, sentences)
+        return True
+    known = scope.single.get(triples, ())
+    if sentences[0] in known:
+        return False
+    scope.single[triples] = (*known, sentences[0])
+    return True
 
 
 def depth_first(triples: Sequence[Triple]) -> tuple[Triple, ...]:
@@ -146,15 +167,16 @@ def build(
     sentence alone, and leaves them in their order.
     """
 
-    @lru_cache(maxsize=4)  # the texts of a triple set follow each other
-    def references(triples: TripleSet) -> list[Reference]:
-        return list(_references(known, triples))
-
     number = 0
+    last: tuple[Scope, TripleSet] | None = None
+    references: list[Reference] = []
     for source, sets in known.sources.items():
         found: dict[tuple[str, ...], tuple[TripleSet, ...]] = {}
-        for triples in sets:
-            for sentences, parts in references(triples):
+        for scope, triples in sets:
+            if last is None or last[0] is not scope or last[1] != triples:
+                # The texts of a triple set follow each other, so these mostly serve again.
+                last, references = (scope, triples), list(_references(scope, triples))
+            for sentences, parts in references:
                 found.setdefault(sentences, parts)
         if not found:
             continue
@@ -165,17 +187,17 @@ def build(
             source=source,
             references=tuple(found),
             id=f"COMPLEX-{number}",
-            triples=frozenset().union(*sets),
+            triples=frozenset().union(*(triples for _, triples in sets)),
             reference_triples=tuple(found.values()),
         )
 
 
-def _references(known: Verbalisations, triples: TripleSet) -> Iterator[Reference]:
-    for parts in partitions(known.order[triples], known.single):
+def _references(scope: Scope, triples: TripleSet) -> Iterator[Reference]:
+    for parts in partitions(scope.order[triples], scope.single):
         if len(parts) > 1:
-            for sentences in product(*(known.single[part] for part in parts)):
+            for sentences in product(*(scope.single[part] for part in parts)):
                 yield sentences, parts
-    for sentences in known.several.get(triples, ()):
+    for sentences in scope.several.get(triples, ()):
         # Nobody knows which sentence says which triple: each carries the whole set.
         yield sentences, (triples,) * len(sentences)
 
