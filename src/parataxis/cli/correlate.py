@@ -111,7 +111,7 @@ def correlate(
     found = correlations(
         judged,
         metrics,
-        coefficient=coefficient,
+        kind=coefficient,
         level=level,
         by=[part.value for part in by or []],
     )

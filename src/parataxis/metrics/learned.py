@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.checks import Checker, SentenceAnalyser
 from parataxis.metrics.analyses import shared_analyser
+from parataxis.metrics.patterns import PatternsSplit
 from parataxis.metrics.protocol import Item, Score, Signature, Statistics
 from parataxis.metrics.syllables import count_syllables
 from parataxis.rewrite.record import Finding, Kind
@@ -37,6 +40,7 @@ CRITERIA = {
 _SHAPE = (
     "words kept",
     "words new",
+    "words known",
     "pairs kept",
     "pairs new",
     "length",
@@ -50,9 +54,12 @@ _SHAPE = (
     "unchanged",
     "patterns of the source",
     "patterns left",
+    "patterns split",
 )
 FEATURES = (*_SHAPE, *(f"{kind.value} findings" for kind in Kind))
 """What the features are called, in order."""
+
+T = TypeVar("T")
 
 _FARTHEST = 4.0
 """A feature counts as at most so many standard deviations from its mean."""
@@ -146,10 +153,12 @@ def features(items: Sequence[Item], analyser: SentenceAnalyser) -> NDArray[np.fl
     """One row of :data:`FEATURES` for each item."""
     findings = Checker(analyser).pipe((item.source, item.simple) for item in items)
     counts = _pattern_counts(items, analyser)
+    split = PatternsSplit(analyser)
+    shares = [split.from_statistics(row).value for row in split.statistics(items)]
     return np.array(
         [
-            [*_shape(item), *patterns, *_found(each, len(item.simple))]
-            for item, each, patterns in zip(items, findings, counts, strict=True)
+            [*_shape(item), *patterns, np.nan_to_num(share), *_found(each, len(item.simple))]
+            for item, each, patterns, share in zip(items, findings, counts, shares, strict=True)
         ],
         dtype=np.float64,
     )
@@ -157,17 +166,16 @@ def features(items: Sequence[Item], analyser: SentenceAnalyser) -> NDArray[np.fl
 
 def _shape(item: Item) -> list[float]:
     before = _words(item.source)
+    known = set(before)
     sentences = [_words(sentence) for sentence in item.simple]
     after = [word for sentence in sentences for word in sentence]
     lengths = [len(sentence) for sentence in sentences] or [0]
-    pairs_before = Counter(zip(before, before[1:], strict=False))
-    pairs_after = Counter(
-        pair for sentence in sentences for pair in zip(sentence, sentence[1:], strict=False)
-    )
+    pairs_before, pairs_after = Counter(pairwise(before)), Counter(pairwise(after))
     syllables = _syllables(after)
     return [
         _share(Counter(before) & Counter(after), Counter(before)),
         _share(Counter(after) - Counter(before), Counter(after)),
+        _share(Counter(word for word in after if word in known), Counter(after)),
         _share(pairs_before & pairs_after, pairs_before),
         _share(pairs_after - pairs_before, pairs_after),
         len(after) / max(1, len(before)),
@@ -203,7 +211,7 @@ def _words(text: str) -> list[str]:
     return [token.text.lower() for token in tokenize(text)]
 
 
-def _share(part: Counter[object] | Counter[str], whole: Counter[object] | Counter[str]) -> float:
+def _share(part: Counter[T], whole: Counter[T]) -> float:
     return part.total() / max(1, whole.total())
 
 

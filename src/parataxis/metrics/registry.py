@@ -1,5 +1,6 @@
 """The installed metrics, found through entry points of the group ``parataxis.metrics``."""
 
+from parataxis.metrics.parts import PartOf
 from parataxis.metrics.protocol import Metric
 from parataxis.plugins import Installed, Registry
 
@@ -45,8 +46,14 @@ def metric_names() -> list[str]:
 
 
 def load_metric(name: str) -> Metric:
-    """The metric of that name, with its default settings."""
-    return _METRICS.load(name)
+    """The metric of that name, with its default settings; "sari:add" is a part of one.
+
+    >>> load_metric("fkgl:words-per-sentence").name
+    'fkgl:words-per-sentence'
+    """
+    whole, colon, part = name.partition(":")
+    metric = _METRICS.load(whole)
+    return PartOf(metric, part) if colon else metric
 
 
 def available_metrics() -> list[Installed]:

@@ -17,7 +17,7 @@ from parataxis.errors import InputError, ParataxisError
 from parataxis.metrics.protocol import Metric
 from parataxis.reports.judgements import Judged
 
-__all__ = ["Coefficient", "Correlation", "Level", "correlate", "sentence_scores"]
+__all__ = ["Coefficient", "Correlation", "Level", "coefficient", "correlate", "sentence_scores"]
 
 WINDOW = 256
 FEWEST = 5
@@ -66,7 +66,7 @@ def correlate(
     judged: Sequence[Judged],
     metrics: Sequence[Metric],
     *,
-    coefficient: Coefficient = Coefficient.SPEARMAN,
+    kind: Coefficient = Coefficient.SPEARMAN,
     level: Level = Level.REWRITE,
     by: Sequence[str] = (),
 ) -> list[Correlation]:
@@ -89,9 +89,7 @@ def correlate(
                 pairs = (said[rows], opinion[rows])
                 if level is Level.SYSTEM:
                     pairs = _means(pairs, [judged[row].system for row in rows])
-                found.append(
-                    Correlation(metric, criterion, group, *_coefficient(*pairs, coefficient))
-                )
+                found.append(Correlation(metric, criterion, group, *coefficient(*pairs, kind)))
     return found
 
 
@@ -125,8 +123,8 @@ def _means(
     return first, second
 
 
-def _coefficient(
-    first: NDArray[np.float64], second: NDArray[np.float64], coefficient: Coefficient
+def coefficient(
+    first: NDArray[np.float64], second: NDArray[np.float64], kind: Coefficient
 ) -> tuple[float, float, float, float, int]:
     """The value, its p-value, its interval and the number of pairs."""
     known = ~(np.isnan(first) | np.isnan(second))
@@ -134,12 +132,12 @@ def _coefficient(
     pairs = len(first)
     if pairs < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
         return math.nan, math.nan, math.nan, math.nan, pairs
-    found = _functions()[coefficient](first, second)
+    found = _functions()[kind](first, second)
     value, p_value = float(found.statistic), float(found.pvalue)
-    return value, p_value, *_interval(value, pairs, coefficient), pairs
+    return value, p_value, *_interval(value, pairs, kind), pairs
 
 
-def _interval(value: float, pairs: int, coefficient: Coefficient) -> tuple[float, float]:
+def _interval(value: float, pairs: int, kind: Coefficient) -> tuple[float, float]:
     """The interval on Fisher's scale; the variances for ranks are those of Bonett and Wright
     (2000) and Fieller et al. (1957)."""
     variances = {
@@ -148,7 +146,7 @@ def _interval(value: float, pairs: int, coefficient: Coefficient) -> tuple[float
         Coefficient.KENDALL: 0.437 / (pairs - 4),
     }
     centre = math.atanh(max(-0.999999, min(0.999999, value)))
-    reach = 1.959964 * math.sqrt(variances[coefficient])
+    reach = 1.959964 * math.sqrt(variances[kind])
     return math.tanh(centre - reach), math.tanh(centre + reach)
 
 

@@ -1,0 +1,59 @@
+"""``parataxis correlate`` as a user meets it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("scipy", reason="needs the extra [metrics]")
+
+ROWS = [
+    f'"One two {k}.","{"Word " * k}end.",{"s" if k % 2 else "t"},{k},{-k % 5}' for k in range(1, 13)
+]
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    path = tmp_path / "ratings.csv"
+    path.write_text("source,rewrite,system,long,odd\n" + "\n".join(ROWS) + "\n", encoding="utf-8")
+    return path
+
+
+def test_correlate_prints_a_table_with_daggers(run, ratings: Path) -> None:
+    result = run("correlate", ratings, "-m", "tokens-per-sentence", "--by", "system")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0].split() == ["group", "metric", "long", "odd"]
+    assert lines[1].split()[:3] == ["all", "tokens-per-sentence", "1.000"]
+    assert lines[1].endswith("†")
+    assert [line.split()[0] for line in lines[2:4]] == ["s", "t"]
+    assert "spearman, 12 pairs" in result.out
+    assert "tokens-per-sentence|average:micro" in result.out
+
+
+def test_correlate_writes_p_values_and_intervals(run, ratings: Path) -> None:
+    arguments = ["-m", "tokens-per-sentence", "--criterion", "long", "-f", "json"]
+    result = run("correlate", ratings, *arguments, "--coefficient", "kendall")
+    (found,) = json.loads(result.out)["correlations"]
+    assert found["value"] == pytest.approx(1.0)
+    assert found["p_value"] < 0.001
+    assert found["low"] < found["high"] <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.csv"], "There is no file missing.csv."),
+        (["ratings.csv", "-m", "sari"], "sari needs a reference for every judged source"),
+        (["ratings.csv", "--columns", "a,b"], "--columns wants three or four names"),
+        (["ratings.csv", "-m", "fkgl:nothing"], 'no part "nothing"'),
+    ],
+)
+def test_correlate_answers_mistakes_in_one_sentence(
+    run, ratings: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(ratings.parent)
+    result = run("correlate", *arguments)
+    assert result.code == 2
+    assert message in result.err
+    assert result.out == ""
