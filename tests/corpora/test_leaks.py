@@ -97,3 +97,10 @@ def test_leaks_training_set_is_read_once_for_all_parts() -> None:
     )
     assert [each[Overlap.SIMPLE].found for each in found.values()] == [1, 1]
     assert next(stream, None) is None
+
+
+def test_leaks_text_was_seen_as_a_source_or_as_a_simple_sentence() -> None:
+    found = check(example("It rained.", "It rained, so we left."))
+    assert (found[Overlap.SOURCES].found, found[Overlap.SIMPLE].found) == (1, 1)
+    sentences = [Example("Bo sang all day.", (), "list:1")]
+    assert check(example("X.", "Bo sang all day."), train=sentences).is_leak()

@@ -2,7 +2,8 @@
 
 The evaluation sets are held in memory, the training set streams past them once. The diagnostics
 are those of Aharoni and Goldberg (2018, tables 1 and 4): simple sentences found verbatim,
-vocabulary, entities and relations; to these come sources, triples, and near-duplicates.
+vocabulary, entities and relations; to these come sources, triples, and near-duplicates. A text is
+looked for among all texts of the training set, sources and simple sentences.
 """
 
 import re
@@ -119,9 +120,9 @@ class _Texts:
         self._verbatim: dict[int, Sight] = {}
         self._near: dict[int, Sight] = {}
 
-    def meet(self, others: "_Seen") -> None:
+    def meet(self, batch: "_Batch") -> None:
         """Look for texts of a training set."""
-        for text, id_ in others.texts:
+        for text, id_ in zip(batch.texts, batch.ids, strict=True):
             place = self._places.get(text)
             if place is not None and place not in self._verbatim:
                 self._verbatim[place] = Sight(text, text, id_)
@@ -129,9 +130,9 @@ class _Texts:
         if self._index is None:
             return
         done = self._verbatim.keys() | self._near.keys()
-        texts = [text for text, _ in others.texts]
-        for at, place, near in self._index.matches(texts, keys=others.keys, skip=done):
-            self._near.setdefault(place, Sight(self.texts[place], *others.texts[at], near))
+        for at, place, near in self._index.matches(batch.texts, keys=batch.keys, skip=done):
+            sight = Sight(self.texts[place], batch.texts[at], batch.ids[at], near)
+            self._near.setdefault(place, sight)
 
     def leaks(self, verbatim: Overlap, near: Overlap) -> Iterator[Leak]:
         yield self._leak(verbatim, self._verbatim)
@@ -179,8 +180,8 @@ class EvaluationSet:
 
     def meet(self, batch: "_Batch") -> None:
         """Look for what is in these examples of a training set."""
-        self._sources.meet(batch.sources)
-        self._simple.meet(batch.simple)
+        self._sources.meet(batch)
+        self._simple.meet(batch)
         for kind, found in batch.things.items():
             self._things[kind].meet(found)
 
@@ -194,27 +195,19 @@ class EvaluationSet:
         return Overlaps(tuple(leaks))
 
 
-class _Seen:
-    """Texts of a training set with the ids of their examples."""
-
-    def __init__(self, texts: Sequence[tuple[str, str]], *, near: bool) -> None:
-        self.texts = texts
-        self.keys = band_keys([text for text, _ in texts]) if near and texts else None
-
-
 class _Batch:
     """Examples of a training set, made ready once for all evaluation sets."""
 
     def __init__(self, examples: Sequence[Example], *, near: bool) -> None:
-        sources = [(on_one_line(example.source), example.id) for example in examples]
-        self.sources = _Seen(sources, near=near)
-        simple = {
-            on_one_line(text): example.id
-            for example in examples
-            for reference in example.references
-            for text in reference
-        }
-        self.simple = _Seen(list(simple.items()), near=near)
+        # A text was seen, whether as a source or as a simple sentence.
+        ids: dict[str, str] = {}
+        for example in examples:
+            sentences = (text for reference in example.references for text in reference)
+            for text in (example.source, *sentences):
+                ids.setdefault(on_one_line(text), example.id)
+        self.texts = list(ids)
+        self.ids = list(ids.values())
+        self.keys = band_keys(self.texts) if near else None
         self.things: dict[Overlap, set[object]] = {kind: set() for kind in _THINGS}
         for example in examples:
             for kind, found in _things(example):
