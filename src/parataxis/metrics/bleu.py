@@ -1,7 +1,7 @@
 """BLEU (Papineni et al. 2002): of a corpus, and averaged over single rewrites."""
 
-from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from parataxis.metrics.tokens import ORDERS, case_name, check_tokenisation, ngra
 
 __all__ = ["Bleu", "LowercaseBleu", "NarayanBleu", "SentenceBleu", "corpus_bleu"]
 
-_LENGTHS = 2
+_Grams = dict[tuple[str, ...], int]
+_COUNTED = 4096
 
 
 class Bleu:
@@ -56,7 +57,7 @@ class Bleu:
         parts = {f"precision-{n}": part for n, part in zip(ORDERS, precisions, strict=True)}
         return Score(value, self.signature, {**parts, "brevity-penalty": penalty})
 
-    def _counts(self, rewrite: str, references: Sequence[str]) -> list[int]:
+    def _counts(self, rewrite: str, references: tuple[str, ...]) -> tuple[int, ...]:
         return bleu_counts(rewrite, references, tokenize=self._tokenize, lowercase=self._lowercase)
 
 
@@ -151,33 +152,38 @@ def corpus_bleu(
     if not rewrites:
         raise ValueError("there are no rewrites to score")
     rows = [
-        bleu_counts(rewrite, texts, tokenize="13a", lowercase=lowercase)
+        bleu_counts(rewrite, tuple(texts), tokenize="13a", lowercase=lowercase)
         for rewrite, texts in zip(rewrites, references, strict=True)
     ]
     return bleu_from_counts(np.sum(rows, axis=0).tolist(), smooth="exp")[0]
 
 
+@lru_cache(maxsize=_COUNTED)
 def bleu_counts(
-    rewrite: str, references: Sequence[str], *, tokenize: str, lowercase: bool
-) -> list[int]:
+    rewrite: str, references: tuple[str, ...], *, tokenize: str, lowercase: bool
+) -> tuple[int, ...]:
     """What BLEU is computed from: two lengths, right n-grams, all n-grams."""
     written = ngrams(rewrite, tokenize=tokenize, lowercase=lowercase)
     wanted = [ngrams(text, tokenize=tokenize, lowercase=lowercase) for text in references]
     length = len(tokens(rewrite, tokenize=tokenize, lowercase=lowercase))
     lengths = [len(tokens(text, tokenize=tokenize, lowercase=lowercase)) for text in references]
     nearest = min(lengths, key=lambda other: (abs(other - length), other))
+    totals = [max(0, length - order + 1) for order in ORDERS]
     right = [
-        _clipped(found, [reference[place] for reference in wanted])
+        _clipped(found, [reference[place] for reference in wanted], totals[place])
         for place, found in enumerate(written)
     ]
-    return [length, nearest, *right, *(max(0, length - order + 1) for order in ORDERS)]
+    return (length, nearest, *right, *totals)
 
 
-def _clipped(
-    written: Counter[tuple[str, ...]], references: Sequence[Counter[tuple[str, ...]]]
-) -> int:
+def _clipped(written: _Grams, references: Sequence[_Grams], total: int) -> int:
     """How many of the n-grams are right: each as often as the reference that has it most."""
-    return sum(
-        min(count, max(reference[ngram] for reference in references))
+    known = written.keys() & set().union(*references)
+    if len(written) == total:  # no n-gram stands there twice, as in most texts
+        return len(known)
+    more = (
+        min(count, max(reference.get(ngram, 0) for reference in references)) - 1
         for ngram, count in written.items()
+        if count > 1 and ngram in known
     )
+    return len(known) + sum(more)

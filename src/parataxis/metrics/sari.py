@@ -29,7 +29,6 @@ The last line matters most. A source that is copied deletes nothing and adds not
 ``sari-hub`` its deletion is perfect, and so is the precision of what it adds.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -266,17 +265,16 @@ def _operations(
     place, times = n - 1, len(references)
     before = ngrams(source, tokenize=tokenize, lowercase=lowercase)[place]
     after = ngrams(rewrite, tokenize=tokenize, lowercase=lowercase)[place]
-    targets: Counter[tuple[str, ...]] = Counter()
-    for text in references:
-        targets.update(ngrams(text, tokenize=tokenize, lowercase=lowercase)[place])
+    targets = [ngrams(text, tokenize=tokenize, lowercase=lowercase)[place] for text in references]
 
-    added, to_add = after.keys() - before.keys(), targets.keys() - before.keys()
+    added, to_add = after.keys() - before.keys(), set().union(*targets) - before.keys()
     keep, delete = [0, 0, 0], [0, 0, 0]
     kept = to_keep = deleted = 0
     kept_rightly = rightly_kept = deleted_rightly = 0.0
     for ngram, count in before.items():
-        source_count, target = times * count, targets[ngram]
-        written = times * min(count, after[ngram])
+        source_count = times * count
+        target = sum(found.get(ngram, 0) for found in targets)
+        written = times * min(count, after.get(ngram, 0))
         wanted = min(source_count, target)
         agreed = min(written, wanted)
         left, to_leave = source_count - written, source_count - wanted

@@ -1,5 +1,6 @@
 """The tokens and n-grams that the metrics count, made once for each text and shared by them all."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
@@ -14,13 +15,14 @@ ORDERS = (1, 2, 3, 4)
 
 TOKENISATIONS = ("13a", "spaces")
 
-Ngrams = tuple[Counter[tuple[str, ...]], ...]
-"""How often each n-gram of a text occurs: one counter for each of the four lengths."""
+Ngrams = tuple[dict[tuple[str, ...], int], ...]
+"""How often each n-gram of a text occurs: one dictionary for each of the four lengths."""
 
 # Scoring goes window by window (a few hundred items with their references), and every metric reads
 # the same texts: a memory of a few windows is enough, and does not grow with the corpus.
 _TEXTS = 8192
 _COUNTED = 2048
+_MARKUP = re.compile("[&<]")
 
 
 @lru_cache(maxsize=_TEXTS)
@@ -30,6 +32,10 @@ def tokens(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> tupl
     >>> tokens("It rained .", tokenize="spaces")
     ('It', 'rained', '.')
     """
+    if lowercase and text.isascii() and not _MARKUP.search(text):
+        # Case does not matter to the cuts, but for entities: the work is done already.
+        cut = tokens(text, tokenize=tokenize)
+        return tuple("\n".join(cut).lower().split("\n")) if cut else ()
     if lowercase:
         text = text.lower()
     return tuple(_tokenizer(tokenize)(text).split())
@@ -44,7 +50,8 @@ def ngrams(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> Ngra
 def count_ngrams(words: Sequence[str]) -> Ngrams:
     """The n-grams of a sequence of tokens."""
     shifted = [words[start:] for start in range(len(ORDERS))]
-    return tuple(Counter(zip(*shifted[:order], strict=False)) for order in ORDERS)
+    # A plain dictionary, since a Counter answers for what it does not have at the speed of Python.
+    return tuple(dict(Counter(zip(*shifted[:order], strict=False))) for order in ORDERS)
 
 
 def check_tokenisation(name: str) -> str:
