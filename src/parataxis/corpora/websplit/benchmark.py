@@ -70,9 +70,7 @@ class WebSplit:
             text = path if folder is None else folder / TEXT_FILE
             sets = {} if folder is None else self._sets(folder, report)
             wanted = None if part is None or folder is None else self._part(folder, part)
-            for example in _Reader(str(text), sets, report).read(text):
-                if wanted is None or example.id in wanted:
-                    yield example
+            yield from _Reader(str(text), sets, report, wanted).read(text)
 
     def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
         """Write a benchmark folder: the text file and the triple sets."""
@@ -208,23 +206,35 @@ class _Open:
 class _Reader:
     """Reads the blocks of a text file, which blank lines separate."""
 
-    def __init__(self, name: str, sets: Mapping[SetName, TripleSet], report: Report) -> None:
+    def __init__(
+        self,
+        name: str,
+        sets: Mapping[SetName, TripleSet],
+        report: Report,
+        wanted: set[str] | None,
+    ) -> None:
         self._name = name
         self._sets = sets
         self._report = report
+        self._wanted = wanted
         self._open: _Open | None = None
         self._by_name: dict[str, TripleSet] = {}
 
     def read(self, path: Path) -> Iterator[Example]:
         with path.open("rb") as stream:
+            is_skipping = False
             for line, block in self._blocks(stream):
+                if is_skipping and ":" in block[0]:
+                    continue
                 header = _HEADER.fullmatch(block[0])
                 if header is None:
                     self._reject(line, "a block must begin with a line such as COMPLEX-1:MR-1")
                 elif header["set"] is None:
                     if self._open is not None:
                         yield self._open.example()
-                    self._open = self._begin(int(header["complex"]), line, block)
+                    is_skipping = self._wanted is not None and block[0] not in self._wanted
+                    number = int(header["complex"])
+                    self._open = None if is_skipping else self._begin(number, line, block)
                 elif self._open is None or self._open.number != int(header["complex"]):
                     self._reject(line, "this block belongs to another complex sentence")
                 else:
