@@ -193,9 +193,10 @@ class HubSari(XuSari):
     """SARI of the metric hub (Hugging Face ``evaluate``, ``sari``), which has it from
     tensor2tensor: that of Xu et al. with two changes.
 
-    A ratio of nothing to nothing is 1, so that a rewrite that equals its only reference has 100;
-    and the recall of what is kept counts occurrences. A copy of the source scores about 65 on
-    WikiSplit: its deletion is perfect, since it deletes nothing.
+    A ratio of nothing to nothing is 1, so that a rewrite that equals its only reference has 100 (or
+    less, where the reference drops one of two occurrences of a word: that is never a right
+    deletion here); and the recall of what is kept counts occurrences. A copy of the source scores
+    about 65 on WikiSplit: its deletion is perfect, since it deletes nothing.
     """
 
     name = "sari-hub"

@@ -4,7 +4,7 @@ import re
 
 __all__ = ["plain_brackets"]
 
-_ESCAPED = re.compile(r"-\s?([LR])([RSC])B\s?-", re.IGNORECASE)
+_ESCAPED = re.compile(r"-\s?([LR])([RSC])B\s?-")
 _PLAIN = {"LR": "(", "RR": ")", "LS": "[", "RS": "]", "LC": "{", "RC": "}"}
 
 
@@ -14,4 +14,4 @@ def plain_brackets(text: str) -> str:
     >>> plain_brackets("Menasha -LRB- town - RRB - is in Wisconsin .")
     'Menasha ( town ) is in Wisconsin .'
     """
-    return _ESCAPED.sub(lambda found: _PLAIN[(found[1] + found[2]).upper()], text)
+    return _ESCAPED.sub(lambda found: _PLAIN[found[1] + found[2]], text)
