@@ -11,7 +11,7 @@ from parataxis.corpora.example import Triple
 
 __all__ = ["cut_off"]
 
-_STARTS = 24
+_STARTS = 64
 """Regions that are grown: more find better cuts, and take longer."""
 
 _PRICE = 0.5

@@ -128,7 +128,7 @@ class _Training:
     def cut(self, size: int, seed: int) -> tuple[list[int], list[int]]:
         """Cut up to ``size`` sentences off a group: those, and the ones that must be dropped.
 
-        The largest group that allows a cut is cut; its rest stays in training.
+        The largest group that allows a cut is cut; its rest, perhaps in pieces, stays in training.
         """
         for group in sorted(self.groups, key=len, reverse=True):
             sentences = {index: self._sentences[index] for index in group}
@@ -137,7 +137,9 @@ class _Training:
                 gone = {*inside, *crossing}
                 self._relations -= self._count(gone)
                 self.groups.remove(group)
-                self.groups.append([index for index in group if index not in gone])
+                rest = [index for index in group if index not in gone]
+                tied = tied_groups([self._sentences[index] for index in rest])
+                self.groups += [[rest[place] for place in part] for part in tied]
                 return inside, crossing
         return [], []
 
