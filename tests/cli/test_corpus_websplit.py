@@ -158,6 +158,17 @@ def test_verify_lists_violations_and_fails_on_demand(
     assert [each["condition"] for each in found["violations"]] == ["relation", "triple"]
 
 
+def test_verify_finds_an_example_that_two_parts_list(run: Run, benchmark: Path) -> None:
+    path = benchmark / PARTS_FILE
+    record = {"TRAIN": list(range(1, 51)), "VALIDATION": [51], "TEST": [50, 52]}
+    path.write_text(json.dumps(record), encoding="utf-8")
+    result = run("corpus", "verify", f"websplit-v1.0:{benchmark}", "--fail", "--format", "json")
+    assert result.code == 1
+    found = [each["condition"] for each in json.loads(result.out)["violations"]]
+    assert found == ["triple", "triple", "source"]
+    assert "8 examples" in result.err
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

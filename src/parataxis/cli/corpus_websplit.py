@@ -398,15 +398,17 @@ def _divided(
     corpus: Corpus, path: Path, progress: Progress, *, strict: bool
 ) -> dict[str, Iterable[Example]]:
     """The examples of each part, without their references; those in no part are told."""
-    part_of = {id_: name.lower() for name, ids in read_parts(path).items() for id_ in ids}
+    parts_of: dict[str, set[str]] = {}  # a faulty file may give an example to two parts
+    for name, ids in read_parts(path).items():
+        for id_ in ids:
+            parts_of.setdefault(id_, set()).add(name.lower())
     parts: dict[str, list[Example]] = {part: [] for part in _PARTS}
     outside = 0
     for example in counting(read_corpus(corpus, strict=strict), progress):
-        part = part_of.get(example.id)
-        if part is None:
-            outside += 1
-        else:
-            parts[part].append(replace(example, references=(), reference_triples=()))
+        bare = replace(example, references=(), reference_triples=())
+        for part in parts_of.get(example.id, ()):
+            parts[part].append(bare)
+        outside += example.id not in parts_of
     if outside:
         warn(f"{counted(outside, 'example')} of {corpus.label} in no part of {path}.")
     return {**parts}
