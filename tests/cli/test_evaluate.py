@@ -57,6 +57,14 @@ def test_evaluate_reads_json_lines_in_any_order_and_from_standard_input(run, fil
     assert json.loads(aligned.out) == json.loads(matched.out) == json.loads(piped.out)
 
 
+def test_evaluate_takes_a_corpus_with_its_sources(run, files: Path) -> None:
+    corpus = f"hsplit:{files / 'source.txt'},{files / 'reference.txt'}"
+    whole = run("evaluate", files / "poor.txt", "-r", corpus, "-f", "json", "--trials", 0)
+    parts = run("evaluate", files / "poor.txt", *options(files), "-f", "json", "--trials", 0)
+    assert whole.code == 0
+    assert json.loads(whole.out) == json.loads(parts.out)
+
+
 def test_evaluate_without_references_takes_the_sources_of_the_outputs(run, files: Path) -> None:
     result = run("evaluate", str(files / "poor.jsonl"), "-m", "unchanged", "-f", "csv")
     assert result.code == 0
@@ -91,7 +99,8 @@ def test_evaluate_writes_a_report(run, files: Path) -> None:
         (["good.txt", "-s", "source.txt", "-m", "blue"], 'did you mean "bleu"?'),
         (["good.txt", "good.txt", "-s", "source.txt"], 'Two outputs are called "good"'),
         (["short.txt", "-s", "source.txt"], "short.txt has 1 lines, but there are 3 sources"),
-        (["good.txt", "-s", "source.txt", "-c", "wiki"], "no corpus format"),
+        (["good.txt", "-r", "wiki:source.txt"], "no corpus format"),
+        (["good.txt", "-r", "hsplit:source.txt,no.txt"], "There is no file no.txt."),
     ],
 )
 def test_evaluate_answers_mistakes_in_one_sentence(

@@ -14,7 +14,6 @@ import typer
 
 from parataxis.cli.tables import counted, plain_table
 from parataxis.cli.terminal import open_output
-from parataxis.corpora.example import Example
 from parataxis.errors import InputError
 from parataxis.metrics.protocol import Metric
 from parataxis.metrics.registry import load_metric
@@ -62,17 +61,15 @@ def correlate(
         list[str] | None,
         typer.Option("--metric", "-m", metavar="NAME", help="Only this metric; can be repeated."),
     ] = None,
-    source: Annotated[
-        Path | None,
-        typer.Option("--source", "-s", metavar="FILE", help="The sources of the references."),
-    ] = None,
     references: Annotated[
-        list[Path] | None,
-        typer.Option("--references", "-r", metavar="FILE", help="References, as for evaluate."),
-    ] = None,
-    corpus: Annotated[
-        str | None,
-        typer.Option("--corpus", "-c", metavar="FORMAT", help="The format of the references."),
+        list[str] | None,
+        typer.Option(
+            "--references",
+            "-r",
+            metavar="CORPUS",
+            help="References of the sources: a corpus FORMAT:FILE,FILE, or JSON lines; "
+            "several times.",
+        ),
     ] = None,
     columns: Annotated[
         str | None,
@@ -102,9 +99,7 @@ def correlate(
     """
     if not ratings.is_file():
         raise InputError(f"There is no file {ratings}.")
-    examples: list[Example] = []
-    if references:
-        examples = read_examples(source, references, corpus, [])
+    examples = read_examples(None, references) if references else []
     names = metric or [*(WITH_REFERENCES if references else ()), *WITHOUT_REFERENCES]
     metrics = [load_metric(name) for name in names]
     judged = read_judgements(ratings, criterion or [], _columns(columns), examples)

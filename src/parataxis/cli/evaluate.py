@@ -60,22 +60,13 @@ def evaluate(
         typer.Option("--source", "-s", metavar="FILE", help="The sources, one a line."),
     ] = None,
     references: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
             "--references",
             "-r",
-            metavar="FILE",
-            help="References: JSON lines, text aligned with the sources, or files of a corpus; "
-            "give it once for each file.",
-        ),
-    ] = None,
-    corpus: Annotated[
-        str | None,
-        typer.Option(
-            "--corpus",
-            "-c",
-            metavar="FORMAT",
-            help="The corpus format of the references (with --source in front, where it has one).",
+            metavar="CORPUS",
+            help="References: text aligned with the sources, or a corpus FORMAT:FILE,FILE that "
+            "brings its sources (see `parataxis corpus formats`), or JSON lines; several times.",
         ),
     ] = None,
     metric: Annotated[
@@ -112,8 +103,8 @@ def evaluate(
     """
     with tempfile.TemporaryDirectory() as scratch:
         named = [_named(each, Path(scratch)) for each in outputs or [STDIN]]
-        examples = read_examples(source, references or [], corpus, [path for _, path in named])
-        systems = [read_system(name, path, examples, source) for name, path in named]
+        examples = read_examples(source, references or [], named)
+        systems = [read_system(each, examples) for each in named]
     has_references = all(example.references for example in examples)
     chosen = [
         load_metric(name)

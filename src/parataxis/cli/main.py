@@ -26,7 +26,8 @@ BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 EXIT_CODES = {
     0: "All went well; also when the reader of the output (`head`, say) wanted no more of it.",
-    BUG: "`check --fail` found a fault, or Parataxis itself has a bug.",
+    BUG: "`check`, `corpus leaks` or `corpus verify` with `--fail` found something, or Parataxis "
+    "itself has a bug.",
     BAD_INPUT: "Bad input or options: a sentence on standard error says what, and nothing was "
     "written; where a stream turns bad midway, what came before is written.",
     INTERRUPTED: "Interrupted (Ctrl-C): what was written until then is whole.",

@@ -14,6 +14,9 @@ from typing import get_args, get_type_hints
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from parataxis.cli.main import DEBUG_VARIABLE, EXIT_CODES, app
+from parataxis.corpora.registry import corpus_formats
+from parataxis.metrics.registry import available_metrics
+from parataxis.plugins import Installed
 from parataxis.splitters.registry import available_splitters
 from parataxis.syntax.onnx import THREADS_VARIABLE
 
@@ -49,18 +52,25 @@ class Parameter:
 
 def commands() -> dict[str, Callable[..., object]]:
     """The functions behind the commands, by name."""
-    found = {}
-    for info in app.registered_commands:
-        if info.callback is not None:
-            found[info.name or info.callback.__name__] = info.callback
-    return found
+    groups = [("", app)]
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            groups.append(
+                (f"{group.name or group.typer_instance.info.name} ", group.typer_instance)
+            )
+    return {
+        prefix + (info.name or info.callback.__name__.replace("_", "-")): info.callback
+        for prefix, typer in groups
+        for info in typer.registered_commands
+        if info.callback is not None
+    }
 
 
 def parameters(command: Callable[..., object]) -> list[Parameter]:
     """The arguments and options of a command, in order."""
     hints = get_type_hints(command, include_extras=True)
     return [
-        _parameter(hints[name], parameter.default)
+        _parameter(name, hints[name], parameter.default)
         for name, parameter in inspect.signature(command).parameters.items()
     ]
 
@@ -70,7 +80,12 @@ def reference() -> str:
     parts = [_HEAD]
     for name, command in commands().items():
         parts.append(_command(name, command))
-    parts.append("## Splitters\n\n" + _table(("splitter", "what it does"), _splitters()))
+    for title, found in (
+        ("Splitters", available_splitters()),
+        ("Corpus formats", corpus_formats()),
+        ("Metrics", available_metrics()),
+    ):
+        parts.append(f"## {title}\n\n" + _table(("name", "what it is"), _own(found)))
     parts.append(
         "## Exit codes\n\n"
         + _table(("code", "meaning"), ((f"`{code}`", text) for code, text in EXIT_CODES.items()))
@@ -82,7 +97,7 @@ def reference() -> str:
     return "\n".join(parts)
 
 
-def _parameter(hint: object, default: object) -> Parameter:
+def _parameter(name: str, hint: object, default: object) -> Parameter:
     kind, *extras = get_args(hint)
     info = next(extra for extra in extras if isinstance(extra, ParameterInfo))
     types = [each for each in get_args(kind) or (kind,) if each is not NoneType]
@@ -94,7 +109,7 @@ def _parameter(hint: object, default: object) -> Parameter:
     is_required = default is inspect.Parameter.empty
     shown = default.value if isinstance(default, Enum) else default
     return Parameter(
-        names=_option_names(info) if isinstance(info, OptionInfo) else (),
+        names=_option_names(name, info) if isinstance(info, OptionInfo) else (),
         metavar=info.metavar or "",
         choices=choices,
         help=info.help or "",
@@ -103,10 +118,10 @@ def _parameter(hint: object, default: object) -> Parameter:
     )
 
 
-def _option_names(info: OptionInfo) -> tuple[str, ...]:
+def _option_names(name: str, info: OptionInfo) -> tuple[str, ...]:
     # Inside Annotated, Typer keeps the first name where a default would otherwise stand.
     first = (info.default,) if isinstance(info.default, str) else ()
-    return (*first, *(info.param_decls or ()))
+    return (*first, *(info.param_decls or ())) or (f"--{name.replace('_', '-')}",)
 
 
 def _command(name: str, command: Callable[..., object]) -> str:
@@ -141,10 +156,10 @@ def _code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def _splitters() -> Iterator[tuple[str, str]]:
-    for splitter in available_splitters():
-        if splitter.distribution == "parataxis":  # not what else happens to be installed here
-            yield f"`{splitter.name}`", splitter.summary
+def _own(found: Iterable[Installed]) -> Iterator[tuple[str, str]]:
+    for each in found:
+        if each.distribution == "parataxis":  # not what else happens to be installed here
+            yield f"`{each.name}`", each.summary
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

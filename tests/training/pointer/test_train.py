@@ -1,5 +1,6 @@
 """Examples, network and training on a few sentences of our own, with a very small encoder."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +20,12 @@ from parataxis.training.pointer.examples import (  # noqa: E402
 )
 from parataxis.training.pointer.grow import grow  # noqa: E402
 from parataxis.training.pointer.network import PointerNetwork, PointerSizes  # noqa: E402
-from parataxis.training.pointer.prepare import Pair, make_examples, simple_sentences  # noqa: E402
+from parataxis.training.pointer.prepare import (  # noqa: E402
+    Pair,
+    make_examples,
+    noisy_pairs,
+    simple_sentences,
+)
 from parataxis.training.pointer.teach import Ensemble, write_rewrites  # noqa: E402
 from parataxis.training.pointer.train import (  # noqa: E402
     Config,
@@ -227,3 +233,17 @@ def test_saved_network_rewrites_the_same(examples: list[Example], tmp_path: Path
 def test_prepare_counts_simple_sentences_of_split_rewrites_only() -> None:
     found = list(simple_sentences([Pair("a", ("One two three four five.", "No."), "gold")], 1))
     assert found == [Pair("One two three four five.", ("One two three four five.",), "simple")]
+
+
+def test_prepare_keeps_development_sources_out_of_noisy_pairs(tmp_path: Path) -> None:
+    for name in ("rewrites", "minwiki", "wikisplit"):
+        (tmp_path / name).mkdir()
+    dev = {"complex": "Ann (25) sang, and Ben left.", "simple": ["Ann (25) sang.", "Ben left."]}
+    (tmp_path / "rewrites" / "dev.jsonl").write_text(json.dumps(dev) + "\n", encoding="utf-8")
+    for suffix in ("complex", "simple"):
+        (tmp_path / "minwiki" / f"train.{suffix}").write_text("", encoding="utf-8")
+    kept = "Eve sang , and Ben left .\tEve sang . <::::> Ben left .\n"
+    held = "Ann ( 25 ) sang , and Ben left .\tAnn ( 25 ) sang . <::::> Ben left .\n"
+    for part in ("tune", "validation"):
+        (tmp_path / "wikisplit" / f"{part}.tsv").write_text(held + kept, encoding="utf-8")
+    assert {pair.source for pair in noisy_pairs(tmp_path)} == {"Eve sang, and Ben left."}
