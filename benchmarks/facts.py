@@ -33,7 +33,7 @@ from parataxis.text.brackets import plain_brackets
 HERE = Path(__file__).parent / "facts"
 LABELS = {"c": "correct", "u": "unsupported", "r": "repeated"}
 SOURCES = 60
-"""How many rewrites are damaged; each in five ways."""
+"""How many rewrites are damaged."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,7 @@ def _hsplit(folder: Path) -> Iterator[Case]:
 
 
 def _damaged(path: Path) -> Iterator[Case]:
-    """Each rewrite as it is, without a sentence, with one twice, with one of another rewrite, and
-    with a number or name of another rewrite."""
+    """Each rewrite as it is, without a sentence, with one twice, with one of another rewrite."""
     lines = path.read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines if '"original-' in line]
     records = [record for record in records if len(record["simple"]) > 2]

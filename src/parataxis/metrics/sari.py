@@ -269,18 +269,25 @@ def _operations(
     targets = [ngrams(text, tokenize=tokenize, lowercase=lowercase)[place] for text in references]
 
     added, to_add = after.keys() - before.keys(), set().union(*targets) - before.keys()
-    keep, delete = [0, 0, 0], [0, 0, 0]
+    wanted_counts = dict.fromkeys(before, 0)
+    for found in targets:
+        for ngram in before.keys() & found.keys():
+            wanted_counts[ngram] += found[ngram]
+
+    keeps = keeps_wanted = keeps_both = deletes_both = size = 0
     kept = to_keep = deleted = 0
     kept_rightly = rightly_kept = deleted_rightly = 0.0
-    for ngram, count in before.items():
+    for ngram, target in wanted_counts.items():
+        count = before[ngram]
         source_count = times * count
-        target = sum(found.get(ngram, 0) for found in targets)
         written = times * min(count, after.get(ngram, 0))
         wanted = min(source_count, target)
         agreed = min(written, wanted)
-        left, to_leave = source_count - written, source_count - wanted
-        _add_to(keep, agreed, written, wanted)
-        _add_to(delete, min(left, to_leave), left, to_leave)
+        left = source_count - written
+        size += source_count
+        keeps += written
+        keeps_wanted += wanted
+        keeps_both += agreed
         if written:
             kept += 1
             kept_rightly += agreed / written
@@ -290,10 +297,12 @@ def _operations(
         if left:
             deleted += 1
             deleted_rightly += max(0, left - target) / left
+            deletes_both += min(left, source_count - wanted)
     return _Operations(
         (len(added & to_add), len(added), len(to_add)),
-        (keep[0], keep[1], keep[2]),
-        (delete[0], delete[1], delete[2]),
+        (keeps_both, keeps, keeps_wanted),
+        # What is not kept is deleted.
+        (deletes_both, size - keeps, size - keeps_wanted),
         kept,
         to_keep,
         deleted,
@@ -301,12 +310,6 @@ def _operations(
         rightly_kept,
         deleted_rightly,
     )
-
-
-def _add_to(counts: list[int], both: int, written: int, wanted: int) -> None:
-    counts[0] += both
-    counts[1] += written
-    counts[2] += wanted
 
 
 def _f1(precision: float, recall: float) -> float:
