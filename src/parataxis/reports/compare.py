@@ -9,15 +9,13 @@ import numpy as np
 from parataxis.corpora.example import Example
 from parataxis.errors import InputError
 from parataxis.metrics.protocol import Item, Metric, Score, Statistics
+from parataxis.metrics.scoring import statistics_of
 from parataxis.reports.resample import Interval, Resampler
 
 __all__ = ["REFERENCE", "SOURCE", "Comparison", "System", "SystemScores", "compare", "with_outputs"]
 
 SOURCE, REFERENCE = "SOURCE", "REFERENCE"
 """The rows that every comparison has: the sources as they are, and the references."""
-
-WINDOW = 256
-"""How many items a metric gets at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +89,7 @@ def compare(
     results = []
     for system in everyone:
         progress(system.name)
-        rows = {
-            metric.name: _rows(metric, _items(examples, system))
-            for metric in metrics
-            if not metric.needs_references or all(example.references for example in examples)
-        }
+        rows = _rows(_usable(examples, metrics, 1), _items(examples, system))
         results.append(_scored(system.name, metrics, rows, resampler))
     progress(REFERENCE)
     if rows := _reference_rows(examples, metrics):
@@ -122,9 +116,15 @@ def _items(examples: Sequence[Example], system: System) -> list[Item]:
     ]
 
 
-def _rows(metric: Metric, items: Sequence[Item]) -> Statistics:
-    windows = [items[start : start + WINDOW] for start in range(0, len(items), WINDOW)]
-    return np.concatenate([metric.statistics(window) for window in windows])
+def _rows(metrics: Sequence[Metric], items: Sequence[Item]) -> dict[str, Statistics]:
+    names = [metric.name for metric in metrics]
+    return dict(zip(names, statistics_of(metrics, items), strict=True))
+
+
+def _usable(examples: Sequence[Example], metrics: Sequence[Metric], least: int) -> list[Metric]:
+    """The metrics that need no references, or all if every source has at least so many."""
+    enough = all(len(example.references) >= least for example in examples)
+    return [metric for metric in metrics if enough or not metric.needs_references]
 
 
 def _reference_rows(
@@ -135,22 +135,20 @@ def _reference_rows(
     A metric that needs references compares each with the others of its source, so every source
     must have two.
     """
-    fewest = min(len(example.references) for example in examples)
-    if not fewest:
+    usable = _usable(examples, metrics, 2)
+    if not usable or not all(example.references for example in examples):
         return {}
     items = [
         Item(example.source, reference, example.references[:k] + example.references[k + 1 :])
         for example in examples
         for k, reference in enumerate(example.references)
     ]
-    starts = np.cumsum([0, *(len(example.references) for example in examples[:-1])])
-    counts = np.array([len(example.references) for example in examples], dtype=np.float64)
-    found = {}
-    for metric in metrics:
-        if fewest > 1 or not metric.needs_references:
-            sums = np.add.reduceat(_rows(metric, items), starts, axis=0)
-            found[metric.name] = sums / counts[:, None]
-    return found
+    counts = np.array([len(example.references) for example in examples])
+    starts = np.cumsum(counts) - counts
+    return {
+        name: np.add.reduceat(rows, starts, axis=0) / counts[:, None]
+        for name, rows in _rows(usable, items).items()
+    }
 
 
 def _scored(

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.metrics.protocol import Metric
+from parataxis.metrics.scoring import statistics_of
 from parataxis.reports.judgements import Judged
 
-__all__ = ["Coefficient", "Correlation", "Level", "coefficient", "correlate", "sentence_scores"]
+__all__ = ["Coefficient", "Correlation", "Level", "coefficient", "correlate"]
 
-WINDOW = 256
+Scores = NDArray[np.float64]
+
 FEWEST = 5
 """With fewer pairs no correlation is given."""
 
@@ -76,7 +78,7 @@ def correlate(
     """
     if not judged:
         raise InputError("There are no judged rewrites.")
-    scores = {metric.name: sentence_scores(metric, judged) for metric in metrics}
+    scores = _scores(metrics, judged)
     criteria = list(judged[0].judgements)
     people = {
         name: np.array([each.judgements[name] for each in judged], dtype=np.float64)
@@ -93,16 +95,16 @@ def correlate(
     return found
 
 
-def sentence_scores(metric: Metric, judged: Sequence[Judged]) -> NDArray[np.float64]:
-    """The score of each rewrite on its own."""
-    if metric.needs_references and not all(each.item.references for each in judged):
-        raise InputError(f"The metric {metric.name} needs a reference for every judged source.")
-    items = [each.item for each in judged]
-    values: list[float] = []
-    for start in range(0, len(items), WINDOW):
-        rows = metric.statistics(items[start : start + WINDOW])
-        values += [metric.from_statistics(row).value for row in rows]
-    return np.array(values)
+def _scores(metrics: Sequence[Metric], judged: Sequence[Judged]) -> dict[str, Scores]:
+    """The score of each rewrite on its own, by every metric."""
+    for metric in metrics:
+        if metric.needs_references and not all(each.item.references for each in judged):
+            raise InputError(f"The metric {metric.name} needs a reference for every judged source.")
+    rows = statistics_of(metrics, (each.item for each in judged))
+    return {
+        metric.name: np.array([metric.from_statistics(row).value for row in found])
+        for metric, found in zip(metrics, rows, strict=True)
+    }
 
 
 def _groups(judged: Sequence[Judged], by: Sequence[str]) -> Iterable[tuple[str, NDArray[np.int64]]]:
@@ -114,9 +116,7 @@ def _groups(judged: Sequence[Judged], by: Sequence[str]) -> Iterable[tuple[str, 
         yield name, np.array([row for row, other in enumerate(names) if other == name])
 
 
-def _means(
-    pairs: tuple[NDArray[np.float64], NDArray[np.float64]], systems: Sequence[str]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _means(pairs: tuple[Scores, Scores], systems: Sequence[str]) -> tuple[Scores, Scores]:
     _, index = np.unique(systems, return_inverse=True)
     counts = np.bincount(index)
     first, second = (np.bincount(index, weights=side) / counts for side in pairs)
@@ -124,7 +124,7 @@ def _means(
 
 
 def coefficient(
-    first: NDArray[np.float64], second: NDArray[np.float64], kind: Coefficient
+    first: Scores, second: Scores, kind: Coefficient
 ) -> tuple[float, float, float, float, int]:
     """The value, its p-value, its interval and the number of pairs."""
     known = ~(np.isnan(first) | np.isnan(second))

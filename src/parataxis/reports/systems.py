@@ -9,6 +9,7 @@ from parataxis.corpora.example import Example, gather
 from parataxis.corpora.protocol import Report
 from parataxis.errors import InputError
 from parataxis.reports.compare import System, with_outputs
+from parataxis.text.brackets import plain_brackets
 
 __all__ = ["read_examples", "read_system"]
 
@@ -40,7 +41,7 @@ def read_examples(
 
 def read_system(output: Output, examples: Sequence[Example]) -> System:
     """The rewrites of a system: JSON lines matched by their source, or text with the rewrite of
-    one source a line."""
+    one source a line, in which brackets may be written as "-LRB-"."""
     name, path = output
     if _is_jsonl(path):
         pairs = ((each.source, each.references[0]) for each in _jsonl(path))
@@ -49,7 +50,7 @@ def read_system(output: Output, examples: Sequence[Example]) -> System:
     lines = [each.references[0] for each in _read([Corpus("parallel", (path, path))])]
     if len(lines) != len(examples):
         raise InputError(f"{path} has {len(lines)} lines, but there are {len(examples)} sources.")
-    return System(name, tuple(lines))
+    return System(name, tuple(tuple(map(plain_brackets, simple)) for simple in lines))
 
 
 def _with_source(source: Path, references: Sequence[str]) -> list[Example]:

@@ -1,0 +1,179 @@
+"""The results page of the documentation: every system we have outputs of, on HSplit and BiSECT.
+
+    python benchmarks/results.py DATA > docs/results.md
+
+DATA is the folder with ``hsplit/``, ``bisect/`` and ``ratings/``. Our splitters are run; the
+outputs of the others are those published with BiSECT (Kim et al. 2021).
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from parataxis.api import Splitter
+from parataxis.corpora.choose import Corpus
+from parataxis.corpora.example import Example
+from parataxis.metrics.protocol import Metric
+from parataxis.metrics.registry import load_metric
+from parataxis.reports.compare import Comparison, System, compare
+from parataxis.reports.correlate import correlate
+from parataxis.reports.judgements import read_judgements
+from parataxis.reports.resample import Resampler
+from parataxis.reports.systems import read_examples, read_system
+from parataxis.reports.tables import cells, part_cells, signatures, turned
+
+PUBLISHED = {
+    "DisSim": "dissim",
+    "COPY512 (WikiSplit)": "copy512_wiki",
+    "COPY512 (BiSECT)": "copy512_bisect",
+    "transformer (WikiSplit)": "transformer_wiki",
+    "transformer (BiSECT)": "transformer_bisect",
+    "BiSECT's model": "our_model_bisect_wiki",
+}
+OURS = {"rules": "rules", "**pointer**": "pointer"}
+METRICS = (
+    "bleu-lc",
+    "sari",
+    "sari-xu",
+    "sari-hub",
+    "exact-match",
+    "fkgl",
+    "sentences-per-source",
+    "tokens-per-sentence",
+    "compression",
+    "additions",
+    "deletions",
+    "unsplit",
+    "facts",
+    "patterns",
+    "learned",
+)
+CRITERIA = ("grammaticality", "meaning", "simplicity", "structural_simplicity")
+CORRELATED = (
+    "bleu-sentence",
+    "bleu-narayan",
+    "sari",
+    "sari-xu",
+    "sari-hub",
+    "fkgl",
+    "sentences-per-source",
+    "tokens-per-sentence-macro",
+    "compression",
+    "copied",
+    "additions",
+    "deletions",
+    "unchanged",
+    "facts",
+    "patterns",
+)
+
+HEAD = """\
+# Results
+
+<!-- Made by `python benchmarks/results.py DATA > docs/results.md`; do not edit. -->
+
+Every splitter of Parataxis beside the published systems whose outputs are public, by every
+automatic metric. Read [metrics](metrics.md) first: no automatic metric knows whether a rewrite is
+right. What blind raters say of the pointer is in its [card](pointer.md).
+"""
+HSPLIT = """
+## HSplit
+
+359 sentences of Wikipedia with four rewrites by people (Sulem et al. 2018). SOURCE is a copy of the
+sources; REFERENCE is each human rewrite against the other three, so it is compared with fewer
+references than the systems are. An asterisk marks the best system where it differs from the second
+with p < .05 (approximate randomisation, 1,000 trials).
+
+"""
+PARTS = """
+How many percent of the patterns of each kind were split:
+
+"""
+LEARNED = """
+What the learned metric predicts raters would say: grammaticality and meaning from 1 to 5,
+simplicity and structural simplicity, compared with the source, from -2 to 2:
+
+"""
+BISECT = """
+## BiSECT
+
+583 sentences with one reference each. The reference was made by aligning translations, so it often
+says something else than the source does: a system that keeps the meaning loses points here.
+
+"""
+JUDGED = """
+## What the metrics are worth
+
+Spearman's coefficient between each metric and what people said of 1,750 outputs of 25 systems on 70
+sentences of HSplit (Sulem et al. 2018). A dagger: not significant at .05. Where less is better,
+as for FKGL, a negative coefficient is agreement.
+
+"""
+
+
+def main() -> None:
+    """Write the page to standard output."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    data: Path = parser.parse_args().data
+    for part in page(data):
+        sys.stdout.write(part)
+
+
+def page(data: Path) -> Iterator[str]:
+    """The page, piece by piece."""
+    folder = data / "hsplit"
+    files = ["source.txt", *(f"ref{k}.txt" for k in range(1, 5))]
+    corpus = Corpus("hsplit", tuple(folder / name for name in files))
+    hsplit = comparison(f"hsplit:{','.join(map(str, corpus.paths))}", folder, METRICS)
+    yield HEAD + HSPLIT + markdown(*turned(*cells(hsplit)))
+    yield PARTS + parts(hsplit, "patterns") + LEARNED + parts(hsplit, "learned")
+    folder = data / "bisect"
+    files = [str(folder / "test.src"), str(folder / "test.dst")]
+    bisect = comparison(f"bisect:{','.join(files)}", folder, METRICS)
+    yield BISECT + markdown(*turned(*cells(bisect)))
+    yield JUDGED + correlations(data / "ratings" / "structural_simplicity.csv", hsplit.examples)
+    yield "\n## Signatures\n\n" + "".join(f"- `{each}`\n" for each in signatures(hsplit))
+
+
+def comparison(references: str, folder: Path, names: Sequence[str]) -> Comparison:
+    """All systems on one evaluation set."""
+    published = [(name, folder / "outputs" / f"{file}.txt") for name, file in PUBLISHED.items()]
+    examples = read_examples(None, [references], published)
+    systems = [read_system(output, examples) for output in published]
+    systems += [ours(name, splitter, examples) for name, splitter in OURS.items()]
+    return compare(examples, systems, [load_metric(name) for name in names], Resampler())
+
+
+def ours(name: str, splitter: str, examples: Sequence[Example]) -> System:
+    """One of our splitters, run on the sources as they are."""
+    rewrites = Splitter(splitter).pipe([example.source for example in examples])
+    return System(name, tuple(rewrite.simple for rewrite in rewrites))
+
+
+def correlations(path: Path, examples: Sequence[Example]) -> str:
+    """Every metric with every criterion, over all rewrites."""
+    metrics: list[Metric] = [load_metric(name) for name in CORRELATED]
+    judged = read_judgements(path, CRITERIA, examples=examples)
+    rows: dict[str, list[str]] = {}
+    for each in correlate(judged, metrics):
+        mark = "" if each.is_significant else "†"
+        rows.setdefault(each.metric, [each.metric]).append(f"{each.value:.3f}{mark}")
+    return markdown(["metric", *CRITERIA], list(rows.values()))
+
+
+def parts(found: Comparison, name: str) -> str:
+    """The parts of one metric."""
+    metric = next(each for each in found.metrics if each.name == name)
+    return markdown(*part_cells(found, metric))
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of numbers."""
+    bars = ["---", *["--:"] * (len(header) - 1)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in [header, bars, *rows])
+
+
+if __name__ == "__main__":
+    main()
