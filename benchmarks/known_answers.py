@@ -18,7 +18,7 @@ from parataxis.metrics.registry import load_metric
 from parataxis.metrics.scoring import score_all
 from parataxis.text.brackets import plain_brackets
 
-REPORT = ("sentences-per-source", "tokens-per-sentence", "tokens-per-sentence-macro", "fkgl-2019")
+REPORT = ("sentences-per-source", "tokens-per-sentence-2019", "fkgl-2019")
 BISECT = ("sari", "bleu-lc")
 SYSTEMS = ("dissim", "copy512_bisect", "our_model_bisect", "transformer_bisect")
 

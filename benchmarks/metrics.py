@@ -26,9 +26,9 @@ from rich.table import Table
 from sacrebleu.metrics.bleu import BLEU
 
 from parataxis.metrics import bleu, sari, tokens
-from parataxis.metrics.protocol import Item, Metric, Statistics, score
+from parataxis.metrics.protocol import Item, Metric, Statistics
 from parataxis.metrics.registry import load_metric, metric_names
-from parataxis.metrics.scoring import score_all
+from parataxis.metrics.scoring import score, score_all
 
 ANALYSED = ("facts", "learned", "patterns")
 Grams = Counter[tuple[str, ...]]

@@ -57,6 +57,17 @@ def test_evaluate_reads_json_lines_in_any_order_and_from_standard_input(run, fil
     assert json.loads(aligned.out) == json.loads(matched.out) == json.loads(piped.out)
 
 
+def test_evaluate_cuts_at_the_marks_of_a_file_or_else_where_sentences_end(run, files: Path) -> None:
+    (files / "marked.txt").write_text(
+        "It hailed. We ran. <SEP> Ann.\nBo sat. Ann left.\nIt rained.\n"
+    )
+    (files / "plain.txt").write_text("It hailed. We ran.\nBo sat. Ann left.\nIt rained.\n")
+    outputs = [files / "marked.txt", files / "plain.txt"]
+    metric = ["-m", "sentences-per-source", "--trials", "0"]
+    result = run("evaluate", *outputs, "-s", files / "source.txt", *metric)
+    assert result.out.splitlines()[1].split()[2:] == ["1.33", "1.67"]
+
+
 def test_evaluate_takes_a_corpus_with_its_sources(run, files: Path) -> None:
     corpus = f"hsplit:{files / 'source.txt'},{files / 'reference.txt'}"
     whole = run("evaluate", files / "poor.txt", "-r", corpus, "-f", "json", "--trials", 0)
@@ -99,6 +110,7 @@ def test_evaluate_writes_a_report(run, files: Path) -> None:
         (["good.txt", "-s", "source.txt", "-m", "blue"], 'did you mean "bleu"?'),
         (["good.txt", "good.txt", "-s", "source.txt"], 'Two outputs are called "good"'),
         (["short.txt", "-s", "source.txt"], "short.txt has 1 lines, but there are 3 sources"),
+        (["blank.txt", "-s", "source.txt"], "blank.txt, line 2: the rewrite is blank"),
         (["good.txt", "-r", "wiki:source.txt"], "no corpus format"),
         (["good.txt", "-r", "hsplit:source.txt,no.txt"], "There is no file no.txt."),
     ],
@@ -108,6 +120,7 @@ def test_evaluate_answers_mistakes_in_one_sentence(
 ) -> None:
     monkeypatch.chdir(files)
     (files / "short.txt").write_text("Just one.\n", encoding="utf-8")
+    (files / "blank.txt").write_text("One.\n\nThree.\n", encoding="utf-8")
     result = run("evaluate", *arguments)
     assert result.code == 2
     assert message in result.err

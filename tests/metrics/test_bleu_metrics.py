@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.metrics.bleu import Bleu, LowercaseBleu, NarayanBleu, SentenceBleu, corpus_bleu
-from parataxis.metrics.protocol import Item, score
+from parataxis.metrics.protocol import Item
+from parataxis.metrics.scoring import score
 
 sacrebleu = pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
 

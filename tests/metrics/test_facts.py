@@ -6,7 +6,8 @@ import pytest
 
 from parataxis.metrics.analyses import Remembering
 from parataxis.metrics.facts import Facts, label_sentences, missing_facts
-from parataxis.metrics.protocol import Item, score
+from parataxis.metrics.protocol import Item
+from parataxis.metrics.scoring import score
 from parataxis.rewrite.record import Finding, Kind
 from parataxis.syntax.analysis import Analysis
 

@@ -3,12 +3,13 @@ our own: how files are read decides the score."""
 
 import pytest
 
-from parataxis.metrics.protocol import Item, score
+from parataxis.metrics.protocol import Item
 from parataxis.metrics.readability import GradeLevel, GradeLevel2019
+from parataxis.metrics.scoring import score
 from parataxis.metrics.shape import (
     SentencesPerSource,
     TokensPerSentence,
-    TokensPerSentenceMacro,
+    TokensPerSentence2019,
 )
 
 REPORT = [
@@ -29,8 +30,8 @@ def items(lines: list[str]) -> list[Item]:
 def test_known_answers_of_the_report_are_macro_averages_of_what_stands_between_spaces() -> None:
     # 20 tokens; 3, 3 and 8 tokens.
     assert score(SentencesPerSource(), items(REPORT)).value == 2
-    assert score(TokensPerSentence(), items(REPORT)).value == pytest.approx(34 / 4)
-    assert score(TokensPerSentenceMacro(), items(REPORT)).value == pytest.approx((20 + 14 / 3) / 2)
+    assert score(TokensPerSentence(tokenize="spaces"), items(REPORT)).value == 34 / 4
+    assert score(TokensPerSentence2019(), items(REPORT)).value == pytest.approx((20 + 14 / 3) / 2)
 
 
 def test_known_answers_grade_level_of_the_report_takes_every_token_for_a_word() -> None:

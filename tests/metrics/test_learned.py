@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from parataxis.metrics.learned import CRITERIA, FEATURES, Learned, Regression, features
-from parataxis.metrics.protocol import Item, score
+from parataxis.metrics.protocol import Item
+from parataxis.metrics.scoring import score
 from parataxis.syntax.analyser import load_analyser
 
 SOURCE = "The mill, which had closed in May, reopened in June after a long strike."

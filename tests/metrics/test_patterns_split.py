@@ -5,7 +5,8 @@ import math
 import pytest
 
 from parataxis.metrics.patterns import PatternsSplit
-from parataxis.metrics.protocol import Item, score
+from parataxis.metrics.protocol import Item
+from parataxis.metrics.scoring import score
 
 BRIDGE = "The bridge, which was built in 1860, was closed because the owners could not pay."
 FAMILY = "Giulia grew up on a farm, learned Portuguese from the cook and left the country in 1912."

@@ -4,8 +4,9 @@ import math
 
 import pytest
 
-from parataxis.metrics.protocol import Item, score
+from parataxis.metrics.protocol import Item
 from parataxis.metrics.readability import GradeLevel, GradeLevel2019
+from parataxis.metrics.scoring import score
 from parataxis.metrics.syllables import count_syllables
 
 

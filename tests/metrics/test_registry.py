@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from parataxis.errors import ParataxisError
-from parataxis.metrics.protocol import Item, Metric, score
+from parataxis.metrics.protocol import Item, Metric
 from parataxis.metrics.registry import (
     available_metrics,
     default_metrics,
     load_metric,
     metric_names,
 )
-from parataxis.metrics.scoring import score_all, statistics_of
+from parataxis.metrics.scoring import score, score_all, statistics_of
 
 ITEMS = [
     Item(

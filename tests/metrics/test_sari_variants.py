@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.metrics.protocol import Item, score
+from parataxis.metrics.protocol import Item
 from parataxis.metrics.sari import CorpusSari, HubSari, XuSari, corpus_sari
+from parataxis.metrics.scoring import score
 
 pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
 

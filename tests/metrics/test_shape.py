@@ -6,7 +6,8 @@ import pytest
 
 from parataxis.errors import ParataxisError
 from parataxis.metrics import shape
-from parataxis.metrics.protocol import Item, Metric, score
+from parataxis.metrics.protocol import Item, Metric
+from parataxis.metrics.scoring import score
 
 pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
 
@@ -54,12 +55,15 @@ def test_shape_micro_and_macro_average_differ() -> None:
     assert score(shape.TokensPerSentenceMacro(), items).value == pytest.approx((8 + 2) / 2)
 
 
-def test_shape_counts_what_stands_between_spaces_unless_told_to_tokenise() -> None:
-    item = Item("s", ("It rained, and rained.",))
-    assert score(shape.TokensPerSentence(), [item]).value == 4
-    assert score(shape.TokensPerSentence(tokenize="13a"), [item]).value == 6
-    assert str(shape.TokensPerSentence().signature) == (
-        "tokens-per-sentence|average:micro|tok:spaces"
+def test_shape_counts_tokens_whether_or_not_a_text_was_tokenised() -> None:
+    plain, cut = Item("s", ("It rained, and rained.",)), Item("s", ("It rained , and rained .",))
+    assert score(shape.TokensPerSentence(), [plain]).value == 6
+    assert score(shape.TokensPerSentence(), [cut]).value == 6
+    assert score(shape.TokensPerSentence2019(), [plain]).value == 4
+    assert score(shape.TokensPerSentence2019(), [cut]).value == 6
+    assert str(shape.TokensPerSentence().signature) == "tokens-per-sentence|average:micro|tok:13a"
+    assert str(shape.TokensPerSentence2019().signature) == (
+        "tokens-per-sentence-2019|average:macro|tok:spaces"
     )
     with pytest.raises(ParataxisError, match='no tokenisation "moses"'):
         shape.Compression(tokenize="moses")

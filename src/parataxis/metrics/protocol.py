@@ -4,16 +4,14 @@ A metric of this form can be computed in one pass without holding the corpus, an
 confidence intervals and tests without computing anything twice.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parataxis.errors import ParataxisError
-
-__all__ = ["Item", "Metric", "Score", "Signature", "Statistics", "score"]
+__all__ = ["WINDOW", "Item", "Metric", "Score", "Signature", "Statistics"]
 
 Statistics = NDArray[np.float64]
 """One row of numbers for a rewrite, or their sum over a corpus."""
@@ -86,27 +84,3 @@ class Metric(Protocol):
 
 WINDOW = 256
 """How many items are held at once."""
-
-
-def score(metric: Metric, items: Iterable[Item]) -> Score:
-    """The score of a corpus, in one pass that holds a few hundred items at a time."""
-    total: Statistics | None = None
-    window: list[Item] = []
-
-    def flush() -> None:
-        nonlocal total
-        if window:
-            rows = metric.statistics(window).sum(axis=0)
-            total = rows if total is None else total + rows
-            window.clear()
-
-    for item in items:
-        if metric.needs_references and not item.references:
-            raise ParataxisError(f'{metric.name} needs a reference for "{item.source}".')
-        window.append(item)
-        if len(window) == WINDOW:
-            flush()
-    flush()
-    if total is None:
-        raise ParataxisError("There are no rewrites to score.")
-    return metric.from_statistics(total)

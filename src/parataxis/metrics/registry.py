@@ -32,7 +32,7 @@ _WITHOUT_REFERENCES = (
     "copied",
     "unsplit",
 )
-ANALYSED = ("facts", "patterns")
+ANALYSED = ("facts", "patterns", "learned")
 """The metrics that read every sentence with the analyser."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from parataxis.errors import ParataxisError
 from parataxis.metrics.protocol import WINDOW, Item, Metric, Score, Statistics
 
-__all__ = ["score_all", "statistics_of"]
+__all__ = ["score", "score_all", "statistics_of"]
 
 
 def score_all(metrics: Sequence[Metric], items: Iterable[Item]) -> list[Score]:
@@ -20,6 +20,11 @@ def score_all(metrics: Sequence[Metric], items: Iterable[Item]) -> list[Score]:
     return [
         metric.from_statistics(total) for metric, total in zip(metrics, _some(totals), strict=True)
     ]
+
+
+def score(metric: Metric, items: Iterable[Item]) -> Score:
+    """The score of one metric."""
+    return score_all([metric], items)[0]
 
 
 def statistics_of(metrics: Sequence[Metric], items: Iterable[Item]) -> list[Statistics]:

@@ -1,12 +1,14 @@
 """Reading what a comparison is made from: sources, references, and the outputs of systems."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from parataxis.corpora.choose import Corpus, parse_corpus
 from parataxis.corpora.example import Example, gather
+from parataxis.corpora.files import read_lines
 from parataxis.corpora.protocol import Report
+from parataxis.corpora.sentences import SEP, WIKISPLIT_MARK, at_mark, by_segmenter
 from parataxis.errors import InputError
 from parataxis.reports.compare import System, with_outputs
 from parataxis.text.brackets import plain_brackets
@@ -46,11 +48,22 @@ def read_system(output: Output, examples: Sequence[Example]) -> System:
     if _is_jsonl(path):
         pairs = ((each.source, each.references[0]) for each in _jsonl(path))
         return with_outputs(examples, name, pairs)
-    # A line is a rewrite of the source in that line; here it stands for the source as well.
-    lines = [each.references[0] for each in _read([Corpus("parallel", (path, path))])]
+    lines = [line for _, line in read_lines(path, Report(strict=True))]
     if len(lines) != len(examples):
         raise InputError(f"{path} has {len(lines)} lines, but there are {len(examples)} sources.")
-    return System(name, tuple(tuple(map(plain_brackets, simple)) for simple in lines))
+    return System(name, tuple(_rewrites(path, lines)))
+
+
+def _rewrites(path: Path, lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The sentences of each line. Where a mark parts sentences anywhere in a file, a line without
+    it is one sentence; in a file without marks the segmenter decides."""
+    marks = [mark for mark in (SEP, WIKISPLIT_MARK) if any(mark in line for line in lines)]
+    for number, line in enumerate(lines, start=1):
+        text = plain_brackets(line)
+        simple = at_mark(text, marks[0]) if marks else by_segmenter(text)
+        if not simple:
+            raise InputError(f"{path}, line {number}: the rewrite is blank.")
+        yield simple
 
 
 def _with_source(source: Path, references: Sequence[str]) -> list[Example]:
