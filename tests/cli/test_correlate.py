@@ -40,6 +40,13 @@ def test_correlate_writes_p_values_and_intervals(run, ratings: Path) -> None:
     assert found["low"] < found["high"] <= 1.0
 
 
+def test_correlate_writes_latex(run, ratings: Path) -> None:
+    result = run("correlate", ratings, "-m", "tokens-per-sentence", "-f", "latex")
+    assert r"all & tokens-per-sentence & 1.000 & " in result.out
+    assert r"$^\dagger$ \\" in result.out
+    assert result.out.endswith("\\end{tabular}\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -21,6 +21,7 @@ from parataxis.reports.correlate import Coefficient, Correlation, Level
 from parataxis.reports.correlate import correlate as correlations
 from parataxis.reports.judgements import Columns, read_judgements
 from parataxis.reports.systems import read_examples
+from parataxis.reports.tables import tex
 
 __all__ = ["correlate"]
 
@@ -34,6 +35,7 @@ class CorrelationFormat(StrEnum):
     TEXT = "text"
     MARKDOWN = "markdown"
     CSV = "csv"
+    LATEX = "latex"
     JSON = "json"
 
 
@@ -166,7 +168,17 @@ def _tables(
         bars = ["---", "---", *["--:"] * len(criteria)]
         lines = [f"| {' | '.join(row)} |" for row in [header, bars, *table]]
         return "\n".join([*lines, "", *(f"- `{note}`" for note in notes)]) + "\n"
+    if output_format is CorrelationFormat.LATEX:
+        lines = [" & ".join(map(_cell_tex, row)) + r" \\" for row in table]
+        top = [rf"\begin{{tabular}}{{ll{'r' * len(criteria)}}}", r"\toprule"]
+        head = [" & ".join(map(tex, header)) + r" \\", r"\midrule"]
+        end = [r"\bottomrule", r"\end{tabular}"]
+        return "\n".join([*(f"% {note}" for note in notes), *top, *head, *lines, *end]) + "\n"
     return plain_table(header, table, right=range(2, len(header))) + "\n" + "\n".join(notes) + "\n"
+
+
+def _cell_tex(cell: str) -> str:
+    return tex(cell).replace("†", r"$^\dagger$").replace("–", "--")
 
 
 def _cell(each: Correlation) -> str:

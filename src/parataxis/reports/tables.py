@@ -20,6 +20,7 @@ __all__ = [
     "cells",
     "part_cells",
     "signatures",
+    "tex",
     "turned",
 ]
 
@@ -98,15 +99,15 @@ def as_latex(comparison: Comparison) -> str:
         *(f"% {signature}" for signature in signatures(comparison)),
         rf"\begin{{tabular}}{{l{'r' * len(comparison.metrics)}}}",
         r"\toprule",
-        f"{' & '.join(map(_tex, header))} " + r"\\",
+        f"{' & '.join(map(tex, header))} " + r"\\",
         r"\midrule",
     ]
     for result in comparison.results:
         values = []
         for metric in comparison.metrics:
-            value = _tex(shown(result.scores.get(metric.name)).replace(NONE, "--"))
+            value = tex(shown(result.scores.get(metric.name)).replace(NONE, "--"))
             values.append(rf"\textbf{{{value}}}" if best[metric.name] == result.name else value)
-        lines.append(" & ".join([_tex(result.name), *values]) + r" \\")
+        lines.append(" & ".join([tex(result.name), *values]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
@@ -207,5 +208,6 @@ _TEX = str.maketrans(
 )
 
 
-def _tex(text: str) -> str:
+def tex(text: str) -> str:
+    """A text as LaTeX prints it."""
     return text.translate(_TEX)
