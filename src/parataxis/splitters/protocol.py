@@ -1,11 +1,12 @@
 """What a splitter is: anything with a name that turns a sentence into a :class:`Rewrite`."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from parataxis.rewrite.record import Rewrite
 
-__all__ = ["AdjustableSplitter", "SentenceSplitter"]
+__all__ = ["AdjustableSplitter", "ModelSplitter", "SentenceSplitter"]
 
 
 @runtime_checkable
@@ -36,3 +37,11 @@ class AdjustableSplitter(SentenceSplitter, Protocol):
 
     def adjusted(self, *, beam: int | None = None, strict: bool = False) -> SentenceSplitter:
         """The same splitter following so many hypotheses (None: as many as before), or strict."""
+
+
+@runtime_checkable
+class ModelSplitter(SentenceSplitter, Protocol):
+    """A splitter that ships no model: its users train one and name the folder, as "NAME:DIR"."""
+
+    def opened(self, folder: Path) -> SentenceSplitter:
+        """The same splitter with the model of a folder; a ParataxisError where there is none."""

@@ -1,8 +1,10 @@
 """The installed splitters, found through entry points of the group ``parataxis.splitters``."""
 
-from parataxis.errors import UnknownSplitterError
+from pathlib import Path
+
+from parataxis.errors import InputError, UnknownSplitterError
 from parataxis.plugins import Installed, Registry
-from parataxis.splitters.protocol import SentenceSplitter
+from parataxis.splitters.protocol import ModelSplitter, SentenceSplitter
 
 __all__ = ["GROUP", "available_splitters", "load_splitter", "splitter_names"]
 
@@ -27,8 +29,16 @@ def splitter_names() -> list[str]:
 
 
 def load_splitter(name: str) -> SentenceSplitter:
-    """The splitter of that name, ready to use."""
-    return _SPLITTERS.load(name)
+    """The splitter of that name, ready to use; "NAME:DIR" is one with the model in a folder."""
+    if ":" not in name:
+        return _SPLITTERS.load(name)
+    plain, _, folder = name.partition(":")
+    splitter = _SPLITTERS.load(plain)
+    if not isinstance(splitter, ModelSplitter):
+        raise InputError(f'The splitter "{plain}" takes no model; leave ":{folder}" out.')
+    if not folder:
+        raise InputError(f'There is no folder in "{name}"; write "{plain}:DIR".')
+    return splitter.opened(Path(folder))
 
 
 def available_splitters() -> list[Installed]:

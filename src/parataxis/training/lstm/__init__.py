@@ -1,0 +1,1 @@
+"""Training of the sequence-to-sequence splitters, plain and copying."""
