@@ -141,7 +141,8 @@ class Network(nn.Module):
         packed = pack_padded_sequence(
             self.embed(source), lengths, batch_first=True, enforce_sorted=False
         )
-        states, (state, cell) = self.encoder(packed)
+        with _single_precision(source):
+            states, (state, cell) = self.encoder(packed)
         states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
         return (
             self._memory(states, source, source == PAD),
@@ -168,7 +169,8 @@ class Network(nn.Module):
         if self.sizes.feed:
             spoken = self._speak_in_turn(memory, previous, state, cell)
         else:
-            states, _ = self.decoder(previous, (state[None], cell[None]))
+            with _single_precision(source):
+                states, _ = self.decoder(previous, (state[None], cell[None]))
             spoken = self._attend(memory, self.dropout(states), previous)
         return self._log_of(memory, spoken, targets)
 
@@ -185,13 +187,14 @@ class Network(nn.Module):
 
     def step(self, memory: Memory, embedded: Tensor, position: Position) -> tuple[Spoken, Position]:
         """One step of all hypotheses, which have read the embedded words (sources x beams)."""
-        inputs = torch.cat((embedded, position.fed), 2) if self.sizes.feed else embedded
         count, beams, width = position.state.shape
-        state, cell = torch.lstm_cell(
-            inputs.reshape(count * beams, -1),
-            (position.state.reshape(-1, width), position.cell.reshape(-1, width)),
-            *self.decoder.all_weights[0],
-        )
+        with _single_precision(embedded):
+            fed = (position.fed.float(),) if self.sizes.feed else ()
+            state, cell = torch.lstm_cell(
+                torch.cat((embedded, *fed), 2).reshape(count * beams, -1),
+                (position.state.reshape(-1, width), position.cell.reshape(-1, width)),
+                *self.decoder.all_weights[0],
+            )
         state, cell = (each.reshape(count, beams, width) for each in (state, cell))
         spoken = self._attend(memory, self.dropout(state), embedded)
         return spoken, Position(state, cell, spoken.output)
@@ -234,3 +237,9 @@ class Network(nn.Module):
         generated = torch.cat((writes * logs.exp(), beyond), 2)
         places = memory.source[:, None].expand(-1, logs.shape[1], -1)
         return generated.scatter_add(2, places, copies * spoken.attention).clamp(min=LEAST).log()
+
+
+def _single_precision(like: Tensor) -> torch.autocast:
+    """The LSTMs carry their states over many steps, which bfloat16 is too coarse for; cuDNN's are
+    fast in single precision too."""
+    return torch.autocast(like.device.type, enabled=False)

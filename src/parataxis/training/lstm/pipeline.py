@@ -69,7 +69,7 @@ def train_lstm(
         *(len(validation), len(validation.sources)),
     )
     name = Path(recipe.config).stem
-    trainer = Trainer(config, vocabulary, pairs, validation, _device(), recipe.output, name)
+    trainer = Trainer(config, vocabulary, pairs, validation, _device(config), recipe.output, name)
     if resume:
         trainer.load()
     else:
@@ -91,9 +91,10 @@ def export_run(run: Path, sources: Sequence[Sequence[int]] = ()) -> Path:
     return folder
 
 
-def _device() -> torch.device:
+def _device(config: Config) -> torch.device:
     if not torch.cuda.is_available():
         return torch.device("cpu")
+    torch.set_float32_matmul_precision("high" if config.bfloat16 else "highest")
     # cuBLAS and cuDNN give the same bits in each run only if told so.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.backends.cudnn.deterministic = True
