@@ -34,7 +34,7 @@ class Table:
     def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Rows, Rows]:
         return Rows(np.arange(len(sources))), Rows(np.arange(len(sources)))
 
-    def step(self, memory: Rows, state: Rows, previous: NDArray[np.int64]) -> Step:
+    def step(self, memory: Rows, state: Rows, previous: NDArray[np.int64]) -> Step[Rows]:
         assert list(memory.rows) == list(state.rows)
         count, beams = previous.shape
         words = np.empty((count, beams, len(WORDS)), dtype=np.int64)

@@ -12,6 +12,7 @@ pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
 from parataxis.cli.main import main  # noqa: E402
 from parataxis.errors import InputError  # noqa: E402
 from parataxis.rewrite.record import Origin, Rewrite  # noqa: E402
+from parataxis.splitters.lstm import CopySplitter  # noqa: E402
 from parataxis.splitters.registry import load_splitter  # noqa: E402
 from parataxis.training.lstm.__main__ import main as step  # noqa: E402
 from parataxis.training.lstm.config import configurations, find_config, read_config  # noqa: E402
@@ -84,6 +85,18 @@ def test_pipeline_a_copy_knows_its_place(models: dict[str, Path]) -> None:
         assert (tokens[0].origin, tokens[0].source) == (Origin.COPIED, (0, 6))
     plain = load_splitter(f"seq2seq:{models['seq2seq']}")(source)
     assert plain.provenance is None
+
+
+def test_pipeline_attention_of_a_copy_is_on_its_source(models: dict[str, Path]) -> None:
+    splitter = CopySplitter(models["copynet"])
+    found = splitter.attention("Zukoba painted a house and lost two books at sea.")
+    assert found.source[0] == "Zukoba"
+    assert found.output[:5] == ("Zukoba", "painted", "a", "house", ".")
+    assert found.output[5:7] == ("<split>", "Zukoba")
+    assert found.weights.shape == (len(found.output), len(found.source))
+    assert found.weights[[0, 6]].argmax(1).tolist() == [0, 0]
+    with pytest.raises(InputError, match="must have 1 to 250 words, not 0"):
+        splitter.attention(" ")
 
 
 def test_pipeline_order_and_batches_do_not_matter(models: dict[str, Path], unseen: Records) -> None:

@@ -118,7 +118,7 @@ def test_train_logs_every_step_and_every_epoch(corpora: dict[str, str], tmp_path
 def test_train_halves_the_rate_and_ends_when_nothing_gets_better(
     corpora: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = trainer(corpora, tmp_path / "run", epochs="20", decay="0.5", patience="2")
+    run = trainer(corpora, tmp_path / "run", epochs="20", decay="0.5", patience="2", steady="1")
     scores = iter([5.0, 4.0, 6.0, 6.0, 1.0, 2.0, 3.0])
     judged = lambda *_: training._Judged(2.0, value := next(scores), (value, -2.0))  # noqa: E731
     monkeypatch.setattr(run.validation, "judge", judged)
@@ -128,6 +128,19 @@ def test_train_halves_the_rate_and_ends_when_nothing_gets_better(
     assert [float(row["rate"]) for row in rows] == [1.0, 1.0, 0.5, 0.5, 0.25, 0.125]
     assert run.epoch == 6
     assert run.best == (6.0, -2.0)
+
+
+def test_train_leaves_the_rate_alone_in_the_first_epochs(
+    corpora: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trainer(corpora, tmp_path / "run", epochs="6", decay="0.5", steady="3")
+    worse = iter(range(9, 0, -1))
+    judged = lambda *_: training._Judged(2.0, value := next(worse), (value, -2.0))  # noqa: E731
+    monkeypatch.setattr(run.validation, "judge", judged)
+    run.start()
+    run.run()
+    rates = [float(row["rate"]) for row in table(tmp_path / "run" / SCORES)]
+    assert rates == [1.0, 1.0, 1.0, 1.0, 0.5, 0.25]
 
 
 def test_train_stops_after_so_many_steps(corpora: dict[str, str], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.errors import ParataxisError
-from parataxis.splitters.lstm.search import Memory, State, Step
+from parataxis.splitters.lstm.search import Step
 from parataxis.splitters.lstm.words import PAD, UNKNOWN, Vocabulary
 from parataxis.syntax.onnx import Model, OnnxModel
 
@@ -18,11 +18,15 @@ __all__ = [
     "DECODER",
     "DESCRIPTION",
     "ENCODER",
+    "SENTENCES",
+    "TRIPLES",
     "VERSION",
     "WORDS",
     "Description",
     "LoadedModel",
     "OnnxDecoder",
+    "OnnxMemory",
+    "OnnxState",
     "open_model",
 ]
 
@@ -157,13 +161,11 @@ class OnnxDecoder:
         started["fed"] = np.zeros_like(started["state"])
         return OnnxMemory(memory), OnnxState(started)
 
-    def step(self, memory: Memory, state: State, previous: NDArray[np.int64]) -> Step:
+    def step(
+        self, memory: OnnxMemory, state: OnnxState, previous: NDArray[np.int64]
+    ) -> Step[OnnxState]:
         """Score the next words of all hypotheses."""
-        inputs: dict[str, NDArray[Any]] = {
-            **memory.arrays,  # type: ignore[attr-defined]
-            **state.arrays,  # type: ignore[attr-defined]
-            "previous": previous,
-        }
+        inputs = {**memory.arrays, **state.arrays, "previous": previous}
         for name in self._unused:
             del inputs[name]
         found = self._decoder(inputs)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.splitters.lstm.words import END, START
 
-__all__ = ["BEAM", "CANDIDATES", "Decoder", "Hypothesis", "Memory", "State", "Step", "search"]
+__all__ = ["BEAM", "CANDIDATES", "Decoder", "Hypothesis", "Step", "search"]
 
 BEAM = 12
 """Aharoni and Goldberg (2018), appendix A."""
@@ -20,38 +20,42 @@ Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 
-class State(Protocol):
+class _State(Protocol):
     """Where the hypotheses of a batch stand."""
 
-    def select(self, rows: Integers, beams: Integers) -> "State":
+    def select(self, rows: Integers, beams: Integers) -> Self:
         """Of each of these sources, these hypotheses (one row of them for each source)."""
 
 
-class Memory(Protocol):
+class _Memory(Protocol):
     """Sources as the encoder has read them."""
 
-    def select(self, rows: Integers) -> "Memory":
+    def select(self, rows: Integers) -> Self:
         """Only these sources."""
 
 
+M = TypeVar("M", bound=_Memory)
+S = TypeVar("S", bound=_State)
+
+
 @dataclass
-class Step:
+class Step(Generic[S]):
     """The likeliest next words of each hypothesis with their log-probabilities (sources x beams x
     candidates), and how much it attends to each word (sources x beams x words)."""
 
     words: Integers
     logs: Floats
     attention: Floats
-    state: State
+    state: S
 
 
-class Decoder(Protocol):
+class Decoder(Protocol[M, S]):
     """A model in torch or onnxruntime."""
 
-    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Memory, State]:
+    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[M, S]:
         """Read sources, whose words are numbers; ``beam`` equal hypotheses for each."""
 
-    def step(self, memory: Memory, state: State, previous: Integers) -> Step:
+    def step(self, memory: M, state: S, previous: Integers) -> Step[S]:
         """Go on after the previous words."""
 
 
@@ -83,7 +87,7 @@ def longest_output(length: int) -> int:
 
 
 def search(
-    decoder: Decoder, sources: Sequence[Sequence[int]], *, beam: int = BEAM
+    decoder: Decoder[M, S], sources: Sequence[Sequence[int]], *, beam: int = BEAM
 ) -> list[list[Hypothesis]]:
     """For each source its best finished hypotheses, at most ``beam``, best first.
 
@@ -94,8 +98,8 @@ def search(
     return _Search(decoder, sources, beam).run()
 
 
-class _Search:
-    def __init__(self, decoder: Decoder, sources: Sequence[Sequence[int]], beam: int) -> None:
+class _Search(Generic[M, S]):
+    def __init__(self, decoder: Decoder[M, S], sources: Sequence[Sequence[int]], beam: int) -> None:
         self.decoder, self.beam = decoder, beam
         self.lengths = np.array([len(source) for source in sources])
         self.limits = np.array([longest_output(len(source)) for source in sources])

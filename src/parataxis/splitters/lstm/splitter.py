@@ -2,25 +2,40 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.lstm.compose import compose, written
 from parataxis.splitters.lstm.model import SENTENCES, LoadedModel, open_model
 from parataxis.splitters.lstm.search import BEAM, Hypothesis, search
+from parataxis.splitters.lstm.words import words_of
 from parataxis.splitters.source import left_whole
 from parataxis.syntax.onnx import threads
 from parataxis.text.tokens import Token, tokenize
 
-__all__ = ["LONGEST", "CopySplitter", "Seq2SeqSplitter"]
+__all__ = ["LONGEST", "Attention", "CopySplitter", "Seq2SeqSplitter"]
 
 BATCH = 16
 """Sources that are searched side by side."""
 LONGEST = 250
 """Words of the longest sentence that is rewritten."""
+
+
+@dataclass(frozen=True)
+class Attention:
+    """How much each word of an output (a row of the weights) attended to each of its source.
+    "<split>" stands between two simple sentences."""
+
+    source: tuple[str, ...]
+    output: tuple[str, ...]
+    weights: NDArray[np.float32]
 
 
 class Seq2SeqSplitter:
@@ -63,6 +78,16 @@ class Seq2SeqSplitter:
         with ThreadPoolExecutor(threads()) as pool:
             while window := list(islice(stream, 4 * BATCH * threads())):
                 yield from self._window(window, pool)
+
+    def attention(self, sentence: str) -> Attention:
+        """What the best rewrite of a sentence attended to, word by word."""
+        words = words_of(sentence)
+        if not 0 < len(words) <= LONGEST:
+            raise InputError(f"A sentence must have 1 to {LONGEST} words, not {len(words)}.")
+        vocabulary = self._model().vocabulary
+        best = search(self._model().decoder, [vocabulary.read(words)], beam=self.beam)[0][0]
+        spelled = vocabulary.spell(best.words, words)
+        return Attention(tuple(words), tuple(spelled), best.attention)
 
     def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
         tokens = [tokenize(sentence) for sentence in sentences]

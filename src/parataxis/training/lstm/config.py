@@ -31,6 +31,9 @@ class Config:
     rate: float
     decay: float
     """By what the rate is multiplied after an epoch without a better score."""
+    steady: int
+    """Epochs, from the first on, after which the rate stays as it is whatever the score: BLEU
+    jumps about as long as hardly four words in a row are right."""
     patience: int
     """After so many such epochs in a row the run ends."""
     clip: float

@@ -12,7 +12,7 @@ from parataxis.splitters.lstm import search
 from parataxis.splitters.lstm.words import PAD, START, UNKNOWN
 from parataxis.training.lstm.network import Memory, Network, Position
 
-__all__ = ["NextWords", "TorchDecoder", "autocast"]
+__all__ = ["NextWords", "TorchDecoder", "TorchMemory", "TorchState", "autocast"]
 
 
 def autocast(device: torch.device, *, wanted: bool) -> torch.autocast:
@@ -98,13 +98,11 @@ class TorchDecoder:
 
     @torch.no_grad()
     def step(
-        self, memory: search.Memory, state: search.State, previous: NDArray[np.int64]
-    ) -> search.Step:
+        self, memory: TorchMemory, state: TorchState, previous: NDArray[np.int64]
+    ) -> search.Step[TorchState]:
         """Score the next words of all hypotheses."""
         words, logs, attention, position = self.next(
-            memory.memory,  # type: ignore[attr-defined]
-            torch.tensor(previous, device=self.device),
-            state.position,  # type: ignore[attr-defined]
+            memory.memory, torch.tensor(previous, device=self.device), state.position
         )
         return search.Step(
             words.cpu().numpy(),

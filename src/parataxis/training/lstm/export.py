@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +24,14 @@ from parataxis.splitters.lstm.model import (
     WORDS,
     Description,
     OnnxDecoder,
+    OnnxMemory,
+    OnnxState,
     open_model,
 )
-from parataxis.splitters.lstm.search import BEAM, Memory, State, Step, search
+from parataxis.splitters.lstm.search import BEAM, Step, search
 from parataxis.splitters.lstm.words import MARKS
 from parataxis.training.lstm import network as networks
-from parataxis.training.lstm.decoder import NextWords, TorchDecoder
+from parataxis.training.lstm.decoder import NextWords, TorchDecoder, TorchMemory, TorchState
 from parataxis.training.lstm.network import Network, Position
 from parataxis.training.lstm.train import Trained
 
@@ -161,6 +164,24 @@ def _drawn(words: int) -> list[list[int]]:
     return [chance.integers(len(MARKS), words + 3, size=length).tolist() for length in lengths]
 
 
+@dataclass(frozen=True)
+class _Memories:
+    graphs: OnnxMemory
+    torch: TorchMemory
+
+    def select(self, rows: NDArray[np.int64]) -> "_Memories":
+        return _Memories(self.graphs.select(rows), self.torch.select(rows))
+
+
+@dataclass(frozen=True)
+class _States:
+    graphs: OnnxState
+    torch: TorchState
+
+    def select(self, rows: NDArray[np.int64], beams: NDArray[np.int64]) -> "_States":
+        return _States(self.graphs.select(rows, beams), self.torch.select(rows, beams))
+
+
 class _Compared:
     """Two decoders side by side: the search follows the first; how far the second's scores are."""
 
@@ -168,28 +189,20 @@ class _Compared:
         self.graphs, self.torch = graphs, torch_decoder
         self.largest = 0.0
 
-    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple["_Both", "_Both"]:
+    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[_Memories, _States]:
         """Read the sources twice."""
         memory, state = self.graphs.read(sources, beam)
         other_memory, other_state = self.torch.read(sources, beam)
-        return _Both(memory, other_memory), _Both(state, other_state)
+        return _Memories(memory, other_memory), _States(state, other_state)
 
-    def step(self, memory: Memory, state: State, previous: NDArray[np.int64]) -> Step:
+    def step(self, memory: _Memories, state: _States, previous: NDArray[np.int64]) -> Step[_States]:
         """Take the step twice."""
-        one = self.graphs.step(memory.one, state.one, previous)  # type: ignore[attr-defined]
-        two = self.torch.step(memory.two, state.two, previous)  # type: ignore[attr-defined]
+        one = self.graphs.step(memory.graphs, state.graphs, previous)
+        two = self.torch.step(memory.torch, state.torch, previous)
         # Sorted by probability, so that words of equal probability may change places.
         difference = np.abs(one.logs - two.logs)[two.logs > LIKELY]
         self.largest = max(self.largest, float(difference.max(initial=0.0)))
-        return Step(one.words, one.logs, one.attention, _Both(one.state, two.state))
-
-
-class _Both:
-    def __init__(self, one: Memory | State, two: Memory | State) -> None:
-        self.one, self.two = one, two
-
-    def select(self, *places: NDArray[np.int64]) -> "_Both":
-        return _Both(self.one.select(*places), self.two.select(*places))
+        return Step(one.words, one.logs, one.attention, _States(one.state, two.state))
 
 
 def _check_close(network: Network, graphs: OnnxDecoder, sources: Sequence[Sequence[int]]) -> None:

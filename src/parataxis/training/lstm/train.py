@@ -146,7 +146,8 @@ class Trainer:
             save_trained(self._trained(), self.output / BEST)
         else:
             self.waited += 1
-            self.rate *= self.config.decay
+            if self.epoch >= self.config.steady:
+                self.rate *= self.config.decay
         self.epoch, self.place = self.epoch + 1, 0
         self.save()
 
