@@ -59,6 +59,11 @@ def test_model_must_be_whole(folder: Path) -> None:
         open_model(folder)
 
 
+def test_model_graphs_may_be_damaged(folder: Path) -> None:
+    with pytest.raises(ParataxisError, match=r"A graph in .* is damaged; export the model again"):
+        open_model(folder)
+
+
 def test_model_and_words_must_fit(folder: Path) -> None:
     (folder / WORDS).write_text("tea\nmilk\n", encoding="utf-8")
     with pytest.raises(ParataxisError, match=r"has 7 words with the marks, .* trained with 6"):

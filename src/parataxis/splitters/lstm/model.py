@@ -99,7 +99,10 @@ def open_model(folder: Path) -> LoadedModel:
             f"{folder / WORDS} has {len(vocabulary):,} words with the marks, and the model was "
             f"trained with {description.words:,}; export it again."
         )
-    encoder, decoder = OnnxModel(folder / ENCODER), OnnxModel(folder / DECODER)
+    try:
+        encoder, decoder = OnnxModel(folder / ENCODER), OnnxModel(folder / DECODER)
+    except Exception as error:  # onnxruntime names no error for a file that is not a graph
+        raise ParataxisError(f"A graph in {folder} is damaged; export the model again.") from error
     return LoadedModel(description, vocabulary, OnnxDecoder(encoder, decoder, description))
 
 
