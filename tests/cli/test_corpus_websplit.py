@@ -108,6 +108,11 @@ def test_split_then_verify(run: Run, benchmark: Path) -> None:
     verified = run("corpus", "verify", f"websplit-v1.0:{benchmark}", "--fail")
     assert verified.code == 0
     assert "60 sources, 120 triples and 2 relations looked at" in verified.out
+    assert verified.out.splitlines()[1:4] == [
+        "train            48",
+        "validation        6",
+        "test              6",
+    ]
     by_parts = run(
         *("corpus", "verify", f"websplit-v1.0:{benchmark}/test", "--fail"),
         *("--train", f"websplit-v1.0:{benchmark}/train"),
@@ -141,21 +146,30 @@ def test_verify_lists_violations_and_fails_on_demand(
     rows = [
         {"id": "a", "source": "A.", "triples": [["A", "r", "1"]]},
         {"id": "b", "source": "B.", "triples": [["A", "r", "1"], ["B", "s", "2"]]},
+        {"id": "c", "source": "C.", "triples": [["C", "t", "3"]]},
     ]
     corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     parts = tmp_path / "parts.json"
-    record = {"TRAIN": ["a"], "VALIDATION": [], "TEST": ["b"]}
+    record = {"TRAIN": ["a"], "VALIDATION": [], "TEST": ["b"], "DROPPED": ["c"]}
     parts.write_text(json.dumps(record), encoding="utf-8")
     words = ("corpus", "verify", corpus, "--parts", parts)
     result = run(*words)
     assert result.code == 0
-    assert result.out.splitlines()[:2] == [
+    assert result.out.splitlines()[:3] == [
         'The relation "s" is in test (b), but not in training.',
         'The triple "A | r | 1" is in train (a), test (b).',
+        "The part validation is empty.",
     ]
+    assert f"1 example of {tmp_path.name}/leaky dropped, as {parts} says." in result.err
+    assert "in no part" not in result.err
     assert run(*words, "--fail").code == 1
     found = json.loads(run(*words, "--format", "json").out)
-    assert [each["condition"] for each in found["violations"]] == ["relation", "triple"]
+    assert [each["condition"] for each in found["violations"]] == [
+        "relation",
+        "triple",
+        "empty part",
+    ]
+    assert found["sizes"] == {"train": 1, "validation": 0, "test": 1}
 
 
 def test_verify_finds_an_example_that_two_parts_list(run: Run, benchmark: Path) -> None:
@@ -172,10 +186,11 @@ def test_verify_finds_an_example_that_two_parts_list(run: Run, benchmark: Path) 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("split", "{corpus}"), "Name a file for the parts with --output"),
+        (("split", "{corpus}"), "Name the file of the parts with --output"),
         (("split", "{corpus}", "-o", "{out}"), "has no triples"),
         (("split", "{corpus}", "-o", "{out}", "--shares", "80/30/10"), "three numbers such as"),
         (("split", "{corpus}", "-o", "{out}", "--shares", "most"), "three numbers such as"),
+        (("verify", "{corpus}"), "Name the file of the parts with --parts"),
         (("verify", "{corpus}", "{corpus}"), "Name the training part with --train"),
         (("verify", "{corpus}", "--train", "{corpus}"), "has no triples"),
         (("verify", "{corpus}", "--train", "{corpus}", "--parts", "{out}"), "exclude each other"),
@@ -192,6 +207,21 @@ def test_split_and_verify_errors_are_one_sentence(
     assert (result.code, result.out) == (2, "")
     assert complaint in result.err
     assert result.err.count("\n") == 1
+
+
+def test_split_warns_of_a_part_that_it_cannot_fill(run: Run, tmp_path: Path) -> None:
+    corpus = tmp_path / "tied.jsonl"
+    rows = [
+        {"id": str(n), "source": f"S{n}.", "triples": [["hub", "r", "o"], [f"E{n}", "r", "o"]]}
+        for n in range(50)
+    ]
+    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    parts = tmp_path / "parts.json"
+    result = run("corpus", "split", corpus, "--output", parts, "--shares", "90/10/0")
+    assert result.code == 0
+    assert "The part validation has 0 of 5 complex sentences that it should have" in result.err
+    assert "The part test" not in result.err
+    assert run("corpus", "verify", corpus, "--parts", parts, "--fail").code == 1
 
 
 def test_split_same_source_twice_stays_in_one_part(run: Run, tmp_path: Path) -> None:

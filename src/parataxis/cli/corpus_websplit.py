@@ -206,7 +206,7 @@ def split(
     """
     (source,) = parse_corpora([corpus])
     wanted = _shares(shares)
-    path = output or _parts_file(source)
+    path = output or _parts_file(source, "--output")
     tally = Tally()
     with open_output(None) as out:
         with Progress(None, out) as progress:
@@ -218,6 +218,7 @@ def split(
             out.write(_json(_split_record(tally, found, parts)))
         else:
             out.write(_split_table(tally, found, parts))
+    _tell_short(found, wanted)
     warn(f"The parts are written to {path}.")
 
 
@@ -231,11 +232,23 @@ def _shares(text: str) -> tuple[float, float]:
     return validation / 100, test / 100
 
 
-def _parts_file(corpus: Corpus) -> Path:
+def _tell_short(found: splitting.Split, shares: tuple[float, float]) -> None:
+    """Warn of parts that are much smaller than they should be."""
+    for part, share, wanted in zip(_PARTS[1:], shares, found.wanted, strict=True):
+        size = len(getattr(found, part))
+        if size < (1 - splitting.TOLERANCE) * wanted or (share and not size):
+            sentences = counted(max(wanted, 1), "complex sentence")
+            warn(
+                f"The part {part} has {size:,} of {sentences} that it should have: the triples "
+                "tie too many together."
+            )
+
+
+def _parts_file(corpus: Corpus, option: str) -> Path:
     form = load_format(corpus.format)
     if isinstance(form, WebSplit) and corpus.paths[0].is_dir():
         return corpus.paths[0] / form.parts_file
-    raise InputError("Name a file for the parts with --output.")
+    raise InputError(f"Name the file of the parts with {option}.")
 
 
 def _split(
@@ -353,8 +366,8 @@ def verify(
 ) -> None:
     """Verify a split by triples: each relation is in training, no triple is in two parts.
 
-    Works on any split of a corpus that has triples, whoever made it. Also told is a complex
-    sentence that stands in two parts.
+    Works on any split of a corpus that has triples, whoever made it. Also told are a complex
+    sentence that stands in two parts, and a part without any.
     """
     chosen = parse_corpora(corpora)
     trained = parse_corpora(train or [])
@@ -367,7 +380,7 @@ def verify(
             if trained:
                 parts = _named_parts(trained, chosen, progress, strict=strict)
             else:
-                path = parts_file or _parts_file(chosen[0])
+                path = parts_file or _parts_file(chosen[0], "--parts")
                 parts = _divided(chosen[0], path, progress, strict=strict)
             verdict = verifying.verify(parts)
         if verdict.sources == verdict.without_triples:
@@ -397,18 +410,22 @@ def _named_parts(
 def _divided(
     corpus: Corpus, path: Path, progress: Progress, *, strict: bool
 ) -> dict[str, Iterable[Example]]:
-    """The examples of each part, without their references; those in no part are told."""
+    """The examples of each part, without their references; those in no part, and those that the
+    file lists as dropped, are counted."""
     parts_of: dict[str, set[str]] = {}  # a faulty file may give an example to two parts
     for name, ids in read_parts(path).items():
         for id_ in ids:
             parts_of.setdefault(id_, set()).add(name.lower())
     parts: dict[str, list[Example]] = {part: [] for part in _PARTS}
+    dropped: list[Example] = []
     outside = 0
     for example in counting(read_corpus(corpus, strict=strict), progress):
         bare = replace(example, references=(), reference_triples=())
         for part in parts_of.get(example.id, ()):
-            parts[part].append(bare)
+            parts.get(part, dropped).append(bare)
         outside += example.id not in parts_of
+    if dropped:
+        warn(f"{counted(len(dropped), 'example')} of {corpus.label} dropped, as {path} says.")
     if outside:
         warn(f"{counted(outside, 'example')} of {corpus.label} in no part of {path}.")
     return {**parts}
@@ -428,8 +445,10 @@ def _verdict_text(verdict: verifying.Verdict) -> str:
         f"{counted(verdict.relations, 'relation')} looked at"
     )
     gap = "\n" if violations else ""
+    sizes = [(part, f"{size:,}") for part, size in verdict.sizes.items()]
+    parts = plain_table(("part", "sources"), sizes, right=(1,))
     table = plain_table(("condition", "violations"), by_condition, right=(1,))
-    return f"{''.join(lines)}{gap}{table}\n{looked_at}\n"
+    return f"{''.join(lines)}{gap}{parts}\n{table}\n{looked_at}\n"
 
 
 def _verdict_json(verdict: verifying.Verdict) -> str:

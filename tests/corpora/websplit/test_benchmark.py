@@ -209,8 +209,10 @@ def test_benchmark_refuses_what_it_cannot_read_or_write(tmp_path: Path) -> None:
         form.write([Example("A .", (("B .", " "),), "1")], (tmp_path / "a",))
     assert not (tmp_path / "a" / TEXT_FILE).exists()
     form.write([EXAMPLE], (tmp_path / "a",))
-    with pytest.raises(InputError, match="holds a benchmark already"):
-        form.write([EXAMPLE], (tmp_path / "a",))
+    for other in FORMATS:
+        with pytest.raises(InputError, match="holds a benchmark already"):
+            other.write([EXAMPLE], (tmp_path / "a",))
+    assert read(form, tmp_path / "a") == ([EXAMPLE], [])
 
 
 def test_benchmark_parts_are_numbers_where_ids_are(tmp_path: Path) -> None:

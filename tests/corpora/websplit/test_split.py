@@ -89,6 +89,43 @@ def test_split_does_not_cut_what_hangs_together() -> None:
     assert (len(found.train), found.dropped) == (50, ())
 
 
+def with_tail(name: str, *, tail: int, links: int, tied: int) -> list[frozenset[Triple]]:
+    """A group whose sentences share a fact of a relation that only it has, but for a tail that
+    ``links`` sentences tie to them. Only the tail can be cut off."""
+    hub, end = Triple(name, f"only {name}", "o"), Triple(f"{name} tail", "r", "o")
+    return [
+        *(frozenset({hub, Triple(f"{name} {n}", "r", "o")}) for n in range(tied)),
+        *[frozenset({hub, end})] * links,
+        *[frozenset({end})] * tail,
+    ]
+
+
+def test_split_cuts_for_the_emptier_part_in_turn() -> None:
+    two = [sentence for name in "AB" for sentence in with_tail(name, tail=5, links=1, tied=44)]
+    found = split(two)
+    assert keeps_conditions(two, found)
+    assert (len(found.validation), len(found.test), len(found.dropped)) == (5, 5, 2)
+    assert found.wanted == (10, 10)
+
+
+def test_split_pays_more_for_a_part_that_would_be_nearly_empty() -> None:
+    two = [sentence for name in "AB" for sentence in with_tail(name, tail=6, links=6, tied=38)]
+    found = split(two)
+    assert keeps_conditions(two, found)
+    assert (len(found.validation), len(found.test), len(found.dropped)) == (6, 6, 12)
+    dear = [sentence for name in "AB" for sentence in with_tail(name, tail=3, links=6, tied=41)]
+    assert split(dear).dropped == ()
+
+
+def test_split_shares_may_differ_much() -> None:
+    found = split(pairs(500), shares=(0.3, 0.01))
+    assert (len(found.train), len(found.validation), len(found.test)) == (690, 300, 10)
+    one = chain(500)
+    uneven = split(one, shares=(0.01, 0.2))
+    assert len(uneven.validation) >= 4
+    assert len(uneven.test) >= 90
+
+
 def test_split_of_nothing_and_without_triples() -> None:
     assert split([]).train == ()
     assert len(split([frozenset()] * 10).validation) == 1

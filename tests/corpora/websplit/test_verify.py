@@ -25,6 +25,7 @@ def test_verify_clean_split() -> None:
     verdict = verify(CLEAN)
     assert verdict.violations == []
     assert (verdict.sources, verdict.triples, verdict.relations) == (5, 5, 2)
+    assert verdict.sizes == {"train": 2, "validation": 1, "test": 2}
     assert verdict.without_triples == 0
 
 
@@ -56,6 +57,12 @@ def test_verify_clean_split() -> None:
 def test_verify_tells_a_violation(part: str, added: Example, complaint: str) -> None:
     verdict = verify({**CLEAN, part: [*CLEAN[part], added]})
     assert [str(each) for each in verdict.violations] == [complaint]
+
+
+def test_verify_tells_an_empty_part() -> None:
+    (violation,) = verify({**CLEAN, "test": []}).violations
+    assert violation.condition is Condition.EMPTY
+    assert str(violation) == "The part test is empty."
 
 
 def test_verify_counts_what_it_cannot_know() -> None:
@@ -90,7 +97,10 @@ def test_verify_finds_each_injected_triple(
 @given(st.sets(st.sampled_from("abcdefgh"), min_size=1), st.sets(st.sampled_from("abcdefgh")))
 def test_verify_finds_each_relation_that_training_lacks(here: set[str], there: set[str]) -> None:
     parts = {
-        "train": [example(f"t{each}", (f"T{each}", each, "o")) for each in sorted(there)],
+        "train": [
+            example("t", ("T", "any", "o")),
+            *(example(f"t{each}", (f"T{each}", each, "o")) for each in sorted(there)),
+        ],
         "test": [example(f"e{each}", (f"E{each}", each, "o")) for each in sorted(here)],
     }
     found = verify(parts).violations

@@ -37,6 +37,7 @@ PARTS = {"train": "TRAIN", "validation": "VALIDATION", "dev": "VALIDATION", "tes
 """What a part is called in a path, and in the JSON file."""
 
 _PART_NAMES = ("TRAIN", "VALIDATION", "TEST")
+_DROPPED = "DROPPED"
 
 TripleSet = frozenset[Triple]
 _EMPTY: TripleSet = frozenset()
@@ -84,7 +85,8 @@ class WebSplit:
         """Write a benchmark folder; a set that ``names`` does not name gets a name of its own."""
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder} is a file; name a folder for the benchmark.")
-        if (folder / self.triples_folder).exists():
+        # The text file has the same name in both versions.
+        if (folder / TEXT_FILE).exists() or (folder / self.triples_folder).exists():
             raise InputError(f"{folder} holds a benchmark already; name another folder.")
         folder.mkdir(parents=True, exist_ok=True)
         with write_files([folder / TEXT_FILE]) as (write,):
@@ -151,13 +153,15 @@ def number_of(id_: str) -> int:
 def read_parts(path: Path) -> dict[str, list[str]]:
     """The ids of the complex sentences of each part, by a JSON file such as the releases have.
 
-    There they are numbers, and 12 stands for the id COMPLEX-12.
+    There they are numbers, and 12 stands for the id COMPLEX-12. A file of ours may also list those
+    that were dropped.
     """
     if not path.is_file():
         raise InputError(f"There is no file {path} that says which sentence is in which part.")
     try:
         parts = json.loads(path.read_text(encoding="utf-8"))
-        return {name: [_id(each) for each in parts[name]] for name in _PART_NAMES}
+        names = (*_PART_NAMES, _DROPPED) if _DROPPED in parts else _PART_NAMES
+        return {name: [_id(each) for each in parts[name]] for name in names}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{path} must be a JSON object with lists of ids: TRAIN, VALIDATION and TEST."

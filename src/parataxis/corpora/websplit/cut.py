@@ -14,20 +14,18 @@ __all__ = ["cut_off"]
 _STARTS = 64
 """Regions that are grown: more find better cuts, and take longer."""
 
-_PRICE = 0.5
-"""The most sentences that may be dropped for each one that is cut off."""
-
 
 def cut_off(
     sentences: Mapping[int, frozenset[Triple]],
     size: int,
     can_go: Callable[[Iterable[int]], bool],
+    price: float,
     seed: int,
 ) -> tuple[list[int], list[int]]:
     """Up to ``size`` sentences whose triples no others have, once some are dropped: both lists.
 
-    ``can_go`` says whether these sentences may leave training. Empty lists where no cut is worth
-    its price.
+    ``can_go`` says whether these sentences may leave training, and ``price`` is the most that may
+    be dropped for each one that is cut off. Empty lists where no cut is worth it.
     """
     users: dict[Triple, list[int]] = {}
     for index, triples in sentences.items():
@@ -37,7 +35,9 @@ def cut_off(
     random.Random(seed).shuffle(starts)
     best: tuple[float, list[int], list[int]] = (0.0, [], [])
     for start in starts[:_STARTS]:
-        best = max(best, _grow(start, sentences, users, size, can_go), key=lambda found: found[0])
+        best = max(
+            best, _grow(start, sentences, users, size, can_go, price), key=lambda found: found[0]
+        )
     return best[1], best[2]
 
 
@@ -47,6 +47,7 @@ def _grow(
     users: Mapping[Triple, list[int]],
     size: int,
     can_go: Callable[[Iterable[int]], bool],
+    price: float,
 ) -> tuple[float, list[int], list[int]]:
     """Add one triple after the other to a region; the best state that it passes through."""
     region: set[Triple] = set()
@@ -63,7 +64,7 @@ def _grow(
             inside += missing[index] == 0
             border |= sentences[index] - region
         crossing = len(missing) - inside
-        worth = inside - crossing / _PRICE
+        worth = inside - crossing / price
         if inside <= size and worth > best[0] and can_go(missing):
             whole = sorted(index for index, left in missing.items() if left == 0)
             best = worth, whole, sorted(index for index, left in missing.items() if left)

@@ -14,25 +14,34 @@ from dataclasses import dataclass
 from parataxis.corpora.example import Triple
 from parataxis.corpora.websplit.cut import cut_off
 
-__all__ = ["Split", "split", "tied_groups"]
+__all__ = ["TOLERANCE", "Split", "split", "tied_groups"]
 
 TripleSet = frozenset[Triple]
 
+TOLERANCE = 0.1
+"""A part may lack this share of its sentences; groups are cut where it would lack more."""
+
 _DIVERSITY = 5
 """A part is filled with groups of at most a fifth of it first, so that no subject rules it."""
+
+_PRICE, _HIGH_PRICE = 0.5, 2.0
+"""The most sentences that may be dropped for each one that a cut gains; the high price is paid for
+a part that would otherwise have less than half of its sentences."""
 
 
 @dataclass(frozen=True)
 class Split:
     """The indices of the sentences of each part, in order, and of those that were dropped.
 
-    ``groups`` is the number of groups of tied sentences, ``largest`` the size of the largest.
+    ``wanted`` are the sizes that validation and test should have. ``groups`` is the number of
+    groups of tied sentences, ``largest`` the size of the largest.
     """
 
     train: tuple[int, ...]
     validation: tuple[int, ...]
     test: tuple[int, ...]
     dropped: tuple[int, ...]
+    wanted: tuple[int, int]
     groups: int
     largest: int
 
@@ -41,34 +50,28 @@ def split(
     sentences: Sequence[TripleSet],
     *,
     shares: tuple[float, float] = (0.1, 0.1),
-    tolerance: float = 0.01,
     seed: int = 0,
 ) -> Split:
     """Give about ``shares`` of the sentences to validation and test, and the rest to training.
 
-    ``sentences`` are the triples of each. A part that whole groups cannot fill up to ``tolerance``
-    (a share of all sentences) below its share is filled by cutting a group.
+    ``sentences`` are the triples of each. A part that whole groups cannot fill is filled by
+    cutting a group, if that is possible.
     """
     groups = tied_groups(sentences)
     random.Random(seed).shuffle(groups)
     training = _Training(sentences, groups)
-    wanted = [round(share * len(sentences)) for share in shares]
-    parts: list[list[int]] = [[], []]
-    for limit in (max(wanted, default=0) // _DIVERSITY, len(sentences)):
-        _fill(parts, wanted, training, limit)
-    dropped: list[int] = []
-    for part, size in zip(parts, wanted, strict=True):
-        while size - len(part) > tolerance * len(sentences):
-            inside, crossing = training.cut(size - len(part), seed)
-            if not inside:
-                break
-            part += inside
-            dropped += crossing
+    wanted = round(shares[0] * len(sentences)), round(shares[1] * len(sentences))
+    parts = _Parts(([], []), wanted)
+    for limit in (max(wanted) // _DIVERSITY, len(sentences)):
+        parts.fill(training, limit)
+    dropped = parts.fill_by_cuts(training, _PRICE, seed, tolerance=TOLERANCE)
+    dropped += parts.fill_by_cuts(training, _HIGH_PRICE, seed, tolerance=0.5)
     return Split(
         train=tuple(sorted(training.left())),
-        validation=tuple(sorted(parts[0])),
-        test=tuple(sorted(parts[1])),
+        validation=tuple(sorted(parts.indices[0])),
+        test=tuple(sorted(parts.indices[1])),
         dropped=tuple(sorted(dropped)),
+        wanted=wanted,
         groups=len(groups),
         largest=max(map(len, groups), default=0),
     )
@@ -125,14 +128,14 @@ class _Training:
         self._relations -= self._count(group)
         return True
 
-    def cut(self, size: int, seed: int) -> tuple[list[int], list[int]]:
+    def cut(self, size: int, price: float, seed: int) -> tuple[list[int], list[int]]:
         """Cut up to ``size`` sentences off a group: those, and the ones that must be dropped.
 
         The largest group that allows a cut is cut; its rest, perhaps in pieces, stays in training.
         """
         for group in sorted(self.groups, key=len, reverse=True):
             sentences = {index: self._sentences[index] for index in group}
-            inside, crossing = cut_off(sentences, size, self._can_go, seed)
+            inside, crossing = cut_off(sentences, size, self._can_go, price, seed)
             if inside:
                 gone = {*inside, *crossing}
                 self._relations -= self._count(gone)
@@ -147,14 +150,44 @@ class _Training:
         return [index for group in self.groups for index in group]
 
 
-def _fill(parts: list[list[int]], wanted: list[int], training: _Training, limit: int) -> None:
-    """Move groups of up to ``limit`` sentences from training into the part with the most room."""
-    stay = []
-    for group in training.groups:
-        rooms = [size - len(part) for part, size in zip(parts, wanted, strict=True)]
-        roomiest = rooms.index(max(rooms))
-        if len(group) <= min(rooms[roomiest], limit) and training.take(group):
-            parts[roomiest] += group
-        else:
-            stay.append(group)
-    training.groups = stay
+@dataclass(frozen=True)
+class _Parts:
+    """Validation and test while they are filled."""
+
+    indices: tuple[list[int], list[int]]
+    wanted: tuple[int, int]
+
+    def _emptiest_first(self) -> list[tuple[float, int, list[int]]]:
+        """The parts with the share and the number of sentences that they lack."""
+        rooms = [size - len(part) for part, size in zip(self.indices, self.wanted, strict=True)]
+        lacks = [room / max(size, 1) for room, size in zip(rooms, self.wanted, strict=True)]
+        found = zip(lacks, rooms, self.indices, strict=True)
+        return sorted(found, key=lambda each: each[0], reverse=True)
+
+    def fill(self, training: _Training, limit: int) -> None:
+        """Move groups of up to ``limit`` sentences out of training, into the emptier part first."""
+        stay = []
+        for group in training.groups:
+            fitting = (part for _, room, part in self._emptiest_first() if len(group) <= room)
+            part = next(fitting, None)
+            if part is not None and len(group) <= limit and training.take(group):
+                part += group
+            else:
+                stay.append(group)
+        training.groups = stay
+
+    def fill_by_cuts(
+        self, training: _Training, price: float, seed: int, *, tolerance: float
+    ) -> list[int]:
+        """Cut groups for the emptier part in turn, until both lack no more than the share
+        ``tolerance`` or there is nothing to cut; the sentences that had to be dropped."""
+        dropped: list[int] = []
+        while True:
+            for lack, room, part in self._emptiest_first():
+                inside, crossing = training.cut(room, price, seed) if lack > tolerance else ([], [])
+                if inside:
+                    part += inside
+                    dropped += crossing
+                    break
+            else:
+                return dropped
