@@ -16,7 +16,6 @@ from rich.table import Table
 from parataxis.metrics.protocol import Item
 from parataxis.metrics.registry import load_metric
 from parataxis.metrics.scoring import score_all
-from parataxis.text.brackets import plain_brackets
 
 REPORT = ("sentences-per-source", "tokens-per-sentence-2019", "fkgl-2019")
 BISECT = ("sari", "bleu-lc")
@@ -58,10 +57,8 @@ def _lines(path: Path) -> list[str]:
 
 
 def _sentences(line: str, separator: str) -> tuple[str, ...]:
-    """The simple sentences of a line. The separator is no part of the text; of BiSECT's systems two
-    write brackets as the Penn Treebank does, and one of them with spaces inside."""
-    text = plain_brackets(line) if separator == "<SEP>" else line
-    return tuple(part.strip() for part in text.split(separator) if part.strip())
+    """The simple sentences of a line; the separator is no part of the text."""
+    return tuple(part.strip() for part in line.split(separator) if part.strip())
 
 
 def _scores(names: Sequence[str], items: Sequence[Item]) -> list[str]:

@@ -99,11 +99,13 @@ def test_bleu_says_what_it_is_made_of() -> None:
     assert found.parts["brevity-penalty"] == pytest.approx(math.exp(1 - 5 / 4))
     version = sacrebleu.__version__
     assert str(found.signature) == (
-        f"bleu|level:corpus|case:mixed|tok:13a|smooth:exp|sacrebleu:{version}"
+        f"bleu|level:corpus|case:mixed|tok:13a|brackets:plain|smooth:exp|sacrebleu:{version}"
     )
-    assert str(LowercaseBleu().signature).startswith("bleu-lc|level:corpus|case:lc|tok:13a")
+    assert str(LowercaseBleu().signature).startswith(
+        "bleu-lc|level:corpus|case:lc|tok:13a|brackets:plain"
+    )
     assert str(NarayanBleu().signature).startswith(
-        "bleu-narayan|level:mean of sentences|case:mixed|tok:spaces|smooth:none|order:4"
+        "bleu-narayan|level:mean of sentences|case:mixed|tok:spaces|brackets:plain|smooth:none"
     )
 
 

@@ -48,7 +48,6 @@ def test_known_answers_of_bisect_need_plain_brackets_and_no_separator() -> None:
     pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
     from parataxis.metrics.bleu import LowercaseBleu
     from parataxis.metrics.sari import CorpusSari
-    from parataxis.text.brackets import plain_brackets
 
     source, output, reference = BISECT
 
@@ -58,11 +57,11 @@ def test_known_answers_of_bisect_need_plain_brackets_and_no_separator() -> None:
     def joined(text: str) -> str:
         return " ".join(text.replace("<SEP>", " ").split())
 
-    clean = joined(plain_brackets(output))
-    assert clean == "The keeper ( Ann ) left . The dog barked ."
     # A separator that is left in is a token that every system gets right.
-    with_separator = value(CorpusSari(), plain_brackets(output), reference)
-    assert with_separator > value(CorpusSari(), clean, joined(reference)) + 3
-    # A bracket that is written otherwise is a wrong token.
-    escaped = value(LowercaseBleu(), joined(output), joined(reference))
-    assert escaped < value(LowercaseBleu(), clean, joined(reference)) - 10
+    with_separator = value(CorpusSari(), output, reference)
+    assert with_separator > value(CorpusSari(), joined(output), joined(reference)) + 3
+    # A bracket that is written otherwise is the same bracket, on every side.
+    clean = "The keeper ( Ann ) left . The dog barked ."
+    bleu = value(LowercaseBleu(), clean, joined(reference))
+    assert value(LowercaseBleu(), joined(output), joined(reference)) == bleu
+    assert value(LowercaseBleu(), clean, "The keeper - LRB - Ann - RRB - left . And the dog") > 60

@@ -61,9 +61,12 @@ def test_shape_counts_tokens_whether_or_not_a_text_was_tokenised() -> None:
     assert score(shape.TokensPerSentence(), [cut]).value == 6
     assert score(shape.TokensPerSentence2019(), [plain]).value == 4
     assert score(shape.TokensPerSentence2019(), [cut]).value == 6
-    assert str(shape.TokensPerSentence().signature) == "tokens-per-sentence|average:micro|tok:13a"
+    assert (
+        str(shape.TokensPerSentence().signature)
+        == "tokens-per-sentence|average:micro|tok:13a|brackets:plain"
+    )
     assert str(shape.TokensPerSentence2019().signature) == (
-        "tokens-per-sentence-2019|average:macro|tok:spaces"
+        "tokens-per-sentence-2019|average:macro|tok:spaces|brackets:plain"
     )
     with pytest.raises(ParataxisError, match='no tokenisation "moses"'):
         shape.Compression(tokenize="moses")

@@ -7,7 +7,7 @@ import numpy as np
 
 from parataxis.metrics.extra import bleu_from_counts, sacrebleu_version
 from parataxis.metrics.protocol import Item, Score, Signature, Statistics
-from parataxis.metrics.tokens import ORDERS, case_name, check_tokenisation, ngrams, tokens
+from parataxis.metrics.tokens import ORDERS, check_tokenisation, ngrams, token_settings, tokens
 
 __all__ = ["Bleu", "LowercaseBleu", "NarayanBleu", "SentenceBleu", "corpus_bleu"]
 
@@ -16,7 +16,8 @@ _COUNTED = 4096
 
 
 class Bleu:
-    """Corpus BLEU, to the last digit that of sacrebleu's ``corpus_score``.
+    """Corpus BLEU, to the last digit that of sacrebleu's ``corpus_score`` on texts in which
+    brackets are plain.
 
     The statistics of a rewrite are its length, the length of the reference that is nearest in
     length (the shorter of two), and for each n from 1 to 4 how many of its n-grams a reference has
@@ -40,8 +41,7 @@ class Bleu:
             self.name,
             {
                 "level": "corpus",
-                "case": case_name(self._lowercase),
-                "tok": self._tokenize,
+                **token_settings(self._tokenize, lowercase=self._lowercase),
                 "smooth": "exp",
                 "sacrebleu": sacrebleu_version(),
             },
@@ -100,8 +100,7 @@ class NarayanBleu:
             self.name,
             {
                 "level": "mean of sentences",
-                "case": case_name(self._lowercase),
-                "tok": self._tokenize,
+                **token_settings(self._tokenize, lowercase=self._lowercase),
                 "smooth": self._smooth,
                 "order": "effective" if self._effective_order else "4",
                 "sacrebleu": sacrebleu_version(),

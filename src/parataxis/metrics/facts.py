@@ -50,6 +50,7 @@ class Facts:
         """For each item: simple sentences, correct, unsupported and repeated ones, and missing
         facts."""
         analyser = self._given or shared_analyser()
+        items = [item.plain for item in items]
         findings = list(Checker(analyser).pipe((item.source, item.simple) for item in items))
         analyses = analyser.pipe(item.source for item in items)
         return np.array(

@@ -151,6 +151,7 @@ class Learned:
 
 def features(items: Sequence[Item], analyser: SentenceAnalyser) -> NDArray[np.float64]:
     """One row of :data:`FEATURES` for each item."""
+    items = [item.plain for item in items]
     findings = Checker(analyser).pipe((item.source, item.simple) for item in items)
     counts = _pattern_counts(items, analyser)
     split = PatternsSplit(analyser)

@@ -61,6 +61,7 @@ class PatternsSplit:
     def statistics(self, items: Sequence[Item]) -> Statistics:
         """For each item and pattern: how many were split, and how many there are."""
         analyser = self._given or shared_analyser()
+        items = [item.plain for item in items]
         rows = np.zeros((len(items), len(Pattern), 2))
         for row, item, analysis in zip(
             rows, items, analyser.pipe(item.source for item in items), strict=True

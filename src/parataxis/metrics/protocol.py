@@ -11,6 +11,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from parataxis.text.brackets import plain_brackets
+
 __all__ = ["WINDOW", "Item", "Metric", "Score", "Signature", "Statistics"]
 
 Statistics = NDArray[np.float64]
@@ -29,6 +31,15 @@ class Item:
     def text(self) -> str:
         """The rewrite as running text."""
         return " ".join(self.simple)
+
+    @property
+    def plain(self) -> "Item":
+        """The same with plain brackets where a tokeniser wrote "-LRB-": what an analyser reads."""
+        return Item(
+            plain_brackets(self.source),
+            tuple(map(plain_brackets, self.simple)),
+            tuple(tuple(map(plain_brackets, reference)) for reference in self.references),
+        )
 
     @property
     def reference_texts(self) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ import numpy as np
 
 from parataxis.metrics.protocol import Item, Score, Signature, Statistics
 from parataxis.metrics.syllables import COUNTER, count_syllables
+from parataxis.text.brackets import plain_brackets
 
 __all__ = ["GradeLevel", "GradeLevel2019", "words"]
 
 _PER_LENGTH, _PER_SYLLABLE, _OFFSET = 0.39, 11.8, 15.59
 _VISIBLE = re.compile(r"[^\W_]")
-_NO_WORD = re.compile(r"['’`]\w{1,2}\Z|n['’`]t\Z|-[LR][RSC]B-\Z", re.IGNORECASE)
+_NO_WORD = re.compile(r"['’`]\w{1,2}\Z|n['’`]t\Z", re.IGNORECASE)
 _CACHED = 2**15
 
 
@@ -95,9 +96,8 @@ def words(sentence: str) -> tuple[str, ...]:
     >>> words("Andrew White 's genre , 16.76 km per sec .")
     ('Andrew', 'White', 'genre', '16.76', 'km', 'per', 'sec')
     """
-    return tuple(
-        piece for piece in sentence.split() if _VISIBLE.search(piece) and not _NO_WORD.match(piece)
-    )
+    pieces = plain_brackets(sentence).split()
+    return tuple(piece for piece in pieces if _VISIBLE.search(piece) and not _NO_WORD.match(piece))
 
 
 def _counts(simple: Sequence[str]) -> tuple[int, int, int]:

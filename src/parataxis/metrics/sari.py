@@ -37,7 +37,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from parataxis.metrics.protocol import Item, Score, Signature, Statistics
-from parataxis.metrics.tokens import ORDERS, case_name, check_tokenisation, ngrams
+from parataxis.metrics.tokens import ORDERS, check_tokenisation, ngrams, token_settings
 
 __all__ = ["CorpusSari", "HubSari", "Sari", "XuSari", "corpus_sari"]
 
@@ -86,8 +86,7 @@ class CorpusSari:
             "level": "corpus",
             "delete": "f1",
             "0/0": "0",
-            "case": case_name(self._lowercase),
-            "tok": self._tokenize,
+            **token_settings(self._tokenize, lowercase=self._lowercase),
         }
         return Signature(self.name, settings)
 
@@ -148,8 +147,7 @@ class XuSari:
         settings = {
             **self._settings,
             "0/0": f"{self._of_nothing:.0f}",
-            "case": case_name(self._lowercase),
-            "tok": self._tokenize,
+            **token_settings(self._tokenize, lowercase=self._lowercase),
         }
         return Signature(self.name, settings)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from parataxis.metrics.protocol import Item, Score, Signature, Statistics
-from parataxis.metrics.tokens import case_name, check_tokenisation, tokens
+from parataxis.metrics.tokens import check_tokenisation, token_settings, tokens
 
 __all__ = [
     "Additions",
@@ -100,7 +100,7 @@ class _Lengths(_Ratio):
 
     @property
     def _settings(self) -> Mapping[str, str]:
-        return {"average": self._average, "tok": self._tokenize}
+        return {"average": self._average, **token_settings(self._tokenize)}
 
     def _length(self, text: str) -> int:
         return len(tokens(text, tokenize=self._tokenize))
@@ -170,7 +170,7 @@ class _Words(_Ratio):
 
     @property
     def _settings(self) -> Mapping[str, str]:
-        return {"case": case_name(self._lowercase), "tok": self._tokenize}
+        return token_settings(self._tokenize, lowercase=self._lowercase)
 
     def _tokens(self, text: str) -> tuple[str, ...]:
         return tokens(text, tokenize=self._tokenize, lowercase=self._lowercase)

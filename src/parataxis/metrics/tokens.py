@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 
 from parataxis.errors import ParataxisError
 from parataxis.metrics.extra import tokenizer_13a
+from parataxis.text.brackets import plain_brackets
 
-__all__ = ["ORDERS", "Ngrams", "case_name", "check_tokenisation", "ngrams", "tokens"]
+__all__ = ["ORDERS", "Ngrams", "check_tokenisation", "ngrams", "token_settings", "tokens"]
 
 ORDERS = (1, 2, 3, 4)
 """Lengths of the n-grams of BLEU and SARI."""
@@ -29,9 +30,13 @@ _MARKUP = re.compile("[&<]")
 def tokens(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> tuple[str, ...]:
     """The tokens of a text: "13a" as sacrebleu makes them, "spaces" at whitespace only.
 
-    >>> tokens("It rained .", tokenize="spaces")
-    ('It', 'rained', '.')
+    A bracket that the Penn Treebank's tokeniser wrote as "-LRB-" is the bracket: some systems
+    leave it so and others do not, and neither is a fault.
+
+    >>> tokens("It rained -LRB- again -RRB- .", tokenize="spaces")
+    ('It', 'rained', '(', 'again', ')', '.')
     """
+    text = plain_brackets(text)
     if lowercase and text.isascii() and not _MARKUP.search(text):
         # Case does not matter to the cuts, but for entities: the work is done already.
         cut = tokens(text, tokenize=tokenize)
@@ -63,9 +68,10 @@ def check_tokenisation(name: str) -> str:
     return name
 
 
-def case_name(lowercase: bool) -> str:
-    """How a signature says whether capitals count: "lc" or "mixed"."""
-    return "lc" if lowercase else "mixed"
+def token_settings(tokenize: str, *, lowercase: bool | None = None) -> Mapping[str, str]:
+    """What a signature says of the tokens; of case only where it matters."""
+    case = {} if lowercase is None else {"case": "lc" if lowercase else "mixed"}
+    return {**case, "tok": tokenize, "brackets": "plain"}
 
 
 @cache
