@@ -20,7 +20,7 @@ from parataxis.reports.compare import Comparison, System, compare
 from parataxis.reports.correlate import correlate
 from parataxis.reports.judgements import read_judgements
 from parataxis.reports.resample import Resampler
-from parataxis.reports.systems import read_examples, read_system
+from parataxis.reports.systems import read_examples, read_output, read_system
 from parataxis.reports.tables import cells, part_cells, signatures, turned
 
 PUBLISHED = {
@@ -139,7 +139,9 @@ def page(data: Path) -> Iterator[str]:
 
 def comparison(references: str, folder: Path, names: Sequence[str]) -> Comparison:
     """All systems on one evaluation set."""
-    published = [(name, folder / "outputs" / f"{file}.txt") for name, file in PUBLISHED.items()]
+    published = [
+        read_output(folder / "outputs" / f"{file}.txt", name) for name, file in PUBLISHED.items()
+    ]
     examples = read_examples(None, [references], published)
     systems = [read_system(output, examples) for output in published]
     systems += [ours(name, splitter, examples) for name, splitter in OURS.items()]

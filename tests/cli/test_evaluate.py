@@ -1,5 +1,6 @@
 """``parataxis evaluate`` as a user meets it."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -82,6 +83,58 @@ def test_evaluate_without_references_takes_the_sources_of_the_outputs(run, files
     assert "poor,unchanged,,66.6" in result.out
 
 
+def test_evaluate_reads_packed_outputs(run, files: Path) -> None:
+    for name in ("poor.txt", "poor.jsonl"):
+        (files / f"{name}.gz").write_bytes(gzip.compress((files / name).read_bytes()))
+        packed = run("evaluate", files / f"{name}.gz", *options(files), "--trials", 0)
+        assert packed.code == 0
+        assert packed.out == run("evaluate", files / name, *options(files), "--trials", 0).out
+
+
+def test_evaluate_gathers_the_references_of_several_corpora(run, files: Path) -> None:
+    corpora = [f"parallel:{files / 'source.txt'},{files / name}.txt" for name in ("good", "poor")]
+    both = [part for corpus in corpora for part in ("-r", corpus)]
+    aligned = run("evaluate", files / "poor.txt", *both, "--trials", 0)
+    matched = run("evaluate", files / "poor.jsonl", *both, "--trials", 0)
+    named = run("evaluate", files / "poor.txt", "-s", files / "source.txt", *both, "--trials", 0)
+    assert aligned.out == matched.out == named.out
+    assert "exact-match                 66.67  100.00" in aligned.out
+
+
+def test_evaluate_reads_brackets_alike_on_every_side(run, files: Path) -> None:
+    plain, escaped = "Ann (a poet) sang.", "Ann -LRB- a poet -RRB- sang ."
+    for name, line in {"plain": plain, "escaped": escaped}.items():
+        (files / f"{name}.txt").write_text(f"{line}\n")
+        record = {"source": plain, "simple": [line]}
+        (files / f"{name}.jsonl").write_text(json.dumps(record) + "\n")
+    source = files / "plain.txt"
+    for output in ("escaped.txt", "escaped.jsonl", "plain.txt"):
+        for reference in ("escaped.txt", "escaped.jsonl", "plain.txt"):
+            arguments = ["-s", source, "-r", files / reference, "-m", "exact-match", "-m", "fkgl"]
+            result = run("evaluate", f"x={files / output}", *arguments, "--trials", 0)
+            assert [line.split()[2] for line in result.out.splitlines()[1:3]] == ["100.00", "0.72"]
+
+
+def test_evaluate_gives_the_grade_level_of_2019_with_brackets_as_they_stand(
+    run, files: Path
+) -> None:
+    (files / "one.txt").write_text("Ann ( a poet ) sang .\n")
+    (files / "two.txt").write_text("Ann -LRB- a poet -RRB- sang .\n")
+    outputs, source = [files / "one.txt", files / "two.txt"], files / "one.txt"
+    result = run("evaluate", *outputs, "-s", source, "-m", "fkgl-2019", "--trials", 0)
+    one, two = map(float, result.out.splitlines()[1].split()[2:4])
+    assert two > one + 5  # each is read out as three letters
+
+
+def test_evaluate_cuts_references_as_it_cuts_outputs(run, files: Path) -> None:
+    lines = "It hailed. <::::> We ran. <SEP> Ann.\nBo sat. Ann left.\nIt rained.\n"
+    (files / "marked.txt").write_text(lines)
+    arguments = ["-s", files / "source.txt", "-r", files / "marked.txt"]
+    metric = ["-m", "sentences-per-source", "--trials", "0"]
+    result = run("evaluate", files / "marked.txt", *arguments, *metric)
+    assert result.out.splitlines()[1].split()[1:] == ["1.00", "1.67", "1.67"]
+
+
 def test_evaluate_writes_a_report(run, files: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [metrics]")
     folder = files / "report"
@@ -113,19 +166,32 @@ def test_evaluate_writes_a_report(run, files: Path) -> None:
         (["blank.txt", "-s", "source.txt"], "blank.txt, line 2: the rewrite is blank"),
         (["good.txt", "-r", "wiki:source.txt"], "no corpus format"),
         (["good.txt", "-r", "hsplit:source.txt,no.txt"], "There is no file no.txt."),
+        (["good.txt", "-s", "source.txt", "-r", "hsplit:no.txt"], "There is no file no.txt."),
+        (["good.txt", "-r", "reference.txt"], "reference.txt has sources without references"),
+        (["good.txt", "-s", "source.txt", "-r", "one.jsonl"], 'no reference for "The mill, which'),
+        (["good.txt", "-s", "source.txt", "-r", "odd.jsonl"], 'for "It hailed.", which is not'),
+        (["twice.jsonl", "-s", "source.txt"], 'twice rewrites "It rained." in two ways.'),
+        (["-", "-", "-s", "source.txt"], "Standard input (-) can be read only once."),
+        (["-", "-s", "source.txt"], "stdin, line 1: this is not a line of JSON"),
+        (["good.txt", "-s", "source.txt", "--seed", "-1"], "--seed"),
     ],
 )
 def test_evaluate_answers_mistakes_in_one_sentence(
     run, files: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(files)
+    (files / "one.jsonl").write_text('{"source": "It rained.", "simple": ["It rained."]}\n')
+    (files / "odd.jsonl").write_text('{"source": "It hailed.", "simple": ["It hailed."]}\n')
+    twice = (files / "poor.jsonl").read_text() + '{"source": "It rained.", "simple": ["Rain."]}\n'
+    (files / "twice.jsonl").write_text(twice)
     (files / "short.txt").write_text("Just one.\n", encoding="utf-8")
     (files / "blank.txt").write_text("One.\n\nThree.\n", encoding="utf-8")
-    result = run("evaluate", *arguments)
+    result = run("evaluate", *arguments, stdin="no JSON\n")
     assert result.code == 2
     assert message in result.err
     assert result.out == ""
-    assert result.err.count("\n") == 1
+    if message != "--seed":  # which the command line itself explains
+        assert result.err.count("\n") == 1
 
 
 def test_metrics_lists_every_metric(run) -> None:

@@ -20,7 +20,7 @@ from parataxis.reports.figures import figures
 from parataxis.reports.instructive import instructive
 from parataxis.reports.page import comparison_page
 from parataxis.reports.resample import Resampler
-from parataxis.reports.systems import read_examples, read_system
+from parataxis.reports.systems import Output, read_examples, read_output, read_system
 from parataxis.reports.tables import (
     as_csv,
     as_json,
@@ -93,7 +93,7 @@ def evaluate(
         int,
         typer.Option(min=0, help="Resampled corpora for intervals and tests; 0 leaves both out."),
     ] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the resampling.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the resampling.")] = 1,
 ) -> None:
     """Score systems side by side.
 
@@ -101,10 +101,9 @@ def evaluate(
     references allow: each reference scored against the others of its source. Every number has a
     signature, which says how to compute it again.
     """
-    with tempfile.TemporaryDirectory() as scratch:
-        named = [_named(each, Path(scratch)) for each in outputs or [STDIN]]
-        examples = read_examples(source, references or [], named)
-        systems = [read_system(each, examples) for each in named]
+    read = _outputs(outputs or [])
+    examples = read_examples(source, references or [], read)
+    systems = [read_system(each, examples) for each in read]
     has_references = all(example.references for example in examples)
     chosen = [
         load_metric(name)
@@ -131,24 +130,20 @@ def metrics() -> None:
         out.write(plain_table(("metric", "what it says"), rows))
 
 
-def _named(argument: str, scratch: Path) -> tuple[str, Path]:
-    """The name of a system and its file; standard input is kept in a file first."""
+def _outputs(arguments: list[str]) -> list[Output]:
+    """What the systems wrote, each under its name."""
+    if not arguments:
+        resolve_inputs([])  # says so where nothing is piped in
+    named = [_named(argument) for argument in arguments or [STDIN]]
+    if [file for _, file in named].count(STDIN) > 1:
+        raise InputError("Standard input (-) can be read only once.")
+    return [read_output(Path(file), name) for name, file in named]
+
+
+def _named(argument: str) -> tuple[str, str]:
+    """The name of a system, where one was given, and its file."""
     name, mark, file = argument.partition("=")
-    if not mark or Path(argument).exists():
-        name, file = "", argument
-    (found,) = resolve_inputs([file])
-    if found.text is not None:
-        raise InputError(f'There is no file "{file}"; evaluate reads the outputs of systems.')
-    if found.path is not None and not found.is_stream:
-        return name or _stem(found.path), found.path
-    kept = scratch / "stdin.jsonl"
-    with found.lines() as lines:
-        kept.write_text("".join(lines), encoding="utf-8")
-    return name or "stdin", kept
-
-
-def _stem(path: Path) -> str:
-    return path.name.removesuffix(".gz").removesuffix(path.suffix) or path.name
+    return (name, file) if mark and not Path(argument).exists() else ("", argument)
 
 
 def _text(comparison: Comparison) -> str:

@@ -21,6 +21,7 @@ from parataxis.errors import InputError
 __all__ = [
     "BLANK_SIMPLE",
     "BLANK_SOURCE",
+    "STREAM",
     "Line",
     "Writer",
     "aligned",

@@ -13,6 +13,8 @@ __all__ = [
     "at_final_stops",
     "at_mark",
     "by_segmenter",
+    "cut_line",
+    "has_mark",
     "joined_at_mark",
     "on_one_line",
     "running_text",
@@ -23,6 +25,7 @@ SEP = "<SEP>"
 
 WIKISPLIT_MARK = "<::::>"
 
+_MARK = re.compile(f"{SEP}|{WIKISPLIT_MARK}")
 _SPACE = re.compile(r"\s+")
 _AFTER_STOP = re.compile(r"(?<=(?<!\S)[.?!])\s+(?![”’'\")\]](?:\s|$))")
 _AFTER_CLOSED_STOP = re.compile(r"(?<=(?<!\S)[.?!] [”’'\")\]])\s+(?=\w)")
@@ -36,6 +39,27 @@ def at_mark(text: str, mark: str) -> tuple[str, ...]:
     ('It rained .', 'We left .')
     """
     return tuple(filter(None, map(str.strip, text.split(mark))))
+
+
+def has_mark(line: str) -> bool:
+    """Whether a mark parts sentences in a line."""
+    return _MARK.search(line) is not None
+
+
+def cut_line(line: str, *, marked: bool) -> tuple[str, ...]:
+    """The simple sentences of a line of text, the rewrite of one source.
+
+    They are what stands between marks, of either kind. A line without a mark is one sentence
+    where the file is ``marked`` elsewhere, and otherwise what the segmenter makes of it.
+
+    >>> cut_line("It rained. <::::> We left. <SEP> Bo sat.", marked=True)
+    ('It rained.', 'We left.', 'Bo sat.')
+    >>> cut_line("It rained. We left.", marked=True), cut_line("It rained. We left.", marked=False)
+    (('It rained. We left.',), ('It rained.', 'We left.'))
+    """
+    if marked or has_mark(line):
+        return tuple(filter(None, map(str.strip, _MARK.split(line))))
+    return by_segmenter(line)
 
 
 def joined_at_mark(sentences: Sequence[str], mark: str) -> str:

@@ -12,7 +12,16 @@ from parataxis.metrics.protocol import Item, Metric, Score, Statistics
 from parataxis.metrics.scoring import statistics_of
 from parataxis.reports.resample import Interval, Resampler
 
-__all__ = ["REFERENCE", "SOURCE", "Comparison", "System", "SystemScores", "compare", "with_outputs"]
+__all__ = [
+    "REFERENCE",
+    "SOURCE",
+    "Comparison",
+    "System",
+    "SystemScores",
+    "compare",
+    "shortened",
+    "with_outputs",
+]
 
 SOURCE, REFERENCE = "SOURCE", "REFERENCE"
 """The rows that every comparison has: the sources as they are, and the references."""
@@ -57,18 +66,21 @@ def with_outputs(
 ) -> System:
     """A system from its outputs, pairs of a source and a rewrite, in any order.
 
-    Raises InputError where a source of the examples has no rewrite; a rewrite of any other source
-    is an error too, since it shows that the wrong files were given.
+    Raises InputError where a source of the examples has no rewrite, or two that differ; a rewrite
+    of any other source is an error too, since it shows that the wrong files were given.
     """
     wanted = {example.source for example in examples}
     found: dict[str, tuple[str, ...]] = {}
     for source, simple in outputs:
         if source not in wanted:
-            raise InputError(f'{name} rewrites "{_shown(source)}", which is not among the sources.')
-        found[source] = simple
+            raise InputError(
+                f'{name} rewrites "{shortened(source)}", which is not among the sources.'
+            )
+        if found.setdefault(source, simple) != simple:
+            raise InputError(f'{name} rewrites "{shortened(source)}" in two ways.')
     for example in examples:
         if example.source not in found:
-            raise InputError(f'{name} has no rewrite of "{_shown(example.source)}".')
+            raise InputError(f'{name} has no rewrite of "{shortened(example.source)}".')
     return System(name, tuple(found[example.source] for example in examples))
 
 
@@ -180,5 +192,6 @@ def _tests(
     }
 
 
-def _shown(source: str, longest: int = 60) -> str:
+def shortened(source: str, longest: int = 60) -> str:
+    """The start of a sentence, for a message."""
     return source if len(source) <= longest else f"{source[:longest]}..."

@@ -1,22 +1,44 @@
 """Reading what a comparison is made from: sources, references, and the outputs of systems."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from parataxis.corpora.choose import Corpus, parse_corpus
 from parataxis.corpora.example import Example, gather
-from parataxis.corpora.files import read_lines
+from parataxis.corpora.files import STREAM, name_of, read_lines
 from parataxis.corpora.protocol import Report
-from parataxis.corpora.sentences import SEP, WIKISPLIT_MARK, at_mark, by_segmenter
+from parataxis.corpora.sentences import cut_line, has_mark
 from parataxis.errors import InputError
-from parataxis.reports.compare import System, with_outputs
-from parataxis.text.brackets import plain_brackets
+from parataxis.reports.compare import System, shortened, with_outputs
 
-__all__ = ["read_examples", "read_system"]
+__all__ = ["Output", "read_examples", "read_output", "read_system"]
 
-Output = tuple[str, Path]
-"""The name of a system, and the file of its rewrites."""
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a system wrote: records with their sources, or lines that are aligned with sources."""
+
+    name: str
+    path: Path
+    records: Sequence[Example] | None
+    lines: Sequence[str] = ()
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether only the number of a line tells what it rewrites."""
+        return self.records is None
+
+
+def read_output(path: Path, name: str = "") -> Output:
+    """The output in a file, plain or packed: JSON lines if its name or a pipe says so, or text."""
+    if path != STREAM and not path.exists():
+        raise InputError(f"There is no file {path}.")
+    if _is_jsonl(path) or not path.is_file():
+        return Output(name or _stem(path), path, _jsonl(path))
+    lines = [line for _, line in read_lines(path, Report(strict=True))]
+    return Output(name or _stem(path), path, None, lines)
 
 
 def read_examples(
@@ -25,63 +47,92 @@ def read_examples(
     """The sources and their references, from whatever was given.
 
     With ``source``, a file of one sentence a line, the references are text files aligned with it,
-    or JSON lines that are matched by their source. Without it, the references are corpora, named
-    as everywhere (``hsplit:source.txt,ref1.txt,ref2.txt``), which bring their sources. Without
-    references, the sources are those of the first output, which must then be JSON lines.
+    or corpora that are matched by their sources. Without it, the references are corpora, named as
+    everywhere (``hsplit:source.txt,ref1.txt,ref2.txt``), which bring their sources. Without
+    references, the sources are those of the first output, which must then be JSON lines. Where
+    there are references, every source must have one.
     """
     if source is not None:
-        return _with_source(source, references)
-    if references:
-        found = list(_read([parse_corpus(each) for each in references]))
-        # Aligned outputs need the sources as they stand; all others can be matched by source.
-        return found if any(not _is_jsonl(path) for _, path in outputs) else gather(found)
-    if outputs and _is_jsonl(outputs[0][1]):
-        found = gather(_jsonl(outputs[0][1]))
-        return [replace(example, references=()) for example in found]
-    raise InputError("The sources are not known; name their file with --source.")
+        found = _with_source(source, references)
+    elif references:
+        found = _of_corpora(references, aligned=any(each.is_aligned for each in outputs))
+    elif outputs and (records := outputs[0].records) is not None:
+        return [replace(example, references=()) for example in gather(records)]
+    else:
+        raise InputError("The sources are not known; name their file with --source.")
+    bare = [example for example in found if not example.references]
+    if references and bare:
+        raise InputError(f'There is no reference for "{shortened(bare[0].source)}".')
+    return found
 
 
 def read_system(output: Output, examples: Sequence[Example]) -> System:
-    """The rewrites of a system: JSON lines matched by their source, or text with the rewrite of
-    one source a line, in which brackets may be written as "-LRB-"."""
-    name, path = output
-    if _is_jsonl(path):
-        pairs = ((each.source, each.references[0]) for each in _jsonl(path))
-        return with_outputs(examples, name, pairs)
-    lines = [line for _, line in read_lines(path, Report(strict=True))]
-    if len(lines) != len(examples):
-        raise InputError(f"{path} has {len(lines)} lines, but there are {len(examples)} sources.")
-    return System(name, tuple(_rewrites(path, lines)))
+    """The rewrites of a system in the order of the examples: records matched by their source, or
+    one line for each."""
+    if output.records is not None:
+        pairs = [(each.source, simple) for each in output.records for simple in each.references]
+        return with_outputs(examples, output.name, pairs)
+    if len(output.lines) != len(examples):
+        raise InputError(
+            f"{output.path} has {len(output.lines)} lines, but there are {len(examples)} sources."
+        )
+    return System(output.name, tuple(_rewrites(output)))
 
 
-def _rewrites(path: Path, lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The sentences of each line. Where a mark parts sentences anywhere in a file, a line without
-    it is one sentence; in a file without marks the segmenter decides."""
-    marks = [mark for mark in (SEP, WIKISPLIT_MARK) if any(mark in line for line in lines)]
-    for number, line in enumerate(lines, start=1):
-        text = plain_brackets(line)
-        simple = at_mark(text, marks[0]) if marks else by_segmenter(text)
+def _rewrites(output: Output) -> Iterator[tuple[str, ...]]:
+    marked = any(map(has_mark, output.lines))
+    for number, line in enumerate(output.lines, start=1):
+        simple = cut_line(line, marked=marked)
         if not simple:
-            raise InputError(f"{path}, line {number}: the rewrite is blank.")
+            raise InputError(f"{output.path}, line {number}: the rewrite is blank.")
         yield simple
 
 
 def _with_source(source: Path, references: Sequence[str]) -> list[Example]:
-    paths = [Path(each) for each in references]
-    aligned = [path for path in paths if not _is_jsonl(path)]
-    matched = gather(example for path in paths if _is_jsonl(path) for example in _jsonl(path))
-    known = {example.source: example.references for example in matched}
+    is_corpus = {each: ":" in each and not Path(each).exists() for each in references}
+    aligned = [Path(each) for each in references if not is_corpus[each]]
+    corpora = [Corpus("jsonl", (path,)) for path in aligned if _is_jsonl(path)]
+    corpora += [parse_corpus(each) for each in references if is_corpus[each]]
+    texts = [path for path in aligned if not _is_jsonl(path)]
+    examples = list(_read([Corpus("parallel", (source, *texts))]))
+    known = {example.source: example.references for example in gather(_read(corpora))}
+    wanted = {example.source for example in examples}
+    for other in known:
+        if other not in wanted:
+            raise InputError(
+                f'There is a reference for "{shortened(other)}", which is not among the sources.'
+            )
     return [
         replace(example, references=example.references + known.get(example.source, ()))
-        for example in _read([Corpus("parallel", (source, *aligned))])
+        for example in examples
     ]
 
 
+def _of_corpora(references: Sequence[str], *, aligned: bool) -> list[Example]:
+    """The examples of the corpora, one for each source; but where outputs are aligned with them,
+    one for each line."""
+    parts = [list(_read([parse_corpus(each)])) for each in references]
+    for name, part in zip(references, parts, strict=True):
+        if not any(example.references for example in part):
+            raise InputError(
+                f"{name} has sources without references; if these are the references, name the "
+                f"sources with --source, or both as parallel:SOURCES,{name}."
+            )
+    if not aligned:
+        return gather(chain.from_iterable(parts))
+    orders = [[example.source for example in part] for part in parts]
+    if all(order == orders[0] for order in orders):
+        return [gather(row)[0] for row in zip(*parts, strict=True)]
+    return list(chain.from_iterable(parts))
+
+
 def _jsonl(path: Path) -> Sequence[Example]:
-    found = list(_read([Corpus("jsonl", (path,))]))
+    found = list(Corpus("jsonl", (path,)).read(Report(strict=True)))
     for example in found:
         if not example.references:
-            raise InputError(f'{example.id}: the record has no "simple".')
+            raise InputError(
+                f'{name_of(path)}: the record of "{shortened(example.source)}" has no "simple".'
+            )
     return found
 
 
@@ -89,10 +140,17 @@ def _read(corpora: Iterable[Corpus]) -> Iterable[Example]:
     """The examples; a malformed line is an error, since a score would be of something else."""
     for corpus in corpora:
         for path in corpus.paths:
-            if not path.exists():
+            if path != STREAM and not path.exists():
                 raise InputError(f"There is no file {path}.")
         yield from corpus.read(Report(strict=True))
 
 
 def _is_jsonl(path: Path) -> bool:
     return ".jsonl" in path.suffixes
+
+
+def _stem(path: Path) -> str:
+    """The name of a file without its suffix and without that of a packed one."""
+    if path == STREAM:
+        return "stdin"
+    return Path(path.name.removesuffix(".gz")).stem or path.name

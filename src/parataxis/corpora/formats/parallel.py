@@ -6,14 +6,21 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from parataxis.corpora.example import Example
-from parataxis.corpora.files import BLANK_SIMPLE, BLANK_SOURCE, aligned, name_of, write_files
+from parataxis.corpora.files import (
+    BLANK_SIMPLE,
+    BLANK_SOURCE,
+    aligned,
+    name_of,
+    read_lines,
+    write_files,
+)
 from parataxis.corpora.protocol import Report
 from parataxis.corpora.sentences import (
     SEP,
-    WIKISPLIT_MARK,
     at_final_stops,
     at_mark,
-    by_segmenter,
+    cut_line,
+    has_mark,
     joined_at_mark,
     on_one_line,
 )
@@ -23,7 +30,8 @@ __all__ = ["HSplit", "Parallel"]
 
 
 class Parallel:
-    """Plain text: a line with a mark is cut there, any other by the segmenter."""
+    """Plain text. A file that has marks is cut at them and nowhere else, any other by the
+    segmenter. What can be read only once (a pipe) is judged line by line."""
 
     name = "parallel"
     summary = "aligned text files, sources first; cut at <SEP> or <::::>, or else by the segmenter"
@@ -32,11 +40,14 @@ class Parallel:
         """One example for each line of the first file."""
         if not paths:
             raise InputError(f"The format {self.name} needs a file of sources.")
+        marked = [_is_marked(path) for path in paths[1:]]
         for (number, source), *lines in aligned(paths, report):
             if not source.strip():
                 report.reject(name_of(paths[0]), number, BLANK_SOURCE)
                 continue
-            references = tuple(self._cut(line) for _, line in lines)
+            references = tuple(
+                self._cut(line, marked=mark) for (_, line), mark in zip(lines, marked, strict=True)
+            )
             if all(references):
                 yield Example(source.strip(), references, f"{name_of(paths[0])}:{number}")
             else:
@@ -61,16 +72,17 @@ class Parallel:
                     write(self._joined(reference))
         return written
 
-    def _cut(self, line: str) -> tuple[str, ...]:
-        for mark in (SEP, WIKISPLIT_MARK):
-            if mark in line:
-                return at_mark(line, mark)
-        return by_segmenter(line)
+    def _cut(self, line: str, *, marked: bool = False) -> tuple[str, ...]:
+        return cut_line(line, marked=marked)
 
     def _joined(self, reference: tuple[str, ...]) -> str:
         line = joined_at_mark(reference, SEP)
         # A mark at the end says that a sentence is whole where the segmenter would cut it.
         return line if self._cut(line) == reference else f"{line} {SEP}"
+
+
+def _is_marked(path: Path) -> bool:
+    return path.is_file() and any(has_mark(line) for _, line in read_lines(path, Report()))
 
 
 _ESCAPES = {
@@ -92,7 +104,7 @@ class HSplit(Parallel):
     name = "hsplit"
     summary = "aligned files, sources first, then references whose sentences end in ' .'"
 
-    def _cut(self, line: str) -> tuple[str, ...]:
+    def _cut(self, line: str, *, marked: bool = False) -> tuple[str, ...]:
         text = _ESCAPE.sub(lambda found: _ESCAPES[found[0]], line)
         return at_mark(text, SEP) if SEP in text else at_final_stops(text)
 
