@@ -153,7 +153,18 @@ def test_corpus_leaks_is_loud_and_can_fail(run: Run, tsv: Path, tmp_path: Path) 
     assert f"LEAK: {name} sits inside wikisplit/a: All of its sources are there." in result.out
     assert f"    {tsv}:1\n" in result.out
     assert run("corpus", "leaks", test, "--train", tsv).code == 0
-    assert run("corpus", "leaks", test, "--train", tsv, "--fail", "--allow", 100).code == 0
+    allowed = run("corpus", "leaks", test, "--train", tsv, "--fail", "--allow", 100)
+    assert allowed.code == 1  # most of its sources are there
+    assert "No leak" not in allowed.out
+
+
+def test_corpus_leaks_can_be_allowed(run: Run, tsv: Path) -> None:
+    lines = "It rained .\tIt rained .\nBo slept .\tBo slept .\nAnn slept .\tAnn slept .\n"
+    words = ("corpus", "leaks", "wikisplit:-", "--train", tsv, "--fail")
+    assert run(*words, stdin=lines).code == 1
+    allowed = run(*words, "--allow", 40, stdin=lines)
+    assert allowed.code == 0
+    assert allowed.out.endswith("No leak.\n")
 
 
 def test_corpus_leaks_without_any(run: Run, tsv: Path) -> None:

@@ -133,10 +133,26 @@ def test_split_shares_and_json(run: Run, benchmark: Path, tmp_path: Path) -> Non
         18,
         12,
     ]
-    assert record["test"]["in_training"]["relations"] == [2, 2]
-    assert record["test"]["in_training"]["simple"] == [0, 48]
+    seen = {each["kind"]: each for each in record["test"]["in_training"]}
+    assert (seen["relations"]["unique_found"], seen["relations"]["unique_total"]) == (2, 2)
+    simple = seen["simple sentences, verbatim"]
+    assert (simple["found"], simple["total"]) == (0, 48)
     assert (record["dropped"], record["groups"]) == (0, 60)
     assert not (benchmark / PARTS_FILE).exists()
+
+
+def test_split_and_leaks_count_alike(run: Run, benchmark: Path) -> None:
+    corpus = f"websplit-v1.0:{benchmark}"
+    split = json.loads(run("corpus", "split", corpus, "--format", "json").out)
+    parts = run(
+        *("corpus", "leaks", f"{corpus}/validation", f"{corpus}/test", "--train"),
+        *(f"{corpus}/train", "--near", 1, "--format", "json"),
+    )
+    leaks = json.loads(parts.out)
+    assert [each["overlaps"] for each in leaks] == [
+        split["validation"]["in_training"],
+        split["test"]["in_training"],
+    ]
 
 
 def test_verify_lists_violations_and_fails_on_demand(

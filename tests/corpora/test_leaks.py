@@ -62,6 +62,7 @@ def test_leaks_set_that_sits_inside() -> None:
         example("The old mill on the hill was built in 1894, and Ann Lee bought it.", "X."),
     )
     assert inside.inside == 1
+    assert inside.is_leak(allowed=1.0)  # as many as you like, but not most of them
     assert check(example("Nothing of that.", "Nothing.")).inside == 0
 
 
@@ -81,6 +82,13 @@ def test_leaks_triples_leak_but_relations_do_not() -> None:
     assert new[Overlap.ENTITIES].unique_found == 0
     assert not new.is_leak()
     assert check(example("C.", "C.", triples=(oslo, ghent)), train=train).is_leak()
+
+
+def test_leaks_entities_are_subjects_and_objects() -> None:
+    train = [example("A.", "A.", triples=(Triple("Oslo", "in", "Norway"),))]
+    fjord = example("B.", "B.", triples=(Triple("Norway", "has", "Fjords"),))
+    entities = check(fjord, train=train)[Overlap.ENTITIES]
+    assert (entities.unique_found, entities.unique_total) == (1, 2)
 
 
 def test_leaks_some_can_be_allowed() -> None:

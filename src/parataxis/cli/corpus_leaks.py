@@ -18,9 +18,9 @@ from parataxis.cli.corpus_inputs import (
 )
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import Progress, open_output
-from parataxis.corpora.leaks import INSIDE, NEAR, Leak, Overlap, Overlaps, find_overlaps
+from parataxis.corpora.leaks import NEAR, Leak, Overlap, Overlaps, find_overlaps
 
-__all__ = ["leaks"]
+__all__ = ["leaks", "overlap_records", "overlap_table"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ def leaks(
     """Check what of an evaluation set stands in a training set.
 
     Sources, simple sentences and triples that also stand in training leak; vocabulary, names and
-    relations in common are no leak, and are shown because results depend on them.
+    relations in common are no leak, and are shown because results depend on them. A set of which
+    most sources are in training leaks, whatever is allowed.
     """
     sets, trains = parse_corpora(evaluation), parse_corpora(train)
     comparisons = []
@@ -117,11 +118,18 @@ def _record(comparison: _Comparison) -> dict[str, object]:
         "evaluation": comparison.evaluation,
         "leak": comparison.is_leak,
         "inside": round(comparison.found.inside, 4),
-        "overlaps": [
-            {**asdict(each), "leak": each.is_leak(comparison.allowed)}
-            for each in comparison.found.leaks
-        ],
+        "overlaps": overlap_records(comparison.found, comparison.allowed),
     }
+
+
+def overlap_records(found: Overlaps, allowed: float = 0.0) -> list[dict[str, object]]:
+    """What was found in training, for JSON."""
+    return [{**asdict(each), "leak": each.is_leak(allowed)} for each in found.leaks]
+
+
+def overlap_table(found: Overlaps, allowed: float = 0.0) -> str:
+    """What was found in training, as a table."""
+    return plain_table(_HEADER, [_row(each, allowed) for each in found.leaks], right=range(1, 7))
 
 
 _HEADER = ("", "found", "of", "%", "different", "of", "%", "")
@@ -129,8 +137,8 @@ _HEADER = ("", "found", "of", "%", "different", "of", "%", "")
 
 def _text(comparison: _Comparison, show: int) -> str:
     head = f"{comparison.evaluation} in {comparison.train}\n"
-    rows = [_row(each, comparison.allowed) for each in comparison.found.leaks]
-    return head + plain_table(_HEADER, rows, right=range(1, 7)) + "".join(_loud(comparison, show))
+    table = overlap_table(comparison.found, comparison.allowed)
+    return head + table + "".join(_loud(comparison, show))
 
 
 def _row(leak: Leak, allowed: float) -> tuple[str, ...]:
@@ -160,8 +168,8 @@ def _loud(comparison: _Comparison, show: int) -> Iterator[str]:
             if sight.text != sight.seen:
                 yield f"  {sight.seen} ({sight.jaccard:.2f})\n"
             yield f"    {sight.id}\n"
-    inside = comparison.found.inside
-    if inside > INSIDE:
+    if comparison.found.is_inside:
+        inside = comparison.found.inside
         share = "All" if inside == 1 else f"{100 * inside:.0f} %"
         yield (
             f"LEAK: {comparison.evaluation} sits inside {comparison.train}: {share} of its sources "

@@ -19,10 +19,12 @@ from parataxis.cli.corpus_inputs import (
     parse_corpora,
     read_corpus,
 )
+from parataxis.cli.corpus_leaks import overlap_records, overlap_table
 from parataxis.cli.tables import counted, plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.corpora.choose import Corpus, parse_corpus
 from parataxis.corpora.example import Example, Triple, group
+from parataxis.corpora.leaks import Overlaps
 from parataxis.corpora.registry import load_format
 from parataxis.corpora.websplit import split as splitting
 from parataxis.corpora.websplit import verify as verifying
@@ -33,7 +35,6 @@ from parataxis.corpora.websplit.tables import (
     Cell,
     Digest,
     PartCounts,
-    SeenInTraining,
     Tally,
 )
 from parataxis.corpora.websplit.webnlg import Entry, read_webnlg
@@ -281,23 +282,20 @@ def _save(path: Path, parts: dict[str, list[Digest]]) -> None:
 def _split_record(
     tally: Tally, found: splitting.Split, parts: dict[str, list[Digest]]
 ) -> dict[str, object]:
-    record: dict[str, object] = {
-        part: {
-            **asdict(tally.counts(parts[part])),
-            **({} if part == "train" else _seen(tally, parts, part)),
-        }
-        for part in _PARTS
-    }
+    counts = {part: asdict(tally.counts(parts[part])) for part in _PARTS}
+    for part, seen in _seen(tally, parts).items():
+        counts[part]["in_training"] = overlap_records(seen)
     summary = {
         "dropped": len(found.dropped),
         "groups": found.groups,
         "largest_group": found.largest,
     }
-    return {**record, **summary}
+    return {**counts, **summary}
 
 
-def _seen(tally: Tally, parts: dict[str, list[Digest]], part: str) -> dict[str, object]:
-    return {"in_training": asdict(tally.seen(parts[part], parts["train"]))}
+def _seen(tally: Tally, parts: dict[str, list[Digest]]) -> dict[str, Overlaps]:
+    """What of validation and test is in training, as ``parataxis corpus leaks`` counts it."""
+    return tally.overlaps({part: parts[part] for part in _PARTS[1:]}, parts["train"])
 
 
 def _split_table(tally: Tally, found: splitting.Split, parts: dict[str, list[Digest]]) -> str:
@@ -316,23 +314,14 @@ def _split_table(tally: Tally, found: splitting.Split, parts: dict[str, list[Dig
             rows.append((label, *map(_number, cell), share, *map(_number, paper)))
     header = ("", "count", "unique", "% of unique", "A&G 2018", "unique")
     table = plain_table(header, rows, right=range(1, 6))
-    sights = [
-        row
-        for part in _PARTS[1:]
-        for row in _seen_rows(part, tally.seen(parts[part], parts["train"]))
-    ]
-    seen = plain_table(("in training", "found", "of", "%"), sights, right=range(1, 4))
+    seen = "\n".join(
+        f"{part} in train\n{overlap_table(found)}" for part, found in _seen(tally, parts).items()
+    )
     summary = (
         f"{counted(found.groups, 'group')} of sentences tied by triples, the largest of "
         f"{found.largest:,}; {counted(len(found.dropped), 'sentence')} dropped"
     )
     return f"{table}\n{seen}\n{summary}\n"
-
-
-def _seen_rows(part: str, seen: SeenInTraining) -> Iterator[tuple[str, ...]]:
-    for name, (found, total) in asdict(seen).items():
-        share = f"{100 * found / total:.2f}" if total else ""
-        yield f"{part} {name.replace('_', ', ')}", f"{found:,}", f"{total:,}", share
 
 
 def verify(

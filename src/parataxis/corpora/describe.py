@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import fmean, median
 
+from parataxis.corpora.contents import entities, relations, words
 from parataxis.corpora.example import Example, Triple
 from parataxis.corpora.hashing import text_hash
 from parataxis.errors import TooLongError
@@ -123,9 +124,8 @@ class _Tally:
             self.simple_tokens += self.simple[key]
 
     def _tokens(self, sentence: str) -> int:
-        tokens = [token.text.lower() for token in tokenize(sentence)]
-        self.words.update(map(hash, tokens))
-        return len(tokens)
+        self.words.update(map(hash, words(sentence)))
+        return len(tokenize(sentence))
 
     def description(self, patterns: PatternTable | None) -> Description:
         references = list(self.sources.values())
@@ -145,8 +145,8 @@ class _Tally:
             unsplit=self.unsplit,
             vocabulary=len(self.words),
             triples=Counted(self.triples.total(), len(self.triples)),
-            relations=len({triple.relation for triple in self.triples}),
-            entities=len({name for each in self.triples for name in (each.subject, each.object)}),
+            relations=len(relations(self.triples)),
+            entities=len(entities(self.triples)),
             patterns=patterns,
         )
 

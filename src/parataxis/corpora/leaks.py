@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 
+from parataxis.corpora.contents import entities, relations, words
 from parataxis.corpora.example import Example
-from parataxis.corpora.minhash import NearIndex, band_keys, words
+from parataxis.corpora.minhash import NearIndex, band_keys
 from parataxis.corpora.sentences import on_one_line
 
-__all__ = ["INSIDE", "EvaluationSet", "Leak", "Overlap", "Overlaps", "Sight", "find_overlaps"]
+__all__ = ["NEAR", "EvaluationSet", "Leak", "Overlap", "Overlaps", "Sight", "find_overlaps"]
 
 NEAR = 0.8
 """Texts with at least this share of their word 3-grams in common are near-duplicates."""
@@ -97,8 +98,9 @@ class Overlaps:
         return next(leak for leak in self.leaks if leak.kind is kind)
 
     def is_leak(self, allowed: float = 0.0) -> bool:
-        """Whether anything leaks, of which no more than the share ``allowed`` is accepted."""
-        return any(leak.is_leak(allowed) for leak in self.leaks)
+        """Whether anything leaks, of which no more than the share ``allowed`` is accepted; a set
+        that sits inside training leaks, whatever is allowed."""
+        return self.is_inside or any(leak.is_leak(allowed) for leak in self.leaks)
 
     @property
     def inside(self) -> float:
@@ -107,6 +109,11 @@ class Overlaps:
         found = sum(leak.unique_found for leak in self.leaks if leak.kind in kinds)
         total = self[Overlap.SOURCES].unique_total
         return found / total if total else 0.0
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether most of the sources are in training."""
+        return self.inside > INSIDE
 
 
 class _Texts:
@@ -244,8 +251,8 @@ _THINGS = (
 
 
 def _things(example: Example) -> Iterator[tuple[Overlap, Iterable[object]]]:
-    """What is compared one by one: words without case and punctuation; names in sources; and of
-    triples, the subjects as entities."""
+    """What is compared one by one: words of all sentences, names in sources, and triples with
+    their entities and relations."""
     yield Overlap.VOCABULARY, words(example.source)
     for reference in example.references:
         for sentence in reference:
@@ -253,8 +260,8 @@ def _things(example: Example) -> Iterator[tuple[Overlap, Iterable[object]]]:
     yield Overlap.NAMES, _names(example.source)
     if example.triples:
         yield Overlap.TRIPLES, example.triples
-        yield Overlap.ENTITIES, {triple.subject for triple in example.triples}
-        yield Overlap.RELATIONS, {triple.relation for triple in example.triples}
+        yield Overlap.ENTITIES, entities(example.triples)
+        yield Overlap.RELATIONS, relations(example.triples)
 
 
 _FIRST_WORD = re.compile(r"\W*\w*")

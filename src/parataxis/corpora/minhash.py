@@ -1,7 +1,6 @@
 """Near-duplicates by MinHash (Broder, 1997) with banding: the few sentences of an evaluation set
 are indexed, and a corpus of any size streams past them. Each hit is verified."""
 
-import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -11,9 +10,10 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NearIndex", "band_keys", "jaccard", "shingles", "words"]
+from parataxis.corpora.contents import words
 
-_WORD = re.compile(r"\w+")
+__all__ = ["NearIndex", "band_keys", "jaccard", "shingles"]
+
 _N = 3
 """Words of a shingle."""
 
@@ -45,11 +45,6 @@ def jaccard(one: str, other: str) -> float:
     """
     first, second = shingles(one), shingles(other)
     return len(first & second) / len(first | second)
-
-
-def words(text: str) -> list[str]:
-    """The words of a text, without case and punctuation: the same whether it is tokenised."""
-    return _WORD.findall(text.lower())
 
 
 class NearIndex:

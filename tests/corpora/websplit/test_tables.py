@@ -1,7 +1,8 @@
 """Counting WebSplit as the papers do."""
 
 from parataxis.corpora.example import Example, Triple
-from parataxis.corpora.websplit.tables import PartCounts, SeenInTraining, Tally
+from parataxis.corpora.leaks import Overlap
+from parataxis.corpora.websplit.tables import PartCounts, Tally
 
 FACT = Triple("A", "r", "B")
 
@@ -33,10 +34,18 @@ def test_tables_count_a_complex_sentence_for_each_reference() -> None:
 
 def test_tables_what_training_has_seen() -> None:
     tally = made()
-    assert tally.seen(tally.digests[2:], tally.digests[:2]) == SeenInTraining(
-        simple=(1, 4),
-        simple_unique=(1, 3),
-        vocabulary=(3, 6),  # A, and, the stop; but not D, E and the comma
-        entities=(1, 2),
-        relations=(1, 1),
-    )
+    found = tally.overlaps({"test": tally.digests[2:]}, tally.digests[:2])["test"]
+    assert (found[Overlap.SIMPLE].found, found[Overlap.SIMPLE].total) == (1, 4)
+    different = {
+        leak.kind: (leak.unique_found, leak.unique_total)
+        for leak in found.leaks
+        if leak.kind is not Overlap.NAMES
+    }
+    assert different == {
+        Overlap.SOURCES: (0, 1),
+        Overlap.SIMPLE: (1, 3),
+        Overlap.TRIPLES: (0, 1),
+        Overlap.VOCABULARY: (2, 4),  # a and "and", but not d and e
+        Overlap.ENTITIES: (1, 2),  # the object B
+        Overlap.RELATIONS: (1, 1),
+    }

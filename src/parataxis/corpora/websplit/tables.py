@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from parataxis.corpora.contents import entities, relations
 from parataxis.corpora.example import Example, Triple
-from parataxis.text import tokenize
+from parataxis.corpora.leaks import Overlaps, find_overlaps
 
-__all__ = ["PUBLISHED", "Cell", "Digest", "PartCounts", "SeenInTraining", "Tally"]
+__all__ = ["PUBLISHED", "Cell", "Digest", "PartCounts", "Tally"]
 
 
 class Cell(NamedTuple):
@@ -54,6 +55,10 @@ class Digest:
     simple: "array[int]"
     times: "array[int]"
 
+    def occurrences(self) -> Iterator[int]:
+        """The number of a simple sentence as often as it occurs."""
+        return Counter(dict(zip(self.simple, self.times, strict=True))).elements()
+
 
 @dataclass(frozen=True, slots=True)
 class PartCounts:
@@ -66,17 +71,6 @@ class PartCounts:
     triples: int
     relations: int
     entities: int
-
-
-@dataclass(frozen=True, slots=True)
-class SeenInTraining:
-    """What of another part is in training, each as (found, of how many)."""
-
-    simple: tuple[int, int]
-    simple_unique: tuple[int, int]
-    vocabulary: tuple[int, int]
-    entities: tuple[int, int]
-    relations: tuple[int, int]
 
 
 class Tally:
@@ -112,48 +106,30 @@ class Tally:
     def counts(self, digests: Sequence[Digest] | None = None) -> PartCounts:
         """The counts of a part, or of all that has passed."""
         part = self.digests if digests is None else digests
-        triples = _triples(part)
+        triples = {triple for each in part for triple in each.triples}
         return PartCounts(
             complex=sum(each.references for each in part),
             complex_unique=len({each.source for each in part}),
             simple=sum(sum(each.times) for each in part),
             simple_unique=len({number for each in part for number in each.simple}),
             triples=len(triples),
-            relations=len({triple.relation for triple in triples}),
-            entities=len(_entities(triples)),
+            relations=len(relations(triples)),
+            entities=len(entities(triples)),
         )
 
-    def seen(self, part: Sequence[Digest], training: Sequence[Digest]) -> SeenInTraining:
-        """What of a part is in training. The vocabulary is that of both sides, case kept."""
-        known = {number for each in training for number in each.simple}
-        times: Counter[int] = Counter()
-        for each in part:
-            times.update(dict(zip(each.simple, each.times, strict=True)))
-        found = {number: count for number, count in times.items() if number in known}
-        here, there = _triples(part), _triples(training)
-        relations = {triple.relation for triple in here}
-        return SeenInTraining(
-            simple=(sum(found.values()), times.total()),
-            simple_unique=(len(found), len(times)),
-            vocabulary=_shared(self._words(part), self._words(training)),
-            entities=_shared(_entities(here), _entities(there)),
-            relations=_shared(relations, {triple.relation for triple in there}),
-        )
+    def overlaps(
+        self, parts: Mapping[str, Sequence[Digest]], training: Sequence[Digest]
+    ) -> dict[str, Overlaps]:
+        """What of each part is in training; near-duplicates are not looked for."""
+        texts = list(self._numbers)
 
-    def _words(self, part: Sequence[Digest]) -> set[str]:
-        wanted = {number for each in part for number in each.simple}
-        simple = (text for text, number in self._numbers.items() if number in wanted)
-        texts = (*simple, *(each.source for each in part))
-        return {token.text for text in texts for token in tokenize(text)}
+        def example(digest: Digest, simple: Iterable[int]) -> Example:
+            sentences = tuple(texts[number] for number in simple)
+            return Example(digest.source, (sentences,), digest.id, digest.triples)
 
-
-def _shared(part: set[str], training: set[str]) -> tuple[int, int]:
-    return len(part & training), len(part)
-
-
-def _triples(part: Iterable[Digest]) -> set[Triple]:
-    return {triple for each in part for triple in each.triples}
-
-
-def _entities(triples: Iterable[Triple]) -> set[str]:
-    return {name for triple in triples for name in (triple.subject, triple.object)}
+        train = (example(each, each.simple) for each in training)
+        held = {
+            name: [example(each, each.occurrences()) for each in part]
+            for name, part in parts.items()
+        }
+        return find_overlaps(train, held, near=1.0)
