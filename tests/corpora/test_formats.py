@@ -262,6 +262,27 @@ REJECTED: list[tuple[str, Files, str, int, str]] = [
         2,
         "a triple must be a list of three strings",
     ),
+    (
+        "jsonl",
+        {"a.jsonl": '{"source": "A.", "simple": ["A."]}\n{"source": "B.", "triples": ["abc"]}\n'},
+        "a.jsonl",
+        2,
+        "a triple must be a list of three strings",
+    ),
+    (
+        "jsonl",
+        {"a.jsonl": '{"source": "A.", "simple": ["A."]}\n{"source": "B.", "triples": {}}\n'},
+        "a.jsonl",
+        2,
+        "triples must be a list",
+    ),
+    (
+        "websplit-v0.1",
+        {"a.complex": "A.\nB.\n", "a.simple": "A .\n. .\n"},
+        "a.simple",
+        2,
+        "there is no simple sentence",
+    ),
 ]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from parataxis.corpora.example import Example
 from parataxis.corpora.protocol import Report
 from parataxis.corpora.registry import load_format
+from parataxis.corpora.websplit.benchmark import benchmark_format
 from parataxis.errors import InputError
 
 __all__ = ["Corpus", "guess_format", "parse_corpus"]
@@ -70,7 +71,8 @@ def _paths(text: str) -> tuple[Path, ...]:
 
 
 def guess_format(paths: Sequence[Path]) -> str | None:
-    """The format that the names of the files tell beyond doubt, or None.
+    """The format that the names of the files tell beyond doubt, or None; of a WebSplit folder, the
+    names of the files in it.
 
     >>> guess_format([Path("test.src.gz"), Path("test.dst.gz")])
     'bisect'
@@ -78,6 +80,8 @@ def guess_format(paths: Sequence[Path]) -> str | None:
     True
     """
     suffixes = [_plain(path).suffix.lower() for path in paths]
+    if len(paths) == 1 and (found := benchmark_format(paths[0])):
+        return found
     hints = "/".join(part.lower() for path in paths for part in path.parts[-2:])
     if suffixes == [".jsonl"]:
         return "jsonl"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parataxis.corpora.choose import parse_corpus
 from parataxis.corpora.example import Example, Triple
 from parataxis.corpora.protocol import Malformed, Report
 from parataxis.corpora.registry import load_format
@@ -16,6 +17,7 @@ from parataxis.corpora.websplit.benchmark import (
     WebSplit,
     WebSplit01,
     WebSplit10,
+    benchmark_format,
     read_parts,
     write_parts,
 )
@@ -127,6 +129,28 @@ def test_benchmark_text_file_alone_has_no_triples(tmp_path: Path) -> None:
     assert found.references == EXAMPLE.references
     assert found.triples == frozenset()
     assert told == []
+
+
+def test_benchmark_of_the_other_version_is_told(tmp_path: Path) -> None:
+    WebSplit10().write([EXAMPLE], (tmp_path,))
+    with pytest.raises(InputError, match=r"has the format websplit-v1\.0, not websplit-v0\.1"):
+        read(WebSplit01(), tmp_path)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_benchmark_format_is_told_by_its_files(form: WebSplit, tmp_path: Path) -> None:
+    form.write([EXAMPLE], (tmp_path / "a",))
+    assert benchmark_format(tmp_path / "a") == form.name
+    assert benchmark_format(tmp_path / "a" / "test") == form.name
+    assert benchmark_format(tmp_path) is None
+    assert parse_corpus(str(tmp_path / "a" / "dev")).format == form.name
+    alone = tmp_path / "b" / TEXT_FILE
+    alone.parent.mkdir()
+    alone.write_text(TEXT, encoding="utf-8")
+    assert benchmark_format(alone.parent) is None
+    for each in FORMATS:
+        (alone.parent / each.triples_folder).mkdir()
+    assert benchmark_format(alone.parent) is None
 
 
 def test_benchmark_sentence_of_two_sets_has_the_triples_of_both(tmp_path: Path) -> None:

@@ -95,14 +95,17 @@ def _sentences(simple: object) -> tuple[str, ...]:
 
 
 def _triples(found: object) -> tuple[frozenset[Triple], ...]:
-    """Sets of triples: a list of lists of three strings each."""
-    try:
-        sets = [[Triple(*each) for each in triples] for triples in found]  # type: ignore[attr-defined]
-    except TypeError:
-        raise _MalformedError("a triple must be a list of three strings") from None
-    if not all(isinstance(part, str) for triples in sets for triple in triples for part in triple):
-        raise _MalformedError("a triple must be a list of three strings")
-    return tuple(map(frozenset, sets))
+    """Sets of triples: a list of lists of triples, which are lists of three strings."""
+    if not isinstance(found, list) or not all(isinstance(triples, list) for triples in found):
+        raise _MalformedError("triples must be a list")
+    return tuple(frozenset(map(_triple, triples)) for triples in found)
+
+
+def _triple(found: object) -> Triple:
+    match found:
+        case [str(subject), str(relation), str(target)]:
+            return Triple(subject, relation, target)
+    raise _MalformedError("a triple must be a list of three strings")
 
 
 def _records(example: Example) -> Iterator[dict[str, object]]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from parataxis.corpora.example import Example, Triple
-from parataxis.corpora.files import Writer, aligned, write_files
+from parataxis.corpora.files import BLANK_SIMPLE, BLANK_SOURCE, Writer, aligned, write_files
 from parataxis.corpora.protocol import Report
 from parataxis.corpora.sentences import at_final_stops
 from parataxis.corpora.websplit.webnlg import SetName, read_webnlg
@@ -27,6 +27,7 @@ __all__ = [
     "TEXT_FILE",
     "WebSplit01",
     "WebSplit10",
+    "benchmark_format",
     "number_of",
     "read_parts",
     "write_parts",
@@ -98,12 +99,11 @@ class WebSplit:
 
     def _locate(self, path: Path) -> tuple[Path | None, str | None]:
         """The benchmark folder and the part that a path means; no folder for a text alone."""
-        if (path / TEXT_FILE).is_file():
-            return path, None
         if path.is_file():
             return (path.parent, None) if path.name == TEXT_FILE else (None, None)
-        if path.name in PARTS and (path.parent / TEXT_FILE).is_file():
-            return path.parent, path.name
+        folder = _folder(path)
+        if folder is not None:
+            return folder, None if folder == path else path.name
         raise InputError(
             f"{path} is no WebSplit benchmark: it needs a file {TEXT_FILE}, or it must be a "
             "file TRAIN.complex beside a TRAIN.simple."
@@ -111,6 +111,8 @@ class WebSplit:
 
     def _sets(self, folder: Path, report: Report) -> dict[SetName, TripleSet]:
         where = folder / self.triples_folder
+        if not where.is_dir() and (other := benchmark_format(folder)) not in (None, self.name):
+            raise InputError(f"{folder} has the format {other}, not {self.name}.")
         sets: dict[SetName, TripleSet] = {}
         for entry in read_webnlg(where) if where.is_dir() else ():
             triples = frozenset(entry.triples)
@@ -138,6 +140,27 @@ class WebSplit10(WebSplit):
     summary = "WebSplit v1.0: a benchmark folder, its FOLDER/test, or train.complex (+ .simple)"
     triples_folder = "webnlg-corpus-release"
     parts_file = "Split-train-dev-test.benchmark-v1.0.json"
+
+
+def benchmark_format(path: Path) -> str | None:
+    """The format of a benchmark folder, or of a part of one, by the files that are beside its
+    text; None where they do not tell."""
+    folder = _folder(path)
+    if folder is None:
+        return None
+    found = [
+        form.name
+        for form in (WebSplit01, WebSplit10)
+        if (folder / form.triples_folder).is_dir() or (folder / form.parts_file).is_file()
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _folder(path: Path) -> Path | None:
+    """The benchmark folder that a path names, itself or by one of its parts."""
+    if (path / TEXT_FILE).is_file():
+        return path
+    return path.parent if path.name in PARTS and (path.parent / TEXT_FILE).is_file() else None
 
 
 def number_of(id_: str) -> int:
@@ -346,10 +369,12 @@ def _read_pair(path: Path, report: Report) -> Iterator[Example]:
     """
     other = path.with_suffix(".simple")
     for (number, source), (_, text) in aligned([path, other], report):
-        if not source.strip() or not text.strip():
-            report.reject(str(path if not source.strip() else other), number, "the line is blank")
+        if not source.strip():
+            report.reject(str(path), number, BLANK_SOURCE)
+        elif not (simple := at_final_stops(text)):
+            report.reject(str(other), number, BLANK_SIMPLE)
         else:
-            yield Example(source.strip(), (at_final_stops(text),), f"{path.name}:{number}")
+            yield Example(source.strip(), (simple,), f"{path.name}:{number}")
 
 
 class _Parts(NamedTuple):
