@@ -21,7 +21,7 @@ from parataxis.reports.correlate import correlate
 from parataxis.reports.judgements import read_judgements
 from parataxis.reports.resample import Resampler
 from parataxis.reports.systems import read_examples, read_output, read_system
-from parataxis.reports.tables import cells, part_cells, signatures, turned
+from parataxis.reports.tables import cells, part_cells, turned
 
 PUBLISHED = {
     "DisSim": "dissim",
@@ -134,7 +134,7 @@ def page(data: Path) -> Iterator[str]:
     bisect = comparison(f"bisect:{','.join(files)}", folder, METRICS)
     yield BISECT + markdown(*turned(*cells(bisect)))
     yield JUDGED + correlations(data / "ratings" / "structural_simplicity.csv", hsplit.examples)
-    yield "\n## Signatures\n\n" + "".join(f"- `{each}`\n" for each in signatures(hsplit))
+    yield "\n## Signatures\n\n" + "".join(f"- `{each.signature}`\n" for each in hsplit.metrics)
 
 
 def comparison(references: str, folder: Path, names: Sequence[str]) -> Comparison:

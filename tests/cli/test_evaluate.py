@@ -46,6 +46,8 @@ def test_evaluate_compares_systems(run, files: Path) -> None:
     assert rows["exact-match"] == ["33.33", "100.00", "33.33", "–"]
     assert rows["sentences-per-source"] == ["1.00", "1.67", "1.00", "1.67"]
     assert "sari|variant:easse" in result.out
+    assert "3 sources, 1 reference each\ncut into sentences at its marks: good\n" in result.out
+    assert "cut into sentences by the segmenter: bad\n" in result.out
 
 
 def test_evaluate_reads_json_lines_in_any_order_and_from_standard_input(run, files: Path) -> None:
@@ -55,7 +57,9 @@ def test_evaluate_reads_json_lines_in_any_order_and_from_standard_input(run, fil
         "evaluate", "x=-", *options(files), "-f", "json", stdin=(files / "poor.jsonl").read_text()
     )
     assert aligned.code == matched.code == piped.code == 0
-    assert json.loads(aligned.out) == json.loads(matched.out) == json.loads(piped.out)
+    found = [json.loads(each.out) for each in (aligned, matched, piped)]
+    assert [each.pop("sentences")["x"] for each in found] == ["segmenter", "given", "given"]
+    assert found[0] == found[1] == found[2]
 
 
 def test_evaluate_cuts_at_the_marks_of_a_file_or_else_where_sentences_end(run, files: Path) -> None:
@@ -94,11 +98,13 @@ def test_evaluate_reads_packed_outputs(run, files: Path) -> None:
 def test_evaluate_gathers_the_references_of_several_corpora(run, files: Path) -> None:
     corpora = [f"parallel:{files / 'source.txt'},{files / name}.txt" for name in ("good", "poor")]
     both = [part for corpus in corpora for part in ("-r", corpus)]
-    aligned = run("evaluate", files / "poor.txt", *both, "--trials", 0)
-    matched = run("evaluate", files / "poor.jsonl", *both, "--trials", 0)
-    named = run("evaluate", files / "poor.txt", "-s", files / "source.txt", *both, "--trials", 0)
+    form = ["--trials", 0, "-f", "csv"]
+    aligned = run("evaluate", files / "poor.txt", *both, *form)
+    matched = run("evaluate", files / "poor.jsonl", *both, *form)
+    named = run("evaluate", files / "poor.txt", "-s", files / "source.txt", *both, *form)
     assert aligned.out == matched.out == named.out
-    assert "exact-match                 66.67  100.00" in aligned.out
+    assert "SOURCE,exact-match,,66.6" in aligned.out
+    assert "poor,exact-match,,100.0" in aligned.out
 
 
 def test_evaluate_reads_brackets_alike_on_every_side(run, files: Path) -> None:
@@ -138,7 +144,7 @@ def test_evaluate_cuts_references_as_it_cuts_outputs(run, files: Path) -> None:
 def test_evaluate_writes_a_report(run, files: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [metrics]")
     folder = files / "report"
-    outputs = [str(files / "good.txt"), str(files / "poor.txt")]
+    outputs = [str(files / "good.txt"), f"_a$x$b={files / 'poor.txt'}"]
     result = run("evaluate", *outputs, *options(files), "-o", str(folder), "--trials", "10")
     assert result.code == 0
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -151,6 +157,7 @@ def test_evaluate_writes_a_report(run, files: Path) -> None:
     ]
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 3
+    assert page.count("_a$x$b</text>") == 3  # in every legend, and not as a formula
     assert "The mill, which closed in May, reopened." in page
 
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.metrics.bleu import Bleu, LowercaseBleu, NarayanBleu, SentenceBleu, corpus_bleu
+from parataxis.metrics.extra import bleu_from_counts
 from parataxis.metrics.protocol import Item
 from parataxis.metrics.scoring import score
 
@@ -91,6 +92,15 @@ def test_bleu_takes_the_nearest_reference_length_and_of_two_the_shorter() -> Non
     assert score(Bleu(), [item]).value == pytest.approx(100)
     longer = Item("s", ("a b c d",), (("a b c d e",), ("a b c d e f",)))
     assert score(Bleu(), [longer]).value == pytest.approx(100 * math.exp(1 - 5 / 4))
+
+
+def test_bleu_of_fractions_is_not_rounded() -> None:
+    counts = [9.0, 10.0, 8.0, 6.0, 4.0, 2.0, 9.0, 8.0, 7.0, 6.0]
+    whole = bleu_from_counts(counts, smooth="exp")
+    third = bleu_from_counts([count / 3 for count in counts], smooth="exp")
+    assert third[0] == pytest.approx(whole[0])
+    assert third[1] == pytest.approx(whole[1])
+    assert third[2] == pytest.approx(whole[2])
 
 
 def test_bleu_says_what_it_is_made_of() -> None:

@@ -15,7 +15,16 @@ from parataxis.reports.compare import REFERENCE, SOURCE, Comparison, System, com
 from parataxis.reports.instructive import instructive
 from parataxis.reports.page import comparison_page
 from parataxis.reports.resample import Resampler
-from parataxis.reports.tables import as_csv, as_json, as_latex, as_markdown, cells, turned
+from parataxis.reports.tables import (
+    as_csv,
+    as_json,
+    as_latex,
+    as_markdown,
+    best_system,
+    cells,
+    notes,
+    turned,
+)
 
 
 class Sentences:
@@ -58,6 +67,27 @@ GOOD = System("good", (("A.", "B."), ("C.", "D.")))
 LAZY = System("lazy_1", (("A and B.",), ("C.", "E.")))
 
 
+class Words(Sentences):
+    """Words per source: fewer are better."""
+
+    name = "words"
+    higher_is_better = False
+    signature = Signature("words", {})
+
+    def statistics(self, items: Sequence[Item]) -> Statistics:
+        return np.array([[len(item.text.split()), 1.0] for item in items])
+
+
+class Empty(Sentences):
+    """A metric that finds nothing to count."""
+
+    name = "empty"
+    signature = Signature("empty", {})
+
+    def from_statistics(self, total: Statistics) -> Score:
+        return Score(float("nan"), self.signature)
+
+
 @pytest.fixture
 def comparison() -> Comparison:
     return compare(EXAMPLES, [GOOD, LAZY], [Right(), Sentences()], Resampler(50))
@@ -71,6 +101,35 @@ def test_compare_adds_sources_and_references(comparison: Comparison) -> None:
     assert values["lazy_1"] == {"right": 0.0, "sentences": 1.5}
     # Of "a" no reference equals the other, of "b" both do.
     assert values[REFERENCE] == {"right": 50.0, "sentences": 2.0}
+
+
+def test_compare_takes_the_mean_of_the_references_of_a_source() -> None:
+    uneven = [
+        Example("A and B.", (("A and B.",),), "a"),
+        Example("C and D.", (("C.", "D."),) * 3, "b"),
+    ]
+    found = compare(uneven, [GOOD], [Sentences()])
+    assert found.result(REFERENCE).scores["sentences"].value == 1.5  # not 7 sentences in 4
+
+
+def test_compare_finds_paired_differences() -> None:
+    many = [Example("A b. " * k, (("A b.",),), str(k)) for k in range(1, 41)]
+    short = System("short", tuple((e.source,) for e in many))
+    long = System("long", tuple((f"{e.source} c d",) for e in many))
+    found = compare(many, [short, long], [Words(), Empty()], Resampler(100))
+    difference = found.differences["words", "short", "long"]
+    # The sources differ by dozens of words, the systems on each of them by two.
+    assert difference.value == pytest.approx(-2.0)
+    assert difference.interval.low == pytest.approx(-2.0)
+    assert difference.interval.high == pytest.approx(-2.0)
+    assert difference.p_value == pytest.approx(1 / 101)
+    assert np.isnan(found.differences["empty", "short", "long"].value)
+
+
+def test_compare_says_how_many_rewrites_it_has_read() -> None:
+    read: list[int] = []
+    compare(EXAMPLES, [GOOD, LAZY], [Sentences()], progress=read.append)
+    assert sum(read) == 3 * 2 + 4  # three systems with the sources, and four references
 
 
 def test_compare_scores_a_single_reference_without_others_only() -> None:
@@ -126,6 +185,40 @@ def test_tables_mark_a_winner_only_where_the_test_says_so(comparison: Comparison
     )
 
 
+def test_tables_rank_by_what_is_better() -> None:
+    wordy = System("wordy", (("A and B and so on.",), ("C.", "D.")))
+    found = compare(EXAMPLES, [wordy, GOOD], [Words(), Right()])
+    assert best_system(found, Words()) == "good"
+    assert best_system(found, Right()) == "good"
+    assert best_system(found, Sentences()) is None
+
+
+def test_tables_leave_empty_what_has_no_value() -> None:
+    found = compare(EXAMPLES, [GOOD, LAZY], [Empty()], Resampler(5))
+    lines = list(csv.DictReader(io.StringIO(as_csv(found))))
+    assert {line[name] for line in lines for name in ("value", "low", "high", "p")} == {""}
+    assert json.loads(as_json(found))["tests"][0]["interval"] == {"low": None, "high": None}
+    page = comparison_page("t", found, {}, [])
+    assert "nan" not in page
+
+
+def test_tables_say_how_many_references_there_are(comparison: Comparison) -> None:
+    assert notes(comparison)[0] == "2 sources, 2 references each"
+    uneven = [Example("A.", (("A.",),), "a"), Example("B.", (("B.",),) * 3, "b")]
+    assert notes(compare(uneven, [GOOD], []))[0] == "2 sources, 1 to 3 references each"
+    bare = [Example("A.", (), "a")]
+    cut = System("x", (("A.",),), "segmenter")
+    found = compare(bare, [cut], [Words()])
+    assert notes(found) == [
+        "1 source, no references",
+        "cut into sentences by the segmenter: x",
+        "words",
+    ]
+    assert "`1 source, no references`" in as_markdown(found)
+    assert "% 1 source, no references" in as_latex(found)
+    assert json.loads(as_json(comparison))["references"] == {"fewest": 2, "most": 2}
+
+
 def test_tables_hold_every_number_and_signature(comparison: Comparison) -> None:
     lines = list(csv.DictReader(io.StringIO(as_csv(comparison))))
     good = next(x for x in lines if x["system"] == "good" and x["metric"] == "right")
@@ -135,6 +228,11 @@ def test_tables_hold_every_number_and_signature(comparison: Comparison) -> None:
     assert record["signatures"] == {"right": "right|case:mixed", "sentences": "sentences"}
     assert record["systems"][1]["scores"]["right"]["interval"] == {"low": 100.0, "high": 100.0}
     assert {test["metric"] for test in record["tests"]} == {"right", "sentences"}
+    assert record["tests"][0]["difference"] == 100.0
+    assert record["tests"][0]["interval"] == {"low": 100.0, "high": 100.0}
+    pair = next(x for x in lines if x["minus"] == "lazy_1" and x["metric"] == "right")
+    assert (pair["system"], pair["value"], pair["low"]) == ("good", "100.0", "100.0")
+    assert float(pair["p"]) > 0.05
     assert "| good | 100.00 | 2.00 |" in as_markdown(comparison)
     latex = as_latex(comparison)
     assert r"lazy\_1 & 0.00 & 1.50 \\" in latex
@@ -147,6 +245,37 @@ def test_instructive_sources_come_first_where_systems_differ(comparison: Compari
     assert [name for name, _, _ in chosen[0].rewrites] == ["good", "lazy_1"]
     alone = compare(EXAMPLES, [LAZY], [Right()])
     assert [each.reason for each in instructive(alone, Right(), 2)] == ["hard for all"] * 2
+
+
+def test_instructive_sources_are_the_hard_ones_whichever_way_is_better() -> None:
+    three = [Example(f"{k}.", ((f"{k}.",),), str(k)) for k in range(3)]
+    words = System("x", (("a",), ("a b c",), ("a b",)))
+    hard = instructive(compare(three, [words], [Words()]), Words(), 3)
+    assert [each.example.id for each in hard] == ["1", "2", "0"]  # of words, fewer are better
+
+    class More(Words):
+        higher_is_better = True
+
+    hard = instructive(compare(three, [words], [More()]), More(), 3)
+    assert [each.example.id for each in hard] == ["0", "2", "1"]
+
+
+def test_instructive_sources_are_those_of_the_largest_spread() -> None:
+    three = [Example(f"{k}.", ((f"{k}.",),), str(k)) for k in range(3)]
+    first = System("x", (("a b",), ("a b c d e",), ("a",)))
+    second = System("y", (("a",), ("a",), ("a b c",)))
+    chosen = instructive(compare(three, [first, second], [Words()]), Words(), 3)
+    assert [(each.example.id, each.reason[:3]) for each in chosen] == [
+        ("1", "the"),
+        ("2", "the"),
+        ("0", "har"),
+    ]
+
+
+def test_page_has_the_differences_of_all_pairs(comparison: Comparison) -> None:
+    page = comparison_page("t", comparison, {}, [])
+    row = "<td>right</td><td>good</td><td>lazy_1</td><td>100.00</td><td>100.00 to 100.00</td>"
+    assert row in page
 
 
 def test_page_is_self_contained_and_escapes(comparison: Comparison) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from parataxis.metrics.protocol import Item, Score, Signature, Statistics
-from parataxis.reports.resample import Resampler
+from parataxis.reports.resample import Interval, Resampler
 
 
 class MeanWords:
@@ -42,6 +42,20 @@ def test_interval_is_that_of_the_normal_approximation() -> None:
     assert found.high == pytest.approx(sample.mean() + error, abs=0.05)
 
 
+def test_interval_leaves_out_a_fortieth_on_either_side() -> None:
+    found = Interval.of(np.arange(1001.0))
+    assert (found.low, found.high) == (25.0, 975.0)
+
+
+def test_difference_is_paired() -> None:
+    base = np.random.default_rng(2).normal(50, 20, 80)  # sources differ much more than systems
+    better = base + np.random.default_rng(3).normal(0.5, 0.5, 80)
+    found = Resampler(trials=500).difference(MeanWords(), rows(*better), rows(*base))
+    error = 1.96 * (better - base).std() / np.sqrt(80)
+    assert found.low == pytest.approx((better - base).mean() - error, abs=0.03)
+    assert found.high == pytest.approx((better - base).mean() + error, abs=0.03)
+
+
 def test_interval_of_nothing_is_nan() -> None:
     found = Resampler(trials=10).interval(MeanWords(), np.zeros((4, 2)))
     assert np.isnan([found.low, found.high]).all()
@@ -67,6 +81,12 @@ def test_p_value_of_a_clear_difference_is_as_small_as_the_trials_allow() -> None
     assert (
         Resampler(trials=999).p_value(MeanWords(), first, first + np.array([1.0, 0.0])) == 1 / 1000
     )
+
+
+def test_p_value_counts_a_swap_that_leaves_nothing_to_count() -> None:
+    # Swapped, one of the systems has nothing: its score is NaN.
+    first, second = np.array([[4.0, 2.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 1.0]])
+    assert Resampler(trials=100).p_value(MeanWords(), first, second) == 1.0
 
 
 def test_p_value_of_chance_is_spread_evenly() -> None:

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from parataxis.cli.inputs import STDIN, resolve_inputs
-from parataxis.cli.tables import counted, plain_table
-from parataxis.cli.terminal import open_output, warn
+from parataxis.cli.tables import plain_table
+from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.errors import InputError
 from parataxis.metrics.protocol import Metric
 from parataxis.metrics.registry import ANALYSED, available_metrics, default_metrics, load_metric
@@ -27,8 +27,8 @@ from parataxis.reports.tables import (
     as_latex,
     as_markdown,
     cells,
+    notes,
     part_cells,
-    signatures,
     turned,
 )
 
@@ -113,10 +113,14 @@ def evaluate(
         if each.needs_references and not has_references:
             raise InputError(f"The metric {each.name} needs a reference for every source.")
     resampler = Resampler(trials, seed) if trials else None
-    comparison = compare(examples, systems, chosen, resampler)
-    if output is not None:
-        _write_report(comparison, output)
+    total = sum(1 + len(systems) + len(example.references) for example in examples)
     with open_output(None) as out:
+        with Progress(total, out) as progress:
+            comparison = compare(
+                examples, systems, chosen, resampler, lambda count: progress.advance(count, count)
+            )
+        if output is not None:
+            _write_report(comparison, output)
         out.write(_WRITERS[output_format](comparison))
 
 
@@ -155,8 +159,7 @@ def _text(comparison: Comparison) -> str:
         if metric.name in ANALYSED and len(names) > 1:
             names[0] = metric.name
             parts.append(plain_table(names, values, right=range(1, len(names))))
-    notes = [counted(len(comparison.examples), "source"), *signatures(comparison)]
-    return "\n".join([*parts, "\n".join(notes)]) + "\n"
+    return "\n".join([*parts, "\n".join(notes(comparison))]) + "\n"
 
 
 def _write_report(comparison: Comparison, folder: Path) -> None:

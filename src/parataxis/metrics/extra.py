@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["bleu_from_counts", "sacrebleu_version", "tokenizer_13a"]
 
 _ORDERS = 4
+_SCALE = 10**6
 
 
 def bleu_from_counts(
@@ -20,14 +21,16 @@ def bleu_from_counts(
     """BLEU, its four precisions and its brevity penalty, by sacrebleu.
 
     ``counts`` are the length of what was written, that of the references, the right n-grams of
-    four lengths, and all n-grams of four lengths.
+    four lengths, and all n-grams of four lengths. They need not be whole: of several references
+    their mean is taken.
     """
-    whole = [int(count) for count in counts]
+    numbers = list(counts)
     found = _bleu().compute_bleu(
-        correct=whole[2 : 2 + _ORDERS],
-        total=whole[2 + _ORDERS :],
-        sys_len=whole[0],
-        ref_len=whole[1],
+        correct=numbers[2 : 2 + _ORDERS],  # type: ignore[arg-type]  # works on any number
+        total=numbers[2 + _ORDERS :],  # type: ignore[arg-type]
+        # These must be whole, but only their ratio counts.
+        sys_len=round(_SCALE * numbers[0]),
+        ref_len=round(_SCALE * numbers[1]),
         smooth_method=smooth,
         effective_order=effective_order,
     )

@@ -1,6 +1,6 @@
 """Systems side by side: every metric of every system, with intervals and tests."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -10,12 +10,13 @@ from parataxis.corpora.example import Example
 from parataxis.errors import InputError
 from parataxis.metrics.protocol import Item, Metric, Score, Statistics
 from parataxis.metrics.scoring import statistics_of
-from parataxis.reports.resample import Interval, Resampler
+from parataxis.reports.resample import Interval, Resampler, Scores
 
 __all__ = [
     "REFERENCE",
     "SOURCE",
     "Comparison",
+    "Difference",
     "System",
     "SystemScores",
     "compare",
@@ -29,10 +30,15 @@ SOURCE, REFERENCE = "SOURCE", "REFERENCE"
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system and its rewrites, in the order of the examples that it is compared on."""
+    """A system and its rewrites, in the order of the examples that it is compared on.
+
+    ``sentences`` says who cut the rewrites into sentences: they were "given", or cut at "marks"
+    or by the "segmenter".
+    """
 
     name: str
     rewrites: tuple[tuple[str, ...], ...]
+    sentences: str = "given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +53,24 @@ class SystemScores:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """How much one system scores above another: by how much, in what interval (the paired
+    bootstrap), and how often chance alone makes as much of a difference."""
+
+    value: float
+    interval: Interval
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
-    """A table of systems and metrics. ``p_values`` is by metric and pair of system names."""
+    """A table of systems and metrics. ``differences`` is by metric and pair of system names."""
 
     examples: Sequence[Example]
     metrics: Sequence[Metric]
     systems: Sequence[System]
     results: Sequence[SystemScores]
-    p_values: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
+    differences: Mapping[tuple[str, str, str], Difference] = field(default_factory=dict)
 
     def result(self, name: str) -> SystemScores:
         """The scores of the system of that name."""
@@ -89,25 +105,40 @@ def compare(
     systems: Sequence[System],
     metrics: Sequence[Metric],
     resampler: Resampler | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> Comparison:
     """Score the systems, with the sources and the references as rows of their own.
 
-    With a resampler there are intervals, and p-values between all pairs of systems.
+    With a resampler there are intervals, and differences between all pairs of systems.
+    ``progress`` is told how many more rewrites have been read.
     """
     _check(examples, systems)
     sources = System(SOURCE, tuple((example.source,) for example in examples))
     everyone = [sources, *systems]
-    results = []
-    for system in everyone:
-        progress(system.name)
-        rows = _rows(_usable(examples, metrics, 1), _items(examples, system))
-        results.append(_scored(system.name, metrics, rows, resampler))
-    progress(REFERENCE)
-    if rows := _reference_rows(examples, metrics):
-        results.append(_scored(REFERENCE, metrics, rows, resampler))
-    p_values = _tests(metrics, results[1 : len(everyone)], resampler) if resampler else {}
-    return Comparison(examples, metrics, everyone, results, p_values)
+    every_row = {
+        system.name: _rows(
+            _usable(examples, metrics, 1), _counted(_items(examples, system), progress)
+        )
+        for system in everyone
+    }
+    if rows := _reference_rows(examples, metrics, progress):
+        every_row[REFERENCE] = rows
+    drawn = {
+        (name, metric.name): resampler.scores(metric, rows[metric.name])
+        for name, rows in every_row.items()
+        for metric in metrics
+        if resampler and metric.name in rows
+    }
+    results = [_scored(name, metrics, rows, drawn) for name, rows in every_row.items()]
+    ranked = results[1 : len(everyone)]
+    differences = _differences(metrics, ranked, drawn, resampler) if resampler else {}
+    return Comparison(examples, metrics, everyone, results, differences)
+
+
+def _counted(items: Iterable[Item], progress: Callable[[int], None]) -> Iterator[Item]:
+    for item in items:
+        progress(1)
+        yield item
 
 
 def _check(examples: Sequence[Example], systems: Sequence[System]) -> None:
@@ -128,7 +159,7 @@ def _items(examples: Sequence[Example], system: System) -> list[Item]:
     ]
 
 
-def _rows(metrics: Sequence[Metric], items: Sequence[Item]) -> dict[str, Statistics]:
+def _rows(metrics: Sequence[Metric], items: Iterable[Item]) -> dict[str, Statistics]:
     names = [metric.name for metric in metrics]
     return dict(zip(names, statistics_of(metrics, items), strict=True))
 
@@ -140,7 +171,7 @@ def _usable(examples: Sequence[Example], metrics: Sequence[Metric], least: int) 
 
 
 def _reference_rows(
-    examples: Sequence[Example], metrics: Sequence[Metric]
+    examples: Sequence[Example], metrics: Sequence[Metric], progress: Callable[[int], None]
 ) -> dict[str, Statistics]:
     """What the metrics say of the references themselves, on the mean of those of one source.
 
@@ -159,7 +190,7 @@ def _reference_rows(
     starts = np.cumsum(counts) - counts
     return {
         name: np.add.reduceat(rows, starts, axis=0) / counts[:, None]
-        for name, rows in _rows(usable, items).items()
+        for name, rows in _rows(usable, _counted(items, progress)).items()
     }
 
 
@@ -167,24 +198,29 @@ def _scored(
     name: str,
     metrics: Sequence[Metric],
     rows: Mapping[str, Statistics],
-    resampler: Resampler | None,
+    drawn: Mapping[tuple[str, str], Scores],
 ) -> SystemScores:
     known = [metric for metric in metrics if metric.name in rows]
     scores = {metric.name: metric.from_statistics(rows[metric.name].sum(0)) for metric in known}
-    intervals = (
-        {metric.name: resampler.interval(metric, rows[metric.name]) for metric in known}
-        if resampler
-        else {}
-    )
+    intervals = {
+        metric.name: Interval.of(drawn[name, metric.name])
+        for metric in known
+        if (name, metric.name) in drawn
+    }
     return SystemScores(name, scores, intervals, rows)
 
 
-def _tests(
-    metrics: Sequence[Metric], results: Sequence[SystemScores], resampler: Resampler
-) -> dict[tuple[str, str, str], float]:
+def _differences(
+    metrics: Sequence[Metric],
+    results: Sequence[SystemScores],
+    drawn: Mapping[tuple[str, str], Scores],
+    resampler: Resampler,
+) -> dict[tuple[str, str, str], Difference]:
     return {
-        (metric.name, first.name, second.name): resampler.p_value(
-            metric, first.rows[metric.name], second.rows[metric.name]
+        (metric.name, first.name, second.name): Difference(
+            first.scores[metric.name].value - second.scores[metric.name].value,
+            Interval.of(drawn[first.name, metric.name] - drawn[second.name, metric.name]),
+            resampler.p_value(metric, first.rows[metric.name], second.rows[metric.name]),
         )
         for metric in metrics
         for first, second in combinations(results, 2)

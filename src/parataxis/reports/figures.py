@@ -3,21 +3,25 @@
 import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from parataxis.errors import ParataxisError
 from parataxis.metrics.protocol import Metric
+from parataxis.metrics.tokens import tokens
 from parataxis.reports.compare import REFERENCE, Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["figures"]
+__all__ = ["figures", "length_shares", "pattern_shares", "scores_by_length"]
 
 MOST_SENTENCES = 6
 """Rewrites of more sentences are drawn together."""
+LENGTHS = tuple(range(0, 62, 4))
+"""Lengths of simple sentences are counted from one of these to the next."""
 BINS = 5
 """Into how many groups of equal size the sources go by length."""
 
@@ -82,13 +86,21 @@ def _texts(comparison: Comparison) -> Mapping[str, Sequence[tuple[str, ...]]]:
     return texts | ({REFERENCE: references} if references else {})
 
 
-def _lengths(axes: "Axes", comparison: Comparison) -> None:
-    edges = np.arange(0, 62, 4)
+def length_shares(comparison: Comparison) -> Mapping[str, Sequence[float]]:
+    """How many percent of the simple sentences of each system are as long as each of
+    :data:`LENGTHS` says, from one to the next; the last takes all that are longer."""
+    found = {}
     for name, rewrites in _texts(comparison).items():
-        lengths = [len(sentence.split()) for simple in rewrites for sentence in simple]
-        shares, _ = np.histogram(np.clip(lengths, 0, 59), bins=edges)
-        centres = (edges[:-1] + edges[1:]) / 2
-        axes.plot(centres, 100 * shares / max(1, len(lengths)), label=name, linewidth=1.5)
+        lengths = [len(tokens(sentence)) for simple in rewrites for sentence in simple]
+        counts, _ = np.histogram(np.clip(lengths, 0, LENGTHS[-1] - 1), bins=LENGTHS)
+        found[name] = (100 * counts / max(1, len(lengths))).tolist()
+    return found
+
+
+def _lengths(axes: "Axes", comparison: Comparison) -> None:
+    centres = [(low + high) / 2 for low, high in pairwise(LENGTHS)]
+    for name, shares in length_shares(comparison).items():
+        axes.plot(centres, shares, label=_label(name), linewidth=1.5)
     axes.set_xlabel("tokens")
     axes.set_ylabel("% of simple sentences")
 
@@ -100,38 +112,69 @@ def _splits(axes: "Axes", comparison: Comparison) -> None:
         counts = Counter(min(len(simple), MOST_SENTENCES) for simple in rewrites)
         numbers = np.arange(1, MOST_SENTENCES + 1)
         shares = [100 * counts[int(number)] / max(1, len(rewrites)) for number in numbers]
-        axes.bar(numbers + (place - (len(texts) - 1) / 2) * width, shares, width, label=name)
+        axes.bar(
+            numbers + (place - (len(texts) - 1) / 2) * width, shares, width, label=_label(name)
+        )
     labels = [*map(str, range(1, MOST_SENTENCES)), f"{MOST_SENTENCES}+"]
     axes.set_xticks(range(1, MOST_SENTENCES + 1), labels)
     axes.set_xlabel("sentences")
     axes.set_ylabel("% of sources")
 
 
-def _by_length(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
-    lengths = np.array([len(example.source.split()) for example in comparison.examples])
+def scores_by_length(
+    comparison: Comparison, metric: Metric
+) -> tuple[list[str], Mapping[str, Sequence[float]]]:
+    """Groups of sources from the shortest to the longest, named by their lengths, and the scores
+    of each system on them."""
+    lengths = np.array([len(tokens(example.source)) for example in comparison.examples])
     groups = np.array_split(np.argsort(lengths, kind="stable"), min(BINS, len(lengths)))
-    for result in comparison.results:
-        if metric.name in result.rows:
-            rows = result.rows[metric.name]
-            values = [metric.from_statistics(rows[group].sum(0)).value for group in groups]
-            axes.plot(range(len(groups)), values, marker="o", markersize=3, label=result.name)
     names = [f"{lengths[group].min()}–{lengths[group].max()}" for group in groups]
-    axes.set_xticks(range(len(groups)), names)
+    return names, {
+        result.name: [
+            metric.from_statistics(result.rows[metric.name][group].sum(0)).value for group in groups
+        ]
+        for result in comparison.results
+        if metric.name in result.rows
+    }
+
+
+def _by_length(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
+    groups, scores = scores_by_length(comparison, metric)
+    for name, values in scores.items():
+        axes.plot(range(len(groups)), values, marker="o", markersize=3, label=_label(name))
+    axes.set_xticks(range(len(groups)), groups)
     axes.set_xlabel("tokens of the source")
     axes.set_ylabel(metric.name)
 
 
+def pattern_shares(comparison: Comparison, metric: Metric) -> Mapping[str, Mapping[str, float]]:
+    """The parts of the metric for each system, without those of patterns that no source has."""
+    return {
+        result.name: {
+            part: value
+            for part, value in result.scores[metric.name].parts.items()
+            if not np.isnan(value)
+        }
+        for result in comparison.results
+        if metric.name in result.scores
+    }
+
+
 def _parts(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
-    known = [result for result in comparison.results if metric.name in result.scores]
-    width = 0.8 / max(1, len(known))
-    parts = list(known[0].scores[metric.name].parts)
-    for place, result in enumerate(known):
-        values = [np.nan_to_num(result.scores[metric.name].parts[part]) for part in parts]
+    shares = pattern_shares(comparison, metric)
+    parts = list(dict.fromkeys(part for found in shares.values() for part in found))
+    width = 0.8 / max(1, len(shares))
+    for place, (name, found) in enumerate(shares.items()):
+        offset = (place - (len(shares) - 1) / 2) * width
+        places = [number + offset for number, part in enumerate(parts) if part in found]
         axes.bar(
-            np.arange(len(parts)) + (place - (len(known) - 1) / 2) * width,
-            values,
-            width,
-            label=result.name,
+            places, [found[part] for part in parts if part in found], width, label=_label(name)
         )
     axes.set_xticks(range(len(parts)), parts)
     axes.set_ylabel("%")
+
+
+def _label(name: str) -> str:
+    """A name as matplotlib shows it: it sets formulas between dollars, and hides what starts with
+    an underscore."""
+    return f" {name}".replace("$", r"\$") if name.startswith("_") else name.replace("$", r"\$")

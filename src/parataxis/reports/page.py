@@ -10,7 +10,15 @@ from importlib.resources import files
 
 from parataxis.reports.compare import REFERENCE, SOURCE, Comparison
 from parataxis.reports.instructive import Instructive
-from parataxis.reports.tables import best_system, cells, part_cells, signatures, turned
+from parataxis.reports.tables import (
+    best_system,
+    cells,
+    difference_cells,
+    notes,
+    part_cells,
+    span,
+    turned,
+)
 from parataxis.text.tokens import tokenize
 
 __all__ = ["comparison_page"]
@@ -40,8 +48,9 @@ def comparison_page(
         "</head>",
         "<body>",
         f"<h1>{escape(title)}</h1>",
-        f"<p>{len(comparison.examples):,} sources. {_SIGNIFICANT} {_INTERVALS}</p>",
+        f"<p>{escape(notes(comparison)[0])}. {_SIGNIFICANT} {_INTERVALS}</p>",
         *_scores(comparison),
+        *_differences(comparison),
         "<h2>Parts</h2>",
         *_parts(comparison),
         "<h2>Figures</h2>",
@@ -55,7 +64,7 @@ def comparison_page(
         *map(_article, chosen),
         "<h2>Signatures</h2>",
         "<ul>",
-        *(f"<li><code>{escape(each)}</code></li>" for each in signatures(comparison)),
+        *(f"<li><code>{escape(each)}</code></li>" for each in notes(comparison)),
         "</ul>",
         "<footer><p>Made with Parataxis.</p></footer>",
         "</body>",
@@ -73,12 +82,25 @@ def _scores(comparison: Comparison) -> Iterable[str]:
         yield f'<tr><td title="{escape(metric.summary)}">{escape(row[0])}</td>'
         for result, cell in zip(comparison.results, row[1:], strict=True):
             interval = result.intervals.get(metric.name)
-            bounds = f"<small>{interval.low:.1f}–{interval.high:.1f}</small>" if interval else ""
+            bounds = f"<small>{span(interval)}</small>" if span(interval) else ""
             kind = "best" if result.name == best else ""
             kind = "fixed" if result.name in (SOURCE, REFERENCE) else kind
             yield f'<td class="{kind}">{escape(cell)}{bounds}</td>'
         yield "</tr>"
     yield "</table></div>"
+
+
+def _differences(comparison: Comparison) -> Iterable[str]:
+    """All pairs of systems; they are many, so that the reader opens them."""
+    header, rows = difference_cells(comparison)
+    if rows:
+        yield "<h2>Differences</h2>"
+        yield "<details><summary>All pairs of systems: paired bootstrap intervals, and p by "
+        yield "approximate randomisation</summary>"
+        yield '<div class="wide"><table>'
+        yield _row("th", header)
+        yield from (_row("td", row) for row in rows)
+        yield "</table></div></details>"
 
 
 def _parts(comparison: Comparison) -> Iterable[str]:

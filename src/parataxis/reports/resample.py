@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from parataxis.metrics.protocol import Metric, Statistics
 
-__all__ = ["Interval", "Resampler"]
+__all__ = ["Interval", "Resampler", "Scores"]
+
+Scores = NDArray[np.float64]
+"""A score for each resampled corpus."""
 
 _CHUNK = 100
 """Trials that are held at once."""
@@ -20,10 +23,18 @@ _CHUNK = 100
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a score lies in 95 % of the resampled corpora."""
+    """Where a score, or a difference of scores, lies in 95 % of the resampled corpora."""
 
     low: float
     high: float
+
+    @classmethod
+    def of(cls, scores: Scores) -> "Interval":
+        """The percentile interval; NaN where no resampled corpus has a score."""
+        if np.isnan(scores).all():
+            return cls(float("nan"), float("nan"))
+        low, high = np.nanpercentile(scores, (2.5, 97.5))
+        return cls(float(low), float(high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +50,21 @@ class Resampler:
 
     def interval(self, metric: Metric, rows: Statistics) -> Interval:
         """The 95 % percentile interval of the score (Koehn 2004)."""
+        return Interval.of(self.scores(metric, rows))
+
+    def difference(self, metric: Metric, first: Statistics, second: Statistics) -> Interval:
+        """The 95 % interval of the first score minus the second, both on the same resampled
+        corpora (the paired bootstrap of Koehn 2004)."""
+        return Interval.of(self.scores(metric, first) - self.scores(metric, second))
+
+    def scores(self, metric: Metric, rows: Statistics) -> Scores:
+        """The score of every resampled corpus; they are the same corpora for all systems."""
 
         def draws(chance: np.random.Generator, count: int) -> Statistics:
             share = np.full(len(rows), 1 / len(rows))
             return chance.multinomial(len(rows), share, size=count).astype(np.float64)
 
-        values = self._values(metric, rows, draws, np.zeros(rows.shape[1]))
-        if np.isnan(values).all():
-            return Interval(float("nan"), float("nan"))
-        low, high = np.nanpercentile(values, (2.5, 97.5))
-        return Interval(float(low), float(high))
+        return self._values(metric, rows, draws, np.zeros(rows.shape[1]))
 
     def p_value(self, metric: Metric, first: Statistics, second: Statistics) -> float:
         """How often systems that differ by chance alone differ as much as these two.
@@ -70,8 +86,9 @@ class Resampler:
         change = second - first
         ours = self._values(metric, change, swaps, first.sum(0))
         theirs = self._values(metric, -change, swaps, second.sum(0))
-        # Sums in another order differ in the last digits, and equal systems must not.
-        reached = np.abs(ours - theirs) >= observed - 1e-9
+        # Sums in another order differ in the last digits, and equal systems must not. A swap that
+        # leaves nothing to count says nothing against chance.
+        reached = ~(np.abs(ours - theirs) < observed - 1e-9)
         return float((reached.sum() + 1) / (self.trials + 1))
 
     def _values(
@@ -80,7 +97,7 @@ class Resampler:
         rows: Statistics,
         draw: Callable[[np.random.Generator, int], Statistics],
         start: Statistics,
-    ) -> NDArray[np.float64]:
+    ) -> Scores:
         chance = np.random.default_rng(self.seed)
         values: list[float] = []
         for begin in range(0, self.trials, _CHUNK):

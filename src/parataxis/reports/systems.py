@@ -76,11 +76,12 @@ def read_system(output: Output, examples: Sequence[Example]) -> System:
         raise InputError(
             f"{output.path} has {len(output.lines)} lines, but there are {len(examples)} sources."
         )
-    return System(output.name, tuple(_rewrites(output)))
-
-
-def _rewrites(output: Output) -> Iterator[tuple[str, ...]]:
     marked = any(map(has_mark, output.lines))
+    rewrites = tuple(_rewrites(output, marked=marked))
+    return System(output.name, rewrites, "marks" if marked else "segmenter")
+
+
+def _rewrites(output: Output, *, marked: bool) -> Iterator[tuple[str, ...]]:
     for number, line in enumerate(output.lines, start=1):
         simple = cut_line(line, marked=marked)
         if not simple:

@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from parataxis.metrics.protocol import Metric, Score
 from parataxis.reports.compare import REFERENCE, SOURCE, Comparison, SystemScores
+from parataxis.reports.resample import Interval
 
 __all__ = [
     "as_csv",
@@ -18,8 +19,10 @@ __all__ = [
     "as_markdown",
     "best_system",
     "cells",
+    "difference_cells",
+    "notes",
     "part_cells",
-    "signatures",
+    "span",
     "tex",
     "turned",
 ]
@@ -63,32 +66,103 @@ def part_cells(comparison: Comparison, metric: Metric) -> tuple[list[str], list[
     return ["system", *parts], rows
 
 
-def signatures(comparison: Comparison) -> list[str]:
-    """The signature of each metric, in the order of the columns."""
-    return [str(metric.signature) for metric in comparison.metrics]
+def difference_cells(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """A row for each metric and pair of systems: their difference, its interval, and p."""
+    rows = [
+        [
+            metric,
+            first,
+            second,
+            _number(found.value),
+            span(found.interval),
+            _number(found.p_value, 3),
+        ]
+        for (metric, first, second), found in comparison.differences.items()
+    ]
+    return ["metric", "system", "minus", "difference", "95 % interval", "p"], rows
+
+
+def span(interval: Interval | None) -> str:
+    """An interval in a cell; nothing where there is none."""
+    if interval is None or math.isnan(interval.low):
+        return ""
+    return f"{interval.low:.2f} to {interval.high:.2f}"
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """What must be quoted with the numbers: how many sources and references there are, who cut
+    rewrites into sentences, and the signature of each metric."""
+    return [
+        _material(comparison),
+        *_cuts(comparison),
+        *(str(metric.signature) for metric in comparison.metrics),
+    ]
+
+
+def _material(comparison: Comparison) -> str:
+    examples = comparison.examples
+    sources = f"{len(examples):,} source{'' if len(examples) == 1 else 's'}"
+    fewest, most = _reference_counts(comparison)
+    if most == 0:
+        return f"{sources}, no references"
+    number = str(most) if fewest == most else f"{fewest} to {most}"
+    return f"{sources}, {number} reference{'' if most == 1 else 's'} each"
+
+
+def _reference_counts(comparison: Comparison) -> tuple[int, int]:
+    counts = [len(example.references) for example in comparison.examples]
+    return min(counts), max(counts)
+
+
+def _cuts(comparison: Comparison) -> Iterator[str]:
+    """Who cut the rewrites of which system, where the system itself did not."""
+    for by, how in (("marks", "at its marks"), ("segmenter", "by the segmenter")):
+        names = [system.name for system in comparison.systems if system.sentences == by]
+        if names:
+            yield f"cut into sentences {how}: {', '.join(names)}"
 
 
 def as_markdown(comparison: Comparison) -> str:
     """The table in Markdown, with the signatures under it."""
     header, rows = cells(comparison)
     lines = [_pipes(header), _pipes(["---", *["--:"] * (len(header) - 1)]), *map(_pipes, rows)]
-    notes = [f"- `{signature}`" for signature in signatures(comparison)]
-    return "\n".join([*lines, "", *notes]) + "\n"
+    quoted = [f"- `{note}`" for note in notes(comparison)]
+    return "\n".join([*lines, "", *quoted]) + "\n"
 
 
 def as_csv(comparison: Comparison) -> str:
-    """A line for each system, metric and part, with its interval and signature."""
+    """A line for each system, metric and part, with its interval and signature; then a line for
+    each metric and pair of systems, the difference of ``system`` and ``minus``, with p."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["system", "metric", "part", "value", "low", "high", "signature"])
+    names = ["system", "metric", "part", "value", "low", "high", "minus", "p", "signature"]
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    for line in _lines(comparison):
+        # An empty cell is what has no value.
+        writer.writerow({name: "" if value != value else value for name, value in line.items()})
+    return out.getvalue()
+
+
+def _lines(comparison: Comparison) -> Iterator[dict[str, object]]:
     for result in comparison.results:
         for name, score in result.scores.items():
             interval = result.intervals.get(name)
-            bounds = (interval.low, interval.high) if interval else ("", "")
-            writer.writerow([result.name, name, "", score.value, *bounds, score.signature])
+            bounds = asdict(interval) if interval else {}
+            line = {"system": result.name, "metric": name, "signature": score.signature}
+            yield {**line, "value": score.value, **bounds}
             for part, value in score.parts.items():
-                writer.writerow([result.name, name, part, value, "", "", score.signature])
-    return out.getvalue()
+                yield {**line, "part": part, "value": value}
+    signatures = {metric.name: metric.signature for metric in comparison.metrics}
+    for (name, first, second), found in comparison.differences.items():
+        yield {
+            "system": first,
+            "minus": second,
+            "metric": name,
+            "value": found.value,
+            **asdict(found.interval),
+            "p": found.p_value,
+            "signature": signatures[name],
+        }
 
 
 def as_latex(comparison: Comparison) -> str:
@@ -96,7 +170,7 @@ def as_latex(comparison: Comparison) -> str:
     header, _ = cells(comparison)
     best = {metric.name: best_system(comparison, metric) for metric in comparison.metrics}
     lines = [
-        *(f"% {signature}" for signature in signatures(comparison)),
+        *(f"% {note}" for note in notes(comparison)),
         rf"\begin{{tabular}}{{l{'r' * len(comparison.metrics)}}}",
         r"\toprule",
         f"{' & '.join(map(tex, header))} " + r"\\",
@@ -115,11 +189,19 @@ def as_json(comparison: Comparison) -> str:
     """Everything: scores, parts, intervals, tests, signatures."""
     record = {
         "sources": len(comparison.examples),
+        "references": dict(zip(("fewest", "most"), _reference_counts(comparison), strict=True)),
+        "sentences": {system.name: system.sentences for system in comparison.systems},
         "signatures": {metric.name: str(metric.signature) for metric in comparison.metrics},
         "systems": [_system(result) for result in comparison.results],
         "tests": [
-            {"metric": metric, "systems": [first, second], "p": _plain(p)}
-            for (metric, first, second), p in comparison.p_values.items()
+            {
+                "metric": metric,
+                "systems": [first, second],
+                "difference": _plain(found.value),
+                "interval": _plain_parts(asdict(found.interval)),
+                "p": _plain(found.p_value),
+            }
+            for (metric, first, second), found in comparison.differences.items()
         ],
     }
     return json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -130,8 +212,8 @@ def shown(score: Score | None) -> str:
     return NONE if score is None else _number(score.value)
 
 
-def _number(value: float) -> str:
-    return NONE if math.isnan(value) else f"{value:.2f}"
+def _number(value: float, digits: int = 2) -> str:
+    return NONE if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _system(result: SystemScores) -> dict[str, object]:
@@ -188,7 +270,8 @@ def _winner(comparison: Comparison, metric: Metric) -> str | None:
     if len(ranked) < 2:
         return None
     for pair in _both_ways(ranked[0], ranked[1]):
-        if comparison.p_values.get((metric.name, *pair), 1.0) < LEVEL:
+        found = comparison.differences.get((metric.name, *pair))
+        if found is not None and found.p_value < LEVEL:
             return ranked[0]
     return None
 
