@@ -78,6 +78,14 @@ def test_search_a_beam_finds_what_greedy_search_does_not() -> None:
     assert np.isclose(wide.log, np.log(0.4))
 
 
+def test_search_writes_at_least_one_word() -> None:
+    silent = table({word: [0.9, 0.1, 0.0, 0.0] for word in (START, A, B, C)})
+    for beam in (1, 12):
+        (best, *_) = search(Table([silent]), [[A]], beam=beam)[0]
+        assert best.words == (A,)
+        assert np.isclose(best.log, np.log(0.1) + np.log(0.9))
+
+
 def test_search_sources_of_a_batch_do_not_touch_each_other() -> None:
     decoder = Table([TRAP, ENDLESS, TRAP])
     found = search(decoder, [[A, B, C], [A], [A, B, C]], beam=3)

@@ -92,8 +92,8 @@ def search(
     """For each source its best finished hypotheses, at most ``beam``, best first.
 
     The score is the sum of log-probabilities, as in the paper's toolkit. It can only fall, so a
-    source is done when nothing open is better than what is finished. Where a model does not come
-    to an end, its best open hypothesis is given.
+    source is done when nothing open is better than what is finished. At least one word is
+    written. Where a model does not come to an end, its best open hypothesis is given.
     """
     return _Search(decoder, sources, beam).run()
 
@@ -122,7 +122,10 @@ class _Search(Generic[M, S]):
     def _step(self) -> None:
         step = self.decoder.step(self.memory, self.state, self.previous)
         count, _, candidates = step.words.shape
-        totals = (self.scores[:, :, None] + step.logs).reshape(count, -1)
+        logs = step.logs
+        if not self.moments:  # nothing is no rewrite
+            logs = np.where(step.words == END, -np.inf, logs)
+        totals = (self.scores[:, :, None] + logs).reshape(count, -1)
         kept = min(2 * self.beam, totals.shape[1])
         order = np.argsort(-totals, axis=1, kind="stable")[:, :kept]
         totals = np.take_along_axis(totals, order, 1)
