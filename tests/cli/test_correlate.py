@@ -27,7 +27,7 @@ def test_correlate_prints_a_table_with_daggers(run, ratings: Path) -> None:
     assert lines[1].split()[:3] == ["all", "tokens-per-sentence", "1.000"]
     assert lines[1].endswith("†")
     assert [line.split()[0] for line in lines[2:4]] == ["s", "t"]
-    assert "spearman, 12 pairs" in result.out
+    assert "spearman, 12 pairs; scored:rewrite; " in result.out
     assert "tokens-per-sentence|average:micro" in result.out
 
 
@@ -38,6 +38,20 @@ def test_correlate_writes_p_values_and_intervals(run, ratings: Path) -> None:
     assert found["value"] == pytest.approx(1.0)
     assert found["p_value"] < 0.001
     assert found["low"] < found["high"] <= 1.0
+
+
+def test_correlate_escapes_names_in_markdown(run, ratings: Path) -> None:
+    text = ratings.read_text(encoding="utf-8").replace("system,long", "system,a|b")
+    ratings.write_text(text, encoding="utf-8")
+    result = run("correlate", ratings, "-m", "tokens-per-sentence", "-f", "markdown")
+    assert result.out.splitlines()[0] == r"| group | metric | a\|b | odd |"
+
+
+def test_correlate_leaves_cells_empty_where_there_is_nothing_to_correlate(
+    run, ratings: Path
+) -> None:
+    result = run("correlate", ratings, "-m", "unsplit", "--criterion", "long", "-f", "csv")
+    assert result.out.splitlines()[1].startswith("unsplit,long,all,,,,,12,unsplit|")
 
 
 def test_correlate_writes_latex(run, ratings: Path) -> None:
@@ -53,6 +67,7 @@ def test_correlate_writes_latex(run, ratings: Path) -> None:
         (["missing.csv"], "There is no file missing.csv."),
         (["ratings.csv", "-m", "sari"], "sari needs a reference for every judged source"),
         (["ratings.csv", "--columns", "a,b"], "--columns wants three or four names"),
+        (["ratings.csv", "--columns", "source,rewrite,system,bench"], 'no column "bench"'),
         (["ratings.csv", "-m", "fkgl:nothing"], 'no part "nothing"'),
     ],
 )

@@ -17,13 +17,17 @@ from parataxis.cli.terminal import open_output
 from parataxis.errors import InputError
 from parataxis.metrics.protocol import Metric
 from parataxis.metrics.registry import load_metric
-from parataxis.reports.correlate import Coefficient, Correlation, Level
+from parataxis.reports.coefficients import Coefficient
+from parataxis.reports.correlate import Correlation, Level
 from parataxis.reports.correlate import correlate as correlations
 from parataxis.reports.judgements import Columns, read_judgements
 from parataxis.reports.systems import read_examples
-from parataxis.reports.tables import tex
+from parataxis.reports.tables import pipes, tex
 
 __all__ = ["correlate"]
+
+SCORED = "rewrite"
+"""Whatever the level that a signature names, here a metric scores one rewrite at a time."""
 
 WITH_REFERENCES = ("bleu-sentence", "sari")
 WITHOUT_REFERENCES = ("fkgl", "sentences-per-source", "tokens-per-sentence-macro", "compression")
@@ -51,8 +55,9 @@ def correlate(
         Path,
         typer.Argument(
             metavar="RATINGS",
-            help="A CSV file with the columns source, rewrite, system, perhaps benchmark, and "
-            "one column of numbers for each criterion.",
+            help="A CSV file with the columns source, rewrite, perhaps system and benchmark, and "
+            "one column of numbers for each criterion, or (in long form) the columns criterion "
+            "and rating.",
         ),
     ],
     criterion: Annotated[
@@ -97,7 +102,8 @@ def correlate(
     """Correlate metrics with human judgements.
 
     A dagger marks a coefficient that is not significant at .05. JSON and CSV have p-values and
-    95 % confidence intervals too.
+    95 % confidence intervals too. Where sources were rewritten by several systems, all three come
+    from 1,000 bootstrap samples of sources.
     """
     if not ratings.is_file():
         raise InputError(f"There is no file {ratings}.")
@@ -113,7 +119,7 @@ def correlate(
         by=[part.value for part in by or []],
     )
     with open_output(None) as out:
-        out.write(_written(found, metrics, coefficient, output_format))
+        out.write(_written(found, metrics, coefficient, level, output_format))
 
 
 def _columns(names: str | None) -> Columns | None:
@@ -122,19 +128,22 @@ def _columns(names: str | None) -> Columns | None:
     parts = names.split(",")
     if len(parts) not in (3, 4):
         raise InputError("--columns wants three or four names: SOURCE,REWRITE,SYSTEM[,BENCHMARK].")
-    return Columns(*parts)
+    return Columns(*parts[:2], *(part or None for part in parts[2:]))
 
 
 def _written(
     found: Sequence[Correlation],
     metrics: Sequence[Metric],
     coefficient: Coefficient,
+    level: Level,
     output_format: CorrelationFormat,
 ) -> str:
     signatures = {metric.name: str(metric.signature) for metric in metrics}
     if output_format is CorrelationFormat.JSON:
         record = {
             "coefficient": coefficient.value,
+            "scored": SCORED,
+            "level": level.value,
             "signatures": signatures,
             "correlations": [_plain(asdict(each)) for each in found],
         }
@@ -144,16 +153,19 @@ def _written(
         writer = csv.DictWriter(out, [*asdict(found[0]), "signature"], lineterminator="\n")
         writer.writeheader()
         for each in found:
-            writer.writerow({**asdict(each), "signature": signatures[each.metric]})
+            known = {
+                name: value for name, value in _plain(asdict(each)).items() if value is not None
+            }
+            writer.writerow({**known, "signature": signatures[each.metric]})
         return out.getvalue()
-    return _tables(found, list(signatures.values()), coefficient, output_format)
+    total = counted(max(each.pairs for each in found), "pair")
+    basis = "" if level is Level.REWRITE else ", averaged by system"
+    note = f"{coefficient.value}, {total}; scored:{SCORED}{basis}; †: not significant at .05"
+    return _tables(found, [note, *signatures.values()], output_format)
 
 
 def _tables(
-    found: Sequence[Correlation],
-    signatures: Sequence[str],
-    coefficient: Coefficient,
-    output_format: CorrelationFormat,
+    found: Sequence[Correlation], notes: Sequence[str], output_format: CorrelationFormat
 ) -> str:
     """One row for each group and metric, one column for each criterion."""
     criteria = list(dict.fromkeys(each.criterion for each in found))
@@ -162,11 +174,9 @@ def _tables(
         rows.setdefault((each.group, each.metric), {})[each.criterion] = _cell(each)
     header = ["group", "metric", *criteria]
     table = [[*key, *(row[name] for name in criteria)] for key, row in rows.items()]
-    total = counted(max(each.pairs for each in found), "pair")
-    notes = [f"{coefficient.value}, {total}; †: not significant at .05", *signatures]
     if output_format is CorrelationFormat.MARKDOWN:
         bars = ["---", "---", *["--:"] * len(criteria)]
-        lines = [f"| {' | '.join(row)} |" for row in [header, bars, *table]]
+        lines = [pipes(row) for row in [header, bars, *table]]
         return "\n".join([*lines, "", *(f"- `{note}`" for note in notes)]) + "\n"
     if output_format is CorrelationFormat.LATEX:
         lines = [" & ".join(map(_cell_tex, row)) + r" \\" for row in table]

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from operator import itemgetter
 
@@ -22,6 +22,7 @@ __all__ = [
     "difference_cells",
     "notes",
     "part_cells",
+    "pipes",
     "span",
     "tex",
     "turned",
@@ -125,7 +126,7 @@ def _cuts(comparison: Comparison) -> Iterator[str]:
 def as_markdown(comparison: Comparison) -> str:
     """The table in Markdown, with the signatures under it."""
     header, rows = cells(comparison)
-    lines = [_pipes(header), _pipes(["---", *["--:"] * (len(header) - 1)]), *map(_pipes, rows)]
+    lines = [pipes(header), pipes(["---", *["--:"] * (len(header) - 1)]), *map(pipes, rows)]
     quoted = [f"- `{note}`" for note in notes(comparison)]
     return "\n".join([*lines, "", *quoted]) + "\n"
 
@@ -281,7 +282,8 @@ def _both_ways(first: str, second: str) -> Iterator[tuple[str, str]]:
     yield second, first
 
 
-def _pipes(row: list[str]) -> str:
+def pipes(row: Sequence[str]) -> str:
+    """A row of a table in Markdown."""
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 

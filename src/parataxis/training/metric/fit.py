@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from parataxis.metrics.analyses import shared_analyser
 from parataxis.metrics.learned import CRITERIA, Regression, features
-from parataxis.reports.correlate import Coefficient, coefficient
+from parataxis.reports.coefficients import Coefficient, coefficient
 from parataxis.reports.judgements import Judged
 
 __all__ = ["PENALTY", "Material", "fit", "held_out"]
