@@ -141,7 +141,7 @@ def partitions(
     """The ways to cut the triples into sets that are all known, the uncut set included.
 
     The sets of a partition stand in the order of their first triples: with the triples depth
-    first, that is the order of the sentences (Narayan et al. 2017).
+    first, that is how the released files, "in tree order" by their name, seem to have them.
     """
     if not triples:
         yield ()
