@@ -9,6 +9,7 @@ from parataxis.metrics.facts import Facts, label_sentences, missing_facts
 from parataxis.metrics.protocol import Item
 from parataxis.metrics.scoring import score
 from parataxis.rewrite.record import Finding, Kind
+from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import Analysis
 
 SOUP = "Bacon soup, a dish of the island of Tarn, contains leeks and is eaten at Easter."
@@ -70,6 +71,32 @@ def test_facts_a_sentence_has_one_label() -> None:
     ]
     labels = label_sentences(["a", "b", "c", "d"], findings)
     assert labels == ["unsupported", "repeated", "correct", "unsupported"]
+
+
+@pytest.mark.parametrize(
+    ("lost", "facts"),
+    [
+        (["burnt"], 1),
+        (["because", "closed"], 1),  # one clause
+        (["closed", "burnt"], 2),  # a clause, and one inside it
+        (["Ann", "closed", "burnt"], 3),
+        (["Ann", "left"], 1),
+    ],
+)
+def test_facts_a_lost_word_belongs_to_the_innermost_phrase(lost: list[str], facts: int) -> None:
+    source = "Ann left because the mill, which had burnt, was closed."
+    findings = [
+        Finding(
+            kind=Kind.LOST,
+            words=word,
+            sentence=None,
+            start=source.index(word),
+            end=source.index(word) + len(word),
+            message="x",
+        )
+        for word in lost
+    ]
+    assert missing_facts(findings, load_analyser()(source)) == facts
 
 
 def test_facts_without_an_analysis_each_lost_wording_is_one() -> None:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from parataxis.errors import ParataxisError
 from parataxis.metrics.learned import CRITERIA, FEATURES, Learned, Regression, features
 from parataxis.metrics.protocol import Item
 from parataxis.metrics.scoring import score
@@ -53,6 +54,32 @@ def test_regression_finds_a_linear_law_and_survives_json() -> None:
     assert np.allclose(found(rows), judgements, atol=0.15)
     again = Regression.from_record(json.loads(json.dumps(found.as_record())))
     assert np.allclose(again(rows), found(rows), atol=1e-6)
+
+
+def test_regression_holds_large_weights_down() -> None:
+    rows = np.array([[-1.0], [1.0]] * 15)
+    # The sum of squares is 30, and so is the penalty: half of the slope is left.
+    found = Regression.fit(rows, 2 * rows, penalty=30.0)
+    assert found.weights[0, 0] == pytest.approx(1.0)
+
+
+def test_regression_for_other_features_is_refused() -> None:
+    record = Regression.fit(np.zeros((2, 1)), np.zeros((2, 1)), penalty=1.0).as_record()
+    for key, names in (("features", list(FEATURES[::-1])), ("criteria", ["meaning"])):
+        with pytest.raises(ParataxisError, match=f"weights of the learned metric are .* {key}"):
+            Regression.from_record({**record, key: names})
+
+
+def test_learned_metric_is_the_mean_of_four_scales() -> None:
+    none = np.zeros((4, len(FEATURES)))
+    said = Regression(none[0], none[0] + 1, none, np.array([5.0, 3.0, -1.0, 2.0]))
+    found = score(Learned(regression=said), [Item(SOURCE, GOOD)])
+    assert found.value == pytest.approx((100 + 50 + 25 + 100) / 4)
+    assert list(found.parts.values()) == [5.0, 3.0, -1.0, 2.0]
+
+
+def test_learned_metric_says_what_it_was_fitted_on() -> None:
+    assert "fitted-on:sulem2018" in str(Learned().signature)
 
 
 def test_regression_is_not_carried_away_by_an_outlier() -> None:

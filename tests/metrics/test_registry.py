@@ -1,5 +1,8 @@
 """Metrics are found by name, and every one keeps to the protocol."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -39,6 +42,13 @@ def test_registry_default_metrics_are_installed() -> None:
     assert set(default_metrics(analyser=True)) <= set(metric_names())
     assert not any(load_metric(n).needs_references for n in default_metrics(references=False))
     assert "sari" in default_metrics()
+
+
+def test_registry_metrics_are_all_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    table = page.split("## All metrics")[1].split("\n## ")[0]
+    listed = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
+    assert sorted(listed) == metric_names()
 
 
 @pytest.mark.parametrize("name", metric_names())

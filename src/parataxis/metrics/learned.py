@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.checks import Checker, SentenceAnalyser
+from parataxis.errors import ParataxisError
 from parataxis.metrics.analyses import shared_analyser
 from parataxis.metrics.patterns import PatternsSplit
 from parataxis.metrics.protocol import Item, Score, Signature, Statistics
@@ -58,6 +59,9 @@ _SHAPE = (
 )
 FEATURES = (*_SHAPE, *(f"{kind.value} findings" for kind in Kind))
 """What the features are called, in order."""
+
+FITTED_ON = "sulem2018"
+"""The judgements of structural simplicity by Sulem et al. (2018), on sources of HSplit."""
 
 T = TypeVar("T")
 
@@ -104,8 +108,15 @@ class Regression:
         }
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Sequence[float]]) -> "Regression":
-        """Read what :meth:`as_record` made."""
+    def from_record(cls, record: Mapping[str, Sequence[Any]]) -> "Regression":
+        """Read what :meth:`as_record` made; raises ParataxisError where it was made for other
+        features or criteria."""
+        for key, wanted in (("features", FEATURES), ("criteria", tuple(CRITERIA))):
+            if tuple(record.get(key, ())) != wanted:
+                raise ParataxisError(
+                    f"The weights of the learned metric are for other {key}; fit it again with "
+                    "python -m parataxis.training.metric."
+                )
         names = ("mean", "spread", "weights", "offsets")
         return cls(*(np.array(record[name], dtype=np.float64) for name in names))
 
@@ -129,8 +140,9 @@ class Learned:
 
     @property
     def signature(self) -> Signature:
-        """Which regression it is."""
-        return Signature(self.name, {"model": "ridge-1", "level": "mean of rewrites"})
+        """Which regression it is, and what it has seen: there, it is no judge."""
+        settings = {"model": "ridge-1", "fitted-on": FITTED_ON, "level": "mean of rewrites"}
+        return Signature(self.name, settings)
 
     def statistics(self, items: Sequence[Item]) -> Statistics:
         """For each item the four predictions, and one."""

@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from parataxis.metrics.analyses import shared_analyser
 from parataxis.metrics.learned import CRITERIA, Regression, features
-from parataxis.reports.coefficients import Coefficient, coefficient
+from parataxis.reports.coefficients import Coefficient, Estimate, coefficient, resampled
 from parataxis.reports.judgements import Judged
+from parataxis.reports.resample import Interval
 
-__all__ = ["PENALTY", "Material", "fit", "held_out"]
+__all__ = ["PENALTY", "Advantage", "Material", "advantages", "agreement", "fit", "held_out"]
 
 PENALTY = 30.0
 """How strongly large weights are held down; anything from 10 to 100 does as well."""
+
+Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,8 @@ class Material:
     """Judged rewrites as numbers: features, and the judgements of each criterion."""
 
     judged: Sequence[Judged]
-    rows: NDArray[np.float64]
-    judgements: NDArray[np.float64]
+    rows: Numbers
+    judgements: Numbers
 
     @classmethod
     def of(cls, judged: Sequence[Judged]) -> "Material":
@@ -34,6 +37,22 @@ class Material:
         said = [[each.judgements[name] for name in CRITERIA] for each in judged]
         return cls(judged, rows, np.array(said))
 
+    @property
+    def sources(self) -> list[str]:
+        """The source of each rewrite: those of one source are not independent."""
+        return [each.item.source for each in self.judged]
+
+
+@dataclass(frozen=True, slots=True)
+class Advantage:
+    """How much nearer predictions are to people than the best single metric is: the difference
+    of the absolute coefficients, and its interval by bootstrap over sources."""
+
+    metric: str
+    value: float
+    difference: float
+    interval: Interval
+
 
 def fit(material: Material, path: Path) -> None:
     """Fit the metric to all judgements, and write it."""
@@ -41,8 +60,8 @@ def fit(material: Material, path: Path) -> None:
     path.write_text(json.dumps(regression.as_record(), indent=1) + "\n", encoding="utf-8")
 
 
-def held_out(material: Material, part: Callable[[Judged], str]) -> Mapping[str, float]:
-    """Spearman's coefficient for each criterion, where each part was predicted from the others.
+def held_out(material: Material, part: Callable[[Judged], str]) -> Numbers:
+    """What is predicted of each rewrite for each criterion, each part from the others alone.
 
     ``part`` says what is held out together: a system, a family of systems, or a source.
     """
@@ -53,7 +72,42 @@ def held_out(material: Material, part: Callable[[Judged], str]) -> Mapping[str, 
         out = parts == name
         regression = Regression.fit(rows[~out], judgements[~out], PENALTY)
         predicted[out] = regression(rows[out])
+    return predicted
+
+
+def agreement(material: Material, predicted: Numbers) -> Mapping[str, Estimate]:
+    """Spearman's coefficient between predictions and judgements, for each criterion."""
     return {
-        criterion: coefficient(predicted[:, column], judgements[:, column], Coefficient.SPEARMAN)[0]
+        criterion: coefficient(
+            predicted[:, column],
+            material.judgements[:, column],
+            Coefficient.SPEARMAN,
+            material.sources,
+        )
         for column, criterion in enumerate(CRITERIA)
     }
+
+
+def advantages(
+    material: Material, predicted: Numbers, scores: Mapping[str, Numbers]
+) -> Mapping[str, Advantage]:
+    """For each criterion, the predictions against the best of other metrics: whichever has the
+    largest coefficient, of either sign, on all the material. ``scores`` are by metric."""
+    found = {}
+    for column, criterion in enumerate(CRITERIA):
+        people = material.judgements[:, column]
+        single = {
+            name: coefficient(known, people, Coefficient.SPEARMAN).value
+            for name, known in scores.items()
+            if not np.isnan(known).any()
+        }
+        best = max(single, key=lambda name: abs(np.nan_to_num(single[name])))
+        ours = coefficient(predicted[:, column], people, Coefficient.SPEARMAN).value
+        trials = [
+            np.sign(value) * resampled(side, people, Coefficient.SPEARMAN, material.sources)
+            for side, value in ((predicted[:, column], ours), (scores[best], single[best]))
+        ]
+        found[criterion] = Advantage(
+            best, single[best], abs(ours) - abs(single[best]), Interval.of(trials[0] - trials[1])
+        )
+    return found
