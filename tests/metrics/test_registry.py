@@ -70,6 +70,28 @@ def test_registry_metric_keeps_to_the_protocol(name: str) -> None:
     assert forth.parts == pytest.approx(back.parts, nan_ok=True)
 
 
+@pytest.mark.parametrize("name", metric_names())
+def test_registry_metric_reads_a_bracket_however_it_is_written(name: str) -> None:
+    pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+    source = "The mill ( built in 1901 ) burnt and the town ( Tarn ) paid ."
+    simple = ("The mill ( built in 1901 ) burnt .", "The town ( Tarn ) paid .")
+    reference = ("The mill ( built in 1901 ) burnt .", "The town is Tarn .", "It paid .")
+
+    def escaped(text: str) -> str:
+        return text.replace("(", "-LRB-").replace(")", "- RRB -")
+
+    plain = Item(source, simple, (reference,))
+    rewritten = Item(source, tuple(map(escaped, simple)), (reference,))
+    every = Item(escaped(source), rewritten.simple, (tuple(map(escaped, reference)),))
+    metric = load_metric(name)
+    expected, *found = (score(metric, [item]) for item in (plain, rewritten, every))
+    for one in found:
+        same = one.value == pytest.approx(expected.value, nan_ok=True)
+        assert same == (name != "fkgl-2019")  # which takes every token as it stands
+        if same:
+            assert one.parts == pytest.approx(expected.parts, nan_ok=True)
+
+
 def test_scoring_many_metrics_gives_what_each_gives_alone() -> None:
     pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
     metrics = [load_metric(name) for name in default_metrics()]
