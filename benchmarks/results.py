@@ -8,7 +8,7 @@ outputs of the others are those published with BiSECT (Kim et al. 2021).
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from parataxis.api import Splitter
@@ -18,10 +18,12 @@ from parataxis.metrics.protocol import Metric
 from parataxis.metrics.registry import load_metric
 from parataxis.reports.compare import Comparison, System, compare
 from parataxis.reports.correlate import correlate
-from parataxis.reports.judgements import read_judgements
+from parataxis.reports.judgements import Judged, read_judgements
 from parataxis.reports.resample import Resampler
 from parataxis.reports.systems import read_examples, read_output, read_system
 from parataxis.reports.tables import cells, part_cells, turned
+from parataxis.training.metric.__main__ import family
+from parataxis.training.metric.fit import Material, agreement, held_out
 
 PUBLISHED = {
     "DisSim": "dissim",
@@ -92,7 +94,8 @@ How many percent of the patterns of each kind were split:
 """
 LEARNED = """
 What the learned metric predicts raters would say: grammaticality and meaning from 1 to 5,
-simplicity and structural simplicity, compared with the source, from -2 to 2:
+simplicity and structural simplicity, compared with the source, from -2 to 2. It was fitted to
+judgements of other systems on 70 of these sentences:
 
 """
 BISECT = """
@@ -106,8 +109,11 @@ JUDGED = """
 ## What the metrics are worth
 
 Spearman's coefficient between each metric and what people said of 1,750 outputs of 25 systems on 70
-sentences of HSplit (Sulem et al. 2018). A dagger: not significant at .05. Where less is better,
-as for FKGL, a negative coefficient is agreement.
+sentences of HSplit (Sulem et al. 2018). A dagger: not significant at .05, by bootstrap over the 70
+sentences. Where less is better, as for FKGL, a negative coefficient is agreement. The learned
+metric was fitted to these judgements, so each of its rows is what it predicts of a system (or of a
+family of systems, or of all rewrites of a source) after it was fitted to the others only; it
+predicts each criterion apart.
 
 """
 
@@ -162,6 +168,16 @@ def correlations(path: Path, examples: Sequence[Example]) -> str:
     for each in correlate(judged, metrics):
         mark = "" if each.is_significant else "†"
         rows.setdefault(each.metric, [each.metric]).append(f"{each.value:.3f}{mark}")
+    material = Material.of(judged)
+    parts: dict[str, Callable[[Judged], str]] = {
+        "systems": lambda each: each.system,
+        "families": family,
+        "sources": lambda each: each.item.source,
+    }
+    for name, part in parts.items():
+        found = agreement(material, held_out(material, part))
+        label = f"learned, {name} held out"
+        rows[label] = [label, *(f"{found[criterion].value:.3f}" for criterion in CRITERIA)]
     return markdown(["metric", *CRITERIA], list(rows.values()))
 
 
