@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from parataxis.checks import Checker
 from parataxis.rewrite.record import Finding, Kind, Rewrite
 from parataxis.splitters.pointer.actions import COPY, NEXT
-from parataxis.splitters.pointer.choose import BLOCKING, EVIDENT, choose, compose_found, whole_from
+from parataxis.splitters.pointer.choose import (
+    BLOCKING,
+    CLEAR,
+    WHOLE_CLEAR,
+    choose,
+    compose_found,
+    confidence,
+    is_whole,
+    whole_from,
+)
 from parataxis.splitters.pointer.search import Found, Hypothesis
 from parataxis.syntax.analyser import Analyser, load_analyser
 
@@ -143,9 +152,9 @@ def test_choose_loses_none_of_the_five(
 
 
 def test_choose_leaves_whole_what_should_stay_whole(chosen: Callable[..., Rewrite]) -> None:
-    assert chosen(PLAIN, GOOD, whole=LINE).simple == (PLAIN,)
-    assert chosen(PLAIN, GOOD, whole=LINE).note is None
-    assert chosen(PLAIN, GOOD, whole=LINE - 0.01).simple == CLEAN
+    assert chosen(PLAIN, GOOD, whole=WHOLE_CLEAR).simple == (PLAIN,)
+    assert chosen(PLAIN, GOOD, whole=WHOLE_CLEAR).note is None
+    assert chosen(PLAIN, GOOD, whole=WHOLE_CLEAR - 0.01).simple == CLEAN
 
 
 def test_choose_takes_the_source_for_a_rewrite_of_one_sentence(
@@ -242,11 +251,18 @@ def test_choose_takes_no_rewrite_with_a_wrong_relation(chosen: Callable[..., Rew
     )
 
 
-def test_choose_leaves_an_evident_split_whole_only_if_that_is_sure(
-    chosen: Callable[..., Rewrite],
-) -> None:
-    assert chosen(POET, GOOD, whole=EVIDENT - 0.01).simple == CLEAN
-    assert chosen(POET, GOOD, whole=EVIDENT).simple == (POET,)
+def test_choose_leaves_whole_what_is_clear_to_split_only_if_that_is_sure() -> None:
+    def stays(whole: float, log_chance: float) -> bool:
+        return is_whole(Found(whole, (Hypothesis((1, 2), -0.1, log_chance=log_chance),)), 9)
+
+    clear, unclear = -0.6, -1.2
+    assert confidence(unclear) < CLEAR <= confidence(clear)
+    assert not stays(WHOLE_CLEAR - 0.01, clear)
+    assert stays(WHOLE_CLEAR, clear)
+    assert stays(LINE, unclear)
+    assert not stays(LINE - 0.01, unclear)
+    assert is_whole(Found(LINE, ()), 9)
+    assert not is_whole(Found(LINE - 0.01, ()), 9)
 
 
 def test_choose_says_how_sure_it_is(analyser: Analyser, checker: Checker, write: Write) -> None:

@@ -17,20 +17,20 @@ from parataxis.splitters.pointer.parts import sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.splitters.source import left_whole
 from parataxis.syntax.analysis import Analysis
-from parataxis.syntax.patterns import Pattern, find_patterns
 
 __all__ = [
     "BLOCKING",
-    "EVIDENT",
+    "CLEAR",
     "NAME",
     "POSSIBLE",
     "SURE",
+    "WHOLE_CLEAR",
     "Candidate",
     "choose",
     "compose_found",
     "confidence",
-    "has_evident_split",
     "is_whole",
+    "search_until",
     "whole_from",
     "whole_rewrite",
 ]
@@ -42,11 +42,11 @@ SHORT, LONG = 27, 45
 WHOLE_SHORT, WHOLE_LONG = 0.1, 0.97
 """A source is left whole where that is at least so likely; in between, the line is straight."""
 
-EVIDENT = 0.83
-"""The least that this may be where a split is evident."""
+WHOLE_CLEAR = 0.8
+"""The least that this may be where the likeliest rewrite is a clear one."""
 
-POSSIBLE, SURE = 0.15, 0.4
-"""The least confidence of a rewrite that is taken, and that in strict mode."""
+POSSIBLE, SURE, CLEAR = 0.15, 0.4, 0.8
+"""The least confidence of a rewrite that is taken, that in strict mode, and that of a clear one."""
 
 BLOCKING = frozenset([Kind.LOST, Kind.NEW, Kind.REPEATED, Kind.RELATION])
 """Findings that rule a rewrite out, as it would say something else; in strict mode all do."""
@@ -83,32 +83,17 @@ def whole_from(words: int) -> float:
     return WHOLE_SHORT + way * (WHOLE_LONG - WHOLE_SHORT)
 
 
-def is_whole(found: Found, analysis: Analysis) -> bool:
-    """Whether a source should stay whole; that must be surer where a split is evident."""
-    line = whole_from(len(analysis))
-    if found.whole >= line < EVIDENT and has_evident_split(analysis):
-        line = EVIDENT
-    return found.whole >= line
+def search_until(words: int) -> float:
+    """How likely it must be that a source should stay whole, not to search rewrites of it."""
+    return max(whole_from(words), WHOLE_CLEAR)
 
 
-def has_evident_split(analysis: Analysis) -> bool:
-    """Whether there is an apposition, or a relative clause or a participle behind a comma.
-
-    >>> from parataxis.syntax.analyser import load_analyser
-    >>> analyser = load_analyser()
-    >>> has_evident_split(analyser("The mill which we saw burned down."))
-    False
-    >>> has_evident_split(analyser("The mill, which we saw, burned down."))
-    True
-    """
-    return any(
-        found.pattern is Pattern.APPOS
-        or (
-            found.pattern in (Pattern.RC, Pattern.PART)
-            and analysis.text[: found.start].rstrip().endswith(",")
-        )
-        for found in find_patterns(analysis)
-    )
+def is_whole(found: Found, words: int) -> bool:
+    """Whether a source of so many words should stay whole: that must be surer where it is clear
+    how it would be split."""
+    best = found.hypotheses[:1]
+    clear = any(confidence(hypothesis.log_chance) >= CLEAR for hypothesis in best)
+    return found.whole >= (search_until(words) if clear else whole_from(words))
 
 
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
@@ -163,7 +148,7 @@ class _Choice:
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
         self._faults: Sequence[Finding] | None = None
         """What was found in the likeliest rewrite."""
-        stays = is_whole(found, analysis)
+        stays = is_whole(found, len(analysis))
         first = None if stays else next(self._candidates, None)
         self._should_split = not stays and not (first and len(first.simple) == 1)
         self.candidate = first if self._should_split else None

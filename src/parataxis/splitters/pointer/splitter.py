@@ -1,6 +1,6 @@
 """The pointer splitter: searches rewrites of sentences, and lets the checks choose."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
@@ -8,12 +8,10 @@ from parataxis.checks import Checker
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.pointer.choose import (
-    EVIDENT,
     NAME,
-    WHOLE_LONG,
     choose,
     is_whole,
-    whole_from,
+    search_until,
     whole_rewrite,
 )
 from parataxis.splitters.pointer.features import Features, read_source
@@ -92,12 +90,12 @@ class PointerSplitter:
         features = [read_source(each) for each in words]
         rewrites = dict(enumerate(map(_untouched, sentences, words, features)))
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
-        founds = self._search([features[place] for place in readable], pool, whole_from)
+        founds = self._search([features[place] for place in readable], pool)
         # What surely stays whole need not be analysed.
         open_ones = [
             (place, found)
             for place, found in zip(readable, founds, strict=True)
-            if found.whole < WHOLE_LONG
+            if not is_whole(found, len(words[place]))
         ]
         analyses = self._loaded_analyser().pipe(sentences[place] for place, _ in open_ones)
         sources = [
@@ -105,7 +103,6 @@ class PointerSplitter:
             for (place, found), analysis in zip(open_ones, analyses, strict=True)
             if isinstance(analysis, Analysis)
         ]
-        sources = self._search_evident(sources, features, pool)
         chosen = choose(
             [(analysis, found) for _, analysis, found in sources],
             self._loaded_checker(),
@@ -117,25 +114,7 @@ class PointerSplitter:
             for sentence, rewrite in zip(sentences, rewrites.values(), strict=True)
         ]
 
-    def _search_evident(
-        self,
-        sources: Sequence[tuple[int, Analysis, Found]],
-        features: Sequence[Features],
-        pool: ThreadPoolExecutor,
-    ) -> list[tuple[int, Analysis, Found]]:
-        """Search what looked as if it should stay whole after all, where a split is evident."""
-        again = [
-            place
-            for place, analysis, found in sources
-            if found.whole >= whole_from(len(analysis)) and not is_whole(found, analysis)
-        ]
-        founds = self._search([features[place] for place in again], pool, lambda _: EVIDENT)
-        better = dict(zip(again, founds, strict=True))
-        return [(place, analysis, better.get(place, found)) for place, analysis, found in sources]
-
-    def _search(
-        self, features: Sequence[Features], pool: ThreadPoolExecutor, line: Callable[[int], float]
-    ) -> list[Found]:
+    def _search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
         """Search in batches of similar length, which waste the least; the order is kept."""
         if not features:
             return []
@@ -146,7 +125,9 @@ class PointerSplitter:
 
         def found(batch: Sequence[int]) -> list[Found]:
             sources = [features[place] for place in batch]
-            return search(decoder, sources, beam=self.beam, whole_from=line, caution=CAUTION)
+            return search(
+                decoder, sources, beam=self.beam, whole_from=search_until, caution=CAUTION
+            )
 
         by_place = {
             place: each
