@@ -22,8 +22,7 @@ from parataxis.reports.judgements import Judged, read_judgements
 from parataxis.reports.resample import Resampler
 from parataxis.reports.systems import read_examples, read_output, read_system
 from parataxis.reports.tables import cells, part_cells, turned
-from parataxis.training.metric.__main__ import family
-from parataxis.training.metric.fit import Material, agreement, held_out
+from parataxis.training.metric.fit import Material, agreement, family, held_out
 
 PUBLISHED = {
     "DisSim": "dissim",

@@ -187,7 +187,7 @@ def test_judgements_in_long_form(tmp_path: Path) -> None:
 
 
 def test_judgements_take_no_identifier_for_a_criterion(tmp_path: Path) -> None:
-    text = "source,rewrite,id,rater_id,valid\nA.,A.,1,2,3\n"
+    text = ",source,rewrite,id,rater_id,valid\n0,A.,A.,1,2,3\n"
     (tmp_path / "r.csv").write_text(text, encoding="utf-8")
     (found,) = read_judgements(tmp_path / "r.csv", [])
     assert dict(found.judgements) == {"valid": 3.0}
@@ -216,6 +216,7 @@ def test_correlate_leaves_out_what_was_not_judged() -> None:
         ("a,b\n1,2\n", [], None, "which columns hold the source and the rewrite"),
         ("source,rewrite,system,m\n", [], None, "has no judgements"),
         ("", [], None, "has no judgements"),
+        ("source,rewrite,m,m\nA.,A.,1,2\n", [], None, 'two columns "m"'),
         ("source,rewrite,m\nA.,A.,1,2\n", [], None, "line 2: there are 4 cells, but the header"),
         ("source,rewrite,m\nA.,A.\n", ["m"], None, "line 2: there are 2 cells, but the header"),
         ('source,rewrite,m\n"A\nb.",A.,1\nC.,,1\n', [], None, "line 4: the source or the rewr"),

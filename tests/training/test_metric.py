@@ -11,12 +11,12 @@ pytest.importorskip("scipy", reason="needs the extra [metrics]")
 from parataxis.metrics.learned import CRITERIA, FEATURES, Regression
 from parataxis.metrics.protocol import Item
 from parataxis.reports.judgements import Judged
-from parataxis.training.metric.__main__ import family
 from parataxis.training.metric.fit import (
     PENALTY,
     Material,
     advantages,
     agreement,
+    family,
     fit,
     held_out,
 )

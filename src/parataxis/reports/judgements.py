@@ -115,6 +115,9 @@ def _table(path: Path) -> tuple[list[str], list[_Row]]:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream, strict=True)
             header = next(reader, [])
+            twice = next((name for name in header if header.count(name) > 1), None)
+            if twice is not None:
+                raise InputError(f'{path} has two columns "{twice}".')
             start = reader.line_num + 1
             for cells in reader:
                 number, start = start, reader.line_num + 1
@@ -156,7 +159,8 @@ def _numeric(header: Sequence[str], rows: Sequence[_Row], columns: Columns) -> l
     return [
         name
         for name in header
-        if name not in columns.named
+        if name  # an index that was written with the table has none
+        and name not in columns.named
         and name != "id"
         and not name.endswith("_id")
         and all(_is_number(row[name]) for _, row in rows)

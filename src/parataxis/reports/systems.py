@@ -90,12 +90,12 @@ def _rewrites(output: Output, *, marked: bool) -> Iterator[tuple[str, ...]]:
 
 
 def _with_source(source: Path, references: Sequence[str]) -> list[Example]:
-    is_corpus = {each: ":" in each and not Path(each).exists() for each in references}
-    aligned = [Path(each) for each in references if not is_corpus[each]]
-    corpora = [Corpus("jsonl", (path,)) for path in aligned if _is_jsonl(path)]
-    corpora += [parse_corpus(each) for each in references if is_corpus[each]]
-    texts = [path for path in aligned if not _is_jsonl(path)]
-    examples = list(_read([Corpus("parallel", (source, *texts))]))
+    named = [each for each in references if ":" in each and not Path(each).exists()]
+    files = [Path(each) for each in references if each not in named]
+    aligned = [path for path in files if not _is_jsonl(path)]
+    corpora = [Corpus("jsonl", (path,)) for path in files if _is_jsonl(path)]
+    corpora += map(parse_corpus, named)
+    examples = list(_read([Corpus("parallel", (source, *aligned))]))
     known = {example.source: example.references for example in gather(_read(corpora))}
     wanted = {example.source for example in examples}
     for other in known:

@@ -2,16 +2,15 @@
 on systems, families of systems and sources that it has not seen, and against other metrics."""
 
 import argparse
-import re
 import sys
 from pathlib import Path
 
 from parataxis.metrics.learned import CRITERIA
 from parataxis.metrics.registry import load_metric, metric_names
 from parataxis.reports.correlate import single_scores
-from parataxis.reports.judgements import Judged, read_judgements
+from parataxis.reports.judgements import read_judgements
 from parataxis.reports.systems import read_examples
-from parataxis.training.metric.fit import Material, advantages, agreement, fit, held_out
+from parataxis.training.metric.fit import Material, advantages, agreement, family, fit, held_out
 from parataxis.training.steps import run_step
 
 
@@ -29,13 +28,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, help="a JSON file for the fitted metric")
     parser.set_defaults(run=_run)
     return run_step(parser, arguments, sys.stderr)
-
-
-def family(judged: Judged) -> str:
-    """The first letters of a system's name: "SENTS-h4_w2v_model" and its kin are one family."""
-    found = re.match(r"SETrain|SEMoses|[A-Za-z]+", judged.system)
-    name = found[0] if found else judged.system
-    return "Moses" if name in ("SETrain", "SEMoses") else name
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 """Fit the learned metric, and find out how far it agrees with people on held-out systems."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,16 @@ from parataxis.reports.coefficients import Coefficient, Estimate, coefficient, r
 from parataxis.reports.judgements import Judged
 from parataxis.reports.resample import Interval
 
-__all__ = ["PENALTY", "Advantage", "Material", "advantages", "agreement", "fit", "held_out"]
+__all__ = [
+    "PENALTY",
+    "Advantage",
+    "Material",
+    "advantages",
+    "agreement",
+    "family",
+    "fit",
+    "held_out",
+]
 
 PENALTY = 30.0
 """How strongly large weights are held down; anything from 10 to 100 does as well."""
@@ -52,6 +62,13 @@ class Advantage:
     value: float
     difference: float
     interval: Interval
+
+
+def family(judged: Judged) -> str:
+    """The first letters of a system's name: "SENTS-h4_w2v_model" and its kin are one family."""
+    found = re.match(r"SETrain|SEMoses|[A-Za-z]+", judged.system)
+    name = found[0] if found else judged.system
+    return "Moses" if name in ("SETrain", "SEMoses") else name
 
 
 def fit(material: Material, path: Path) -> None:
