@@ -14,7 +14,8 @@ from parataxis.corpora.sentences import at_final_stops, at_mark, by_segmenter, r
         ("he said “ no . ” we left .", ("he said “ no . ”", "we left .")),
         ("( it rained . ) we left .", ("( it rained . )", "we left .")),
         ("it cost 4.5 or 4 . 5 .", ("it cost 4.5 or 4 .", "5 .")),
-        ("it rained . .", ("it rained .",)),
+        ("it rained . .", ("it rained . .",)),
+        (". it rained . - we left .", (". it rained .", "- we left .")),
         (" . ", ()),
     ],
 )

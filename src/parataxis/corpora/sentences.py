@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from parataxis.errors import InputError
+from parataxis.text.brackets import plain_brackets
 from parataxis.text.segments import sentence_ends
 
 __all__ = [
@@ -83,7 +84,8 @@ def by_segmenter(text: str) -> tuple[str, ...]:
 
 
 def at_final_stops(text: str) -> tuple[str, ...]:
-    """The sentences of tokenised text, where only a final mark stands alone.
+    """The sentences of tokenised text, where only a final mark stands alone; marks without a word
+    belong to the sentence before them.
 
     >>> at_final_stops("St. Mary came . she left . ”")
     ('St. Mary came .', 'she left . ”')
@@ -93,7 +95,13 @@ def at_final_stops(text: str) -> tuple[str, ...]:
         for part in _AFTER_STOP.split(text.strip())
         for piece in _AFTER_CLOSED_STOP.split(part)
     ]
-    return tuple(piece for piece in pieces if _WORD.search(piece))
+    sentences: list[str] = []
+    for piece in pieces:
+        if sentences and not (_WORD.search(piece) and _WORD.search(sentences[-1])):
+            sentences[-1] += f" {piece}"
+        else:
+            sentences.append(piece)
+    return tuple(sentence for sentence in sentences if _WORD.search(sentence))
 
 
 def on_one_line(text: str) -> str:
@@ -104,8 +112,6 @@ def on_one_line(text: str) -> str:
 _QUOTED = re.compile(r'" ([^"]*?) "')
 _TIGHT_BEFORE = re.compile(r" ([,.;:%)\]!?]|n't\b|'(?:s|re|ve|ll|d|m)\b)")
 _TIGHT_AFTER = re.compile(r"([(\[$]) ")
-_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]"}
-_BRACKET = re.compile("|".join(_BRACKETS))
 
 
 def running_text(tokens: str) -> str:
@@ -114,6 +120,6 @@ def running_text(tokens: str) -> str:
     >>> running_text("He did n't like `` Evita '' ( 1996 ) , Ann 's film .")
     'He didn\\'t like "Evita" (1996), Ann\\'s film.'
     """
-    text = _BRACKET.sub(lambda found: _BRACKETS[found[0]], on_one_line(tokens))
+    text = plain_brackets(on_one_line(tokens))
     text = _QUOTED.sub(r'"\1"', text.replace("``", '"').replace("''", '"'))
     return _TIGHT_AFTER.sub(r"\1", _TIGHT_BEFORE.sub(r"\1", text))
