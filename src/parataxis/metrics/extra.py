@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from parataxis.errors import ParataxisError
@@ -45,11 +46,11 @@ def tokenizer_13a() -> Callable[[str], str]:
 
 @cache
 def sacrebleu_version() -> str:
-    """The version that is installed."""
-    _bleu()
-    import sacrebleu
-
-    return str(sacrebleu.__version__)
+    """The version that is installed, or "none": a metric has a signature before it is used."""
+    try:
+        return version("sacrebleu")
+    except PackageNotFoundError:
+        return "none"
 
 
 def _bleu() -> "type[BLEU]":

@@ -1,5 +1,6 @@
 """Which rewrite is taken: the first that the checks pass, else another, else the source."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
@@ -12,10 +13,10 @@ from parataxis.splitters.pointer.actions import COPY, NEXT
 from parataxis.splitters.pointer.choose import (
     BLOCKING,
     CLEAR,
+    EVIDENT,
     WHOLE_CLEAR,
     choose,
     compose_found,
-    confidence,
     is_whole,
     whole_from,
 )
@@ -251,18 +252,21 @@ def test_choose_takes_no_rewrite_with_a_wrong_relation(chosen: Callable[..., Rew
     )
 
 
-def test_choose_leaves_whole_what_is_clear_to_split_only_if_that_is_sure() -> None:
-    def stays(whole: float, log_chance: float) -> bool:
-        return is_whole(Found(whole, (Hypothesis((1, 2), -0.1, log_chance=log_chance),)), 9)
+def test_choose_leaves_whole_what_is_clear_to_split_only_if_that_is_sure(
+    analyser: Analyser,
+) -> None:
+    def stays(source: str, whole: float, sure: float) -> bool:
+        hypothesis = Hypothesis((1, 2), -0.1, log_chance=3 * math.log(sure))
+        return is_whole(Found(whole, (hypothesis,)), analyser(source))
 
-    clear, unclear = -0.6, -1.2
-    assert confidence(unclear) < CLEAR <= confidence(clear)
-    assert not stays(WHOLE_CLEAR - 0.01, clear)
-    assert stays(WHOLE_CLEAR, clear)
-    assert stays(LINE, unclear)
-    assert not stays(LINE - 0.01, unclear)
-    assert is_whole(Found(LINE, ()), 9)
-    assert not is_whole(Found(LINE - 0.01, ()), 9)
+    assert not stays(PLAIN, WHOLE_CLEAR - 0.01, CLEAR + 0.01)
+    assert stays(PLAIN, WHOLE_CLEAR, CLEAR + 0.01)
+    assert stays(PLAIN, LINE, CLEAR - 0.01)
+    assert not stays(PLAIN, LINE - 0.01, CLEAR - 0.01)
+    assert not stays(POET, WHOLE_CLEAR - 0.01, EVIDENT + 0.01)  # a clause between commas
+    assert stays(POET, WHOLE_CLEAR - 0.01, EVIDENT - 0.01)
+    assert is_whole(Found(LINE, ()), analyser(PLAIN))
+    assert not is_whole(Found(LINE - 0.01, ()), analyser(PLAIN))
 
 
 def test_choose_says_how_sure_it_is(analyser: Analyser, checker: Checker, write: Write) -> None:

@@ -17,10 +17,12 @@ from parataxis.splitters.pointer.parts import sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.splitters.source import left_whole
 from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.patterns import Pattern, find_patterns
 
 __all__ = [
     "BLOCKING",
     "CLEAR",
+    "EVIDENT",
     "NAME",
     "POSSIBLE",
     "SURE",
@@ -29,6 +31,7 @@ __all__ = [
     "choose",
     "compose_found",
     "confidence",
+    "has_evident_split",
     "is_whole",
     "search_until",
     "whole_from",
@@ -39,14 +42,17 @@ NAME = "pointer"
 
 SHORT, LONG = 27, 45
 """Words of a sentence that hardly ever needs a split, and of one that mostly does."""
-WHOLE_SHORT, WHOLE_LONG = 0.1, 0.97
+WHOLE_SHORT, WHOLE_LONG = 0.1, 0.5
 """A source is left whole where that is at least so likely; in between, the line is straight."""
 
 WHOLE_CLEAR = 0.8
 """The least that this may be where the likeliest rewrite is a clear one."""
 
-POSSIBLE, SURE, CLEAR = 0.15, 0.4, 0.8
-"""The least confidence of a rewrite that is taken, that in strict mode, and that of a clear one."""
+POSSIBLE, SURE = 0.15, 0.4
+"""The least confidence of a rewrite that is taken, and that in strict mode."""
+
+CLEAR, EVIDENT = 0.75, 0.5
+"""The least confidence of a clear rewrite, and that where it is evident what to split."""
 
 BLOCKING = frozenset([Kind.LOST, Kind.NEW, Kind.REPEATED, Kind.RELATION])
 """Findings that rule a rewrite out, as it would say something else; in strict mode all do."""
@@ -77,7 +83,7 @@ def whole_from(words: int) -> float:
     """How likely it must be that a source of so many words should stay whole, to leave it so.
 
     >>> [round(whole_from(words), 2) for words in (9, 32, 60)]
-    [0.1, 0.34, 0.97]
+    [0.1, 0.21, 0.5]
     """
     way = min(1.0, max(0.0, (words - SHORT) / (LONG - SHORT)))
     return WHOLE_SHORT + way * (WHOLE_LONG - WHOLE_SHORT)
@@ -88,12 +94,50 @@ def search_until(words: int) -> float:
     return max(whole_from(words), WHOLE_CLEAR)
 
 
-def is_whole(found: Found, words: int) -> bool:
-    """Whether a source of so many words should stay whole: that must be surer where it is clear
-    how it would be split."""
-    best = found.hypotheses[:1]
-    clear = any(confidence(hypothesis.log_chance) >= CLEAR for hypothesis in best)
-    return found.whole >= (search_until(words) if clear else whole_from(words))
+def is_whole(found: Found, analysis: Analysis) -> bool:
+    """Whether a source should stay whole. That must be surer where it is clear how it would be
+    split; where it is evident at which place, less will do for that."""
+    line = whole_from(len(analysis))
+    if line <= found.whole < WHOLE_CLEAR and found.hypotheses:
+        sure = confidence(found.hypotheses[0].log_chance)
+        if sure >= CLEAR or (sure >= EVIDENT and has_evident_split(analysis)):
+            return False
+    return found.whole >= line
+
+
+def has_evident_split(analysis: Analysis) -> bool:
+    """Whether there is an apposition, or behind a comma a relative clause, a participle, or a
+    second main clause with a subject of its own.
+
+    >>> from parataxis.syntax.analyser import load_analyser
+    >>> analyser = load_analyser()
+    >>> has_evident_split(analyser("The mill which we saw burned down."))
+    False
+    >>> has_evident_split(analyser("The mill, which we saw, burned down."))
+    True
+    >>> has_evident_split(analyser("The mill burned down, and we saw it."))
+    True
+    """
+    return _joins_clauses(analysis) or any(
+        found.pattern is Pattern.APPOS
+        or (
+            found.pattern in (Pattern.RC, Pattern.PART)
+            and analysis.text[: found.start].rstrip().endswith(",")
+        )
+        for found in find_patterns(analysis)
+    )
+
+
+def _joins_clauses(analysis: Analysis) -> bool:
+    """Whether a comma and a conjunction lead to a second main clause with its own subject."""
+    for clause in analysis.children(analysis.root.index, "conj"):
+        joints = analysis.children(clause.index, "cc")
+        behind_comma = any(
+            joint.index and analysis[joint.index - 1].text == "," for joint in joints
+        )
+        if behind_comma and analysis.children(clause.index, "nsubj"):
+            return True
+    return False
 
 
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
@@ -148,7 +192,7 @@ class _Choice:
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
         self._faults: Sequence[Finding] | None = None
         """What was found in the likeliest rewrite."""
-        stays = is_whole(found, len(analysis))
+        stays = is_whole(found, analysis)
         first = None if stays else next(self._candidates, None)
         self._should_split = not stays and not (first and len(first.simple) == 1)
         self.candidate = first if self._should_split else None

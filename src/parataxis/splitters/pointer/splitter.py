@@ -10,7 +10,6 @@ from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.pointer.choose import (
     NAME,
     choose,
-    is_whole,
     search_until,
     whole_rewrite,
 )
@@ -95,7 +94,7 @@ class PointerSplitter:
         open_ones = [
             (place, found)
             for place, found in zip(readable, founds, strict=True)
-            if not is_whole(found, len(words[place]))
+            if found.whole < search_until(len(words[place]))
         ]
         analyses = self._loaded_analyser().pipe(sentences[place] for place, _ in open_ones)
         sources = [
