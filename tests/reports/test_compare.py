@@ -20,7 +20,7 @@ from parataxis.reports.tables import (
     as_json,
     as_latex,
     as_markdown,
-    best_system,
+    best_systems,
     cells,
     notes,
     turned,
@@ -188,9 +188,9 @@ def test_tables_mark_a_winner_only_where_the_test_says_so(comparison: Comparison
 def test_tables_rank_by_what_is_better() -> None:
     wordy = System("wordy", (("A and B and so on.",), ("C.", "D.")))
     found = compare(EXAMPLES, [wordy, GOOD], [Words(), Right()])
-    assert best_system(found, Words()) == "good"
-    assert best_system(found, Right()) == "good"
-    assert best_system(found, Sentences()) is None
+    assert best_systems(found, Words()) == {"good"}
+    assert best_systems(found, Right()) == {"good"}
+    assert best_systems(found, Sentences()) == set()
 
 
 def test_tables_leave_empty_what_has_no_value() -> None:
@@ -287,3 +287,10 @@ def test_page_is_self_contained_and_escapes(comparison: Comparison) -> None:
     assert "<s>and" in page
     assert 'class="best">100.00' in page
     assert "http" not in page.replace("http-equiv", "")
+
+
+def test_tables_know_several_best_systems() -> None:
+    twin = System("twin", GOOD.rewrites)
+    found = compare(EXAMPLES, [GOOD, LAZY, twin], [Right()])
+    assert best_systems(found, Right()) == {"good", "twin"}
+    assert as_latex(found).count(r"\textbf{100.00}") == 2

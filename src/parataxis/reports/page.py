@@ -11,7 +11,7 @@ from importlib.resources import files
 from parataxis.reports.compare import REFERENCE, SOURCE, Comparison
 from parataxis.reports.instructive import Instructive
 from parataxis.reports.tables import (
-    best_system,
+    best_systems,
     cells,
     difference_cells,
     notes,
@@ -78,12 +78,12 @@ def _scores(comparison: Comparison) -> Iterable[str]:
     yield '<div class="wide"><table>'
     yield _row("th", header)
     for metric, row in zip(comparison.metrics, rows, strict=True):
-        best = best_system(comparison, metric)
+        best = best_systems(comparison, metric)
         yield f'<tr><td title="{escape(metric.summary)}">{escape(row[0])}</td>'
         for result, cell in zip(comparison.results, row[1:], strict=True):
             interval = result.intervals.get(metric.name)
             bounds = f"<small>{span(interval)}</small>" if span(interval) else ""
-            kind = "best" if result.name == best else ""
+            kind = "best" if result.name in best else ""
             kind = "fixed" if result.name in (SOURCE, REFERENCE) else kind
             yield f'<td class="{kind}">{escape(cell)}{bounds}</td>'
         yield "</tr>"

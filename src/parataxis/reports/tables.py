@@ -17,7 +17,7 @@ __all__ = [
     "as_json",
     "as_latex",
     "as_markdown",
-    "best_system",
+    "best_systems",
     "cells",
     "difference_cells",
     "notes",
@@ -169,7 +169,7 @@ def _lines(comparison: Comparison) -> Iterator[dict[str, object]]:
 def as_latex(comparison: Comparison) -> str:
     """A booktabs table; the best system of each metric is bold."""
     header, _ = cells(comparison)
-    best = {metric.name: best_system(comparison, metric) for metric in comparison.metrics}
+    best = {metric.name: best_systems(comparison, metric) for metric in comparison.metrics}
     lines = [
         *(f"% {note}" for note in notes(comparison)),
         rf"\begin{{tabular}}{{l{'r' * len(comparison.metrics)}}}",
@@ -181,7 +181,7 @@ def as_latex(comparison: Comparison) -> str:
         values = []
         for metric in comparison.metrics:
             value = tex(shown(result.scores.get(metric.name)).replace(NONE, "--"))
-            values.append(rf"\textbf{{{value}}}" if best[metric.name] == result.name else value)
+            values.append(rf"\textbf{{{value}}}" if result.name in best[metric.name] else value)
         lines.append(" & ".join([tex(result.name), *values]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
@@ -259,10 +259,11 @@ def _ranked(comparison: Comparison, metric: Metric) -> list[str]:
     return [name for _, name in ordered]
 
 
-def best_system(comparison: Comparison, metric: Metric) -> str | None:
-    """The system with the best score; none where the metric ranks nobody."""
+def best_systems(comparison: Comparison, metric: Metric) -> set[str]:
+    """The systems whose score, as it is shown, is the best; none where the metric ranks nobody."""
     ranked = _ranked(comparison, metric)
-    return ranked[0] if ranked else None
+    scores = {name: shown(comparison.result(name).scores[metric.name]) for name in ranked}
+    return {name for name in ranked if scores[name] == scores[ranked[0]]}
 
 
 def _winner(comparison: Comparison, metric: Metric) -> str | None:
