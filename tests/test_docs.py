@@ -18,6 +18,7 @@ import pytest
 
 from parataxis.cli.main import EXIT_CODES
 from parataxis.cli.reference import commands, parameters, reference
+from parataxis.metrics.registry import load_metric
 from parataxis.splitters.registry import available_splitters
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -67,6 +68,19 @@ def test_docs_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_docs_results_have_the_signatures_of_today() -> None:
+    page = (DOCS / "results.md").read_text(encoding="utf-8")
+    printed = re.findall(r"^- `(.+)`$", page.partition("## Signatures")[2], re.MULTILINE)
+    assert printed
+    for signature in printed:
+        today = str(load_metric(signature.partition("|")[0]).signature)
+        assert _without_versions(signature) == _without_versions(today), "run benchmarks/results.py"
+
+
+def _without_versions(signature: str) -> str:
+    return re.sub(r"\|sacrebleu:[^|]*", "", signature)
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="the examples are written for bash")
