@@ -255,3 +255,17 @@ def test_main_imports_no_model_runtime_for_help() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert done.returncode == 0
+
+
+def test_main_takes_what_an_interrupt_broke_for_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(**_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("the pool was closed meanwhile")
+
+    monkeypatch.setattr(main_module, "app", broken)
+    assert main_module.main(["split"]) == 130
+    assert capsys.readouterr().err == ""

@@ -81,12 +81,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
+        if _comes_from_interrupt(error):
+            return INTERRUPTED
         if os.environ.get(DEBUG_VARIABLE):
             raise
         if hasattr(error, "format_message"):
             return _fail(_usage(error))
         return _fail(_system(error)) if isinstance(error, OSError) else _bug(error)
     return code if isinstance(code, int) else 0
+
+
+def _comes_from_interrupt(error: BaseException | None) -> bool:
+    """Whether an error arose while an interrupt was being answered: that is no bug to report."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _fail(sentence: str, code: int = BAD_INPUT) -> int:
