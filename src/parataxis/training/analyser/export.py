@@ -2,7 +2,6 @@
 
 import logging
 import tempfile
-import warnings
 from pathlib import Path
 
 import torch
@@ -12,6 +11,7 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from parataxis.syntax.labels import write_labels
 from parataxis.training.analyser.model import AnalyserGraph
 from parataxis.training.analyser.train import load_network
+from parataxis.training.graph import export_graph
 
 __all__ = ["export", "export_float"]
 
@@ -52,21 +52,15 @@ def export_float(weights: Path, path: Path) -> None:
         torch.tensor([[0.0, 1e4, 0.0], [0.0, 1e4, 0.0]]),
     )
     batch, length, words = "batch", "length", "words"
-    with warnings.catch_warnings():
-        # The exporter that torch calls legacy gives a smaller and faster graph; torch is pinned.
-        warnings.simplefilter("ignore")
-        torch.onnx.export(
-            AnalyserGraph(network).eval(),
-            inputs,
-            str(path),
-            input_names=list(AnalyserGraph.INPUTS),
-            output_names=list(AnalyserGraph.OUTPUTS),
-            dynamic_axes={
-                "pieces": {0: batch, 1: length},
-                "shapes": {0: batch, 1: length},
-                "first": {0: batch, 1: "nodes"},
-                "forced": {0: batch, 1: words},
-            },
-            opset_version=17,
-            dynamo=False,
-        )
+    export_graph(
+        AnalyserGraph(network).eval(),
+        path,
+        dict(zip(AnalyserGraph.INPUTS, inputs, strict=True)),
+        AnalyserGraph.OUTPUTS,
+        {
+            "pieces": {0: batch, 1: length},
+            "shapes": {0: batch, 1: length},
+            "first": {0: batch, 1: "nodes"},
+            "forced": {0: batch, 1: words},
+        },
+    )

@@ -6,8 +6,7 @@ Nothing is written unless the graphs say on sources of the data what torch says.
 import logging
 import shutil
 import tempfile
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from parataxis.splitters.lstm.model import (
 )
 from parataxis.splitters.lstm.search import BEAM, Step, search
 from parataxis.splitters.lstm.words import MARKS
+from parataxis.training.graph import export_graph
 from parataxis.training.lstm import network as networks
 from parataxis.training.lstm.decoder import NextWords, TorchDecoder, TorchMemory, TorchState
 from parataxis.training.lstm.network import Network, Position
@@ -112,7 +112,7 @@ def _export_graphs(network: Network, folder: Path) -> None:
     encoder = _EncoderGraph(network).eval()
     with torch.no_grad():
         memory, keys, state, cell = encoder(words)
-    _export_graph(
+    export_graph(
         encoder,
         folder / ENCODER,
         {"words": words},
@@ -133,29 +133,7 @@ def _export_graphs(network: Network, folder: Path) -> None:
     axes = {name: {0: "sources", 1: "beams"} for name in ("previous", *_STATE)}
     axes |= {name: {0: "sources", 1: "length"} for name in _MEMORY}
     outputs = ["words", "logs", "attention", *(f"next_{name}" for name in _STATE)]
-    _export_graph(_DecoderGraph(network).eval(), folder / DECODER, inputs, outputs, axes)
-
-
-def _export_graph(
-    graph: nn.Module,
-    path: Path,
-    inputs: Mapping[str, Tensor],
-    outputs: Sequence[str],
-    axes: Mapping[str, Mapping[int, str]],
-) -> None:
-    with warnings.catch_warnings():
-        # The exporter that torch calls legacy gives a smaller and faster graph; torch is pinned.
-        warnings.simplefilter("ignore")
-        torch.onnx.export(
-            graph,
-            tuple(inputs.values()),
-            str(path),
-            input_names=list(inputs),
-            output_names=list(outputs),
-            dynamic_axes=axes,
-            opset_version=17,
-            dynamo=False,
-        )
+    export_graph(_DecoderGraph(network).eval(), folder / DECODER, inputs, outputs, axes)
 
 
 def _drawn(words: int) -> list[list[int]]:

@@ -6,8 +6,7 @@ Nothing is written unless the bundle rewrites a fixed set of sentences as torch 
 import logging
 import shutil
 import tempfile
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +16,6 @@ import numpy as np
 import onnx
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from parataxis.errors import ParataxisError
 from parataxis.splitters.pointer.features import Features, read_source
@@ -35,6 +33,7 @@ from parataxis.splitters.pointer.model import (
 from parataxis.splitters.pointer.search import Decoder, Place, search
 from parataxis.syntax.onnx import Arrays, OnnxModel
 from parataxis.text.tokens import tokenize
+from parataxis.training.graph import export_graph
 from parataxis.training.pointer.graphs import DecoderGraph, EncoderGraph
 from parataxis.training.pointer.network import PointerNetwork
 from parataxis.training.pointer.train import TorchDecoder, TorchMemory, load_network
@@ -108,7 +107,7 @@ def export_float(network: PointerNetwork, folder: Path) -> None:
         found = encoder(*read.values())
     per_layer = [f"{name}_{layer}" for name in ("keys", "values") for layer in range(layers)]
     memory = dict(zip(["targets", "inputs", *per_layer], found, strict=True))
-    _export_graph(
+    export_graph(
         encoder,
         folder / ENCODER,
         read,
@@ -127,7 +126,7 @@ def export_float(network: PointerNetwork, folder: Path) -> None:
     axes["copied"][2] = "words"
     axes["hidden"] = {0: "batch", 1: "words"}
     axes |= {name: {0: "batch", MEMORY_AXES[name.partition("_")[0]]: "words"} for name in memory}
-    _export_graph(
+    export_graph(
         DecoderGraph(network).eval(),
         folder / DECODER,
         {**place, **hidden, **memory},
@@ -135,28 +134,6 @@ def export_float(network: PointerNetwork, folder: Path) -> None:
         axes,
     )
     this_description(layers, width).write(folder / DESCRIPTION)
-
-
-def _export_graph(
-    graph: nn.Module,
-    path: Path,
-    inputs: Mapping[str, Tensor],
-    outputs: Sequence[str],
-    axes: Mapping[str, Mapping[int, str]],
-) -> None:
-    with warnings.catch_warnings():
-        # The exporter that torch calls legacy gives a smaller and faster graph; torch is pinned.
-        warnings.simplefilter("ignore")
-        torch.onnx.export(
-            graph,
-            tuple(inputs.values()),
-            str(path),
-            input_names=list(inputs),
-            output_names=list(outputs),
-            dynamic_axes=axes,
-            opset_version=17,
-            dynamo=False,
-        )
 
 
 def _largest_inputs(folder: Path, sources: Sequence[Features]) -> dict[str, float]:
