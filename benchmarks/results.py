@@ -21,7 +21,7 @@ from parataxis.reports.correlate import correlate
 from parataxis.reports.judgements import Judged, read_judgements
 from parataxis.reports.resample import Resampler
 from parataxis.reports.systems import read_examples, read_output, read_system
-from parataxis.reports.tables import cells, part_cells, turned
+from parataxis.reports.tables import cells, markdown_table, part_cells, turned
 from parataxis.training.metric.fit import Material, agreement, family, held_out
 
 PUBLISHED = {
@@ -132,12 +132,12 @@ def page(data: Path) -> Iterator[str]:
     files = ["source.txt", *(f"ref{k}.txt" for k in range(1, 5))]
     corpus = Corpus("hsplit", tuple(folder / name for name in files))
     hsplit = comparison(f"hsplit:{','.join(map(str, corpus.paths))}", folder, METRICS)
-    yield HEAD + HSPLIT + markdown(*turned(*cells(hsplit)))
+    yield HEAD + HSPLIT + markdown_table(*turned(*cells(hsplit)))
     yield PARTS + parts(hsplit, "patterns") + LEARNED + parts(hsplit, "learned")
     folder = data / "bisect"
     files = [str(folder / "test.src"), str(folder / "test.dst")]
     bisect = comparison(f"bisect:{','.join(files)}", folder, METRICS)
-    yield BISECT + markdown(*turned(*cells(bisect)))
+    yield BISECT + markdown_table(*turned(*cells(bisect)))
     yield JUDGED + correlations(data / "ratings" / "structural_simplicity.csv", hsplit.examples)
     yield "\n## Signatures\n\n" + "".join(f"- `{each.signature}`\n" for each in hsplit.metrics)
 
@@ -177,19 +177,13 @@ def correlations(path: Path, examples: Sequence[Example]) -> str:
         found = agreement(material, held_out(material, part))
         label = f"learned, {name} held out"
         rows[label] = [label, *(f"{found[criterion].value:.3f}" for criterion in CRITERIA)]
-    return markdown(["metric", *CRITERIA], list(rows.values()))
+    return markdown_table(["metric", *CRITERIA], list(rows.values()))
 
 
 def parts(found: Comparison, name: str) -> str:
     """The parts of one metric."""
     metric = next(each for each in found.metrics if each.name == name)
-    return markdown(*part_cells(found, metric))
-
-
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of numbers."""
-    bars = ["---", *["--:"] * (len(header) - 1)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in [header, bars, *rows])
+    return markdown_table(*part_cells(found, metric))
 
 
 if __name__ == "__main__":

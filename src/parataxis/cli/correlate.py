@@ -22,7 +22,7 @@ from parataxis.reports.correlate import Correlation, Level
 from parataxis.reports.correlate import correlate as correlations
 from parataxis.reports.judgements import Columns, read_judgements
 from parataxis.reports.systems import read_examples
-from parataxis.reports.tables import pipes, tex
+from parataxis.reports.tables import NONE, latex_table, markdown_table, tex, without_nans
 
 __all__ = ["correlate"]
 
@@ -145,7 +145,7 @@ def _written(
             "scored": SCORED,
             "level": level.value,
             "signatures": signatures,
-            "correlations": [_plain(asdict(each)) for each in found],
+            "correlations": [without_nans(asdict(each)) for each in found],
         }
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
     if output_format is CorrelationFormat.CSV:
@@ -153,10 +153,8 @@ def _written(
         writer = csv.DictWriter(out, [*asdict(found[0]), "signature"], lineterminator="\n")
         writer.writeheader()
         for each in found:
-            known = {
-                name: value for name, value in _plain(asdict(each)).items() if value is not None
-            }
-            writer.writerow({**known, "signature": signatures[each.metric]})
+            fields = without_nans(asdict(each))
+            writer.writerow({**fields, "signature": signatures[each.metric]})
         return out.getvalue()
     total = counted(max(each.pairs for each in found), "pair")
     basis = "" if level is Level.REWRITE else ", averaged by system"
@@ -175,31 +173,13 @@ def _tables(
     header = ["group", "metric", *criteria]
     table = [[*key, *(row[name] for name in criteria)] for key, row in rows.items()]
     if output_format is CorrelationFormat.MARKDOWN:
-        bars = ["---", "---", *["--:"] * len(criteria)]
-        lines = [pipes(row) for row in [header, bars, *table]]
-        return "\n".join([*lines, "", *(f"- `{note}`" for note in notes)]) + "\n"
+        return markdown_table(header, table, names=2, notes=notes)
     if output_format is CorrelationFormat.LATEX:
-        lines = [" & ".join(map(_cell_tex, row)) + r" \\" for row in table]
-        top = [rf"\begin{{tabular}}{{ll{'r' * len(criteria)}}}", r"\toprule"]
-        head = [" & ".join(map(tex, header)) + r" \\", r"\midrule"]
-        end = [r"\bottomrule", r"\end{tabular}"]
-        return "\n".join([*(f"% {note}" for note in notes), *top, *head, *lines, *end]) + "\n"
+        return latex_table(header, [list(map(tex, row)) for row in table], names=2, notes=notes)
     return plain_table(header, table, right=range(2, len(header))) + "\n" + "\n".join(notes) + "\n"
-
-
-def _cell_tex(cell: str) -> str:
-    return tex(cell).replace("†", r"$^\dagger$").replace("–", "--")
 
 
 def _cell(each: Correlation) -> str:
     if math.isnan(each.value):
-        return "–"
+        return NONE
     return f"{each.value:.3f}{'' if each.is_significant else '†'}"
-
-
-def _plain(record: dict[str, object]) -> dict[str, object]:
-    """JSON has no NaN."""
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in record.items()
-    }

@@ -7,12 +7,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from operator import itemgetter
+from typing import TypeVar
 
 from parataxis.metrics.protocol import Metric, Score
 from parataxis.reports.compare import REFERENCE, SOURCE, Comparison, SystemScores
 from parataxis.reports.resample import Interval
 
 __all__ = [
+    "NONE",
     "as_csv",
     "as_json",
     "as_latex",
@@ -20,13 +22,17 @@ __all__ = [
     "best_systems",
     "cells",
     "difference_cells",
+    "latex_table",
+    "markdown_table",
     "notes",
     "part_cells",
-    "pipes",
     "span",
     "tex",
     "turned",
+    "without_nans",
 ]
+
+T = TypeVar("T")
 
 LEVEL = 0.05
 """A difference is called significant when chance makes one as large less often than this."""
@@ -125,10 +131,20 @@ def _cuts(comparison: Comparison) -> Iterator[str]:
 
 def as_markdown(comparison: Comparison) -> str:
     """The table in Markdown, with the signatures under it."""
-    header, rows = cells(comparison)
-    lines = [pipes(header), pipes(["---", *["--:"] * (len(header) - 1)]), *map(pipes, rows)]
-    quoted = [f"- `{note}`" for note in notes(comparison)]
-    return "\n".join([*lines, "", *quoted]) + "\n"
+    return markdown_table(*cells(comparison), notes=notes(comparison))
+
+
+def markdown_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    names: int = 1,
+    notes: Sequence[str] = (),
+) -> str:
+    """A table of numbers in Markdown, its first columns names, with notes under it."""
+    bars = [*["---"] * names, *["--:"] * (len(header) - names)]
+    quoted = ["", *(f"- `{note}`" for note in notes)] if notes else []
+    return "\n".join([*map(_pipes, [header, bars, *rows]), *quoted]) + "\n"
 
 
 def as_csv(comparison: Comparison) -> str:
@@ -170,20 +186,35 @@ def as_latex(comparison: Comparison) -> str:
     """A booktabs table; the best system of each metric is bold."""
     header, _ = cells(comparison)
     best = {metric.name: best_systems(comparison, metric) for metric in comparison.metrics}
-    lines = [
-        *(f"% {note}" for note in notes(comparison)),
-        rf"\begin{{tabular}}{{l{'r' * len(comparison.metrics)}}}",
-        r"\toprule",
-        f"{' & '.join(map(tex, header))} " + r"\\",
-        r"\midrule",
-    ]
+    rows = []
     for result in comparison.results:
         values = []
         for metric in comparison.metrics:
-            value = tex(shown(result.scores.get(metric.name)).replace(NONE, "--"))
+            value = tex(shown(result.scores.get(metric.name)))
             values.append(rf"\textbf{{{value}}}" if result.name in best[metric.name] else value)
-        lines.append(" & ".join([tex(result.name), *values]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        rows.append([tex(result.name), *values])
+    return latex_table(header, rows, notes=notes(comparison))
+
+
+def latex_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    names: int = 1,
+    notes: Sequence[str] = (),
+) -> str:
+    """A booktabs table of numbers, its first columns names; the rows are LaTeX already."""
+    lines = [
+        *(f"% {note}" for note in notes),
+        rf"\begin{{tabular}}{{{'l' * names}{'r' * (len(header) - names)}}}",
+        r"\toprule",
+        " & ".join(map(tex, header)) + r" \\",
+        r"\midrule",
+        *(" & ".join(row) + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def as_json(comparison: Comparison) -> str:
@@ -198,9 +229,9 @@ def as_json(comparison: Comparison) -> str:
             {
                 "metric": metric,
                 "systems": [first, second],
-                "difference": _plain(found.value),
-                "interval": _plain_parts(asdict(found.interval)),
-                "p": _plain(found.p_value),
+                "difference": without_nan(found.value),
+                "interval": without_nans(asdict(found.interval)),
+                "p": without_nan(found.p_value),
             }
             for (metric, first, second), found in comparison.differences.items()
         ],
@@ -222,8 +253,8 @@ def _system(result: SystemScores) -> dict[str, object]:
         "name": result.name,
         "scores": {
             name: {
-                "value": _plain(score.value),
-                **({"parts": _plain_parts(score.parts)} if score.parts else {}),
+                "value": without_nan(score.value),
+                **({"parts": without_nans(score.parts)} if score.parts else {}),
                 **_interval(result, name),
             }
             for name, score in result.scores.items()
@@ -233,16 +264,17 @@ def _system(result: SystemScores) -> dict[str, object]:
 
 def _interval(result: SystemScores, name: str) -> dict[str, object]:
     interval = result.intervals.get(name)
-    return {"interval": _plain_parts(asdict(interval))} if interval else {}
+    return {"interval": without_nans(asdict(interval))} if interval else {}
 
 
-def _plain_parts(parts: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: _plain(value) for name, value in parts.items()}
+def without_nans(parts: Mapping[str, T]) -> dict[str, T | None]:
+    """A record in which None stands for NaN."""
+    return {name: without_nan(value) for name, value in parts.items()}
 
 
-def _plain(value: float) -> float | None:
-    """JSON has no NaN."""
-    return None if math.isnan(value) else value
+def without_nan(value: T) -> T | None:
+    """None for NaN, which JSON does not have."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _ranked(comparison: Comparison, metric: Metric) -> list[str]:
@@ -283,7 +315,7 @@ def _both_ways(first: str, second: str) -> Iterator[tuple[str, str]]:
     yield second, first
 
 
-def pipes(row: Sequence[str]) -> str:
+def _pipes(row: Sequence[str]) -> str:
     """A row of a table in Markdown."""
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
@@ -291,6 +323,7 @@ def pipes(row: Sequence[str]) -> str:
 _TEX = str.maketrans(
     {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+    | {"†": r"$^\dagger$", NONE: "--"}
 )
 
 
