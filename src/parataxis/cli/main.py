@@ -2,25 +2,17 @@
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
 from parataxis import __version__
-from parataxis.cli.analyse import analyse
-from parataxis.cli.check import check
-from parataxis.cli.corpus import corpus
-from parataxis.cli.correlate import correlate
-from parataxis.cli.evaluate import evaluate, metrics
-from parataxis.cli.patterns import patterns
-from parataxis.cli.split import split
-from parataxis.cli.splitters import splitters
 from parataxis.cli.terminal import ReaderGoneError, is_reader_gone, warn
-from parataxis.cli.train import train
 from parataxis.errors import ParataxisError
 
-__all__ = ["EXIT_CODES", "app", "main"]
+__all__ = ["COMMANDS", "EXIT_CODES", "app", "main", "make_app"]
 
 BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -37,16 +29,22 @@ EXIT_CODES = {
 DEBUG_VARIABLE = "PARATAXIS_DEBUG"
 """Environment variable: where it is set, a bug shows its traceback."""
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Split long, complex English sentences into simple ones with the same meaning.",
-)
-for _command in (split, splitters, patterns, check, analyse, evaluate, correlate, metrics, train):
-    app.command()(_command)
-app.add_typer(corpus)
+COMMANDS = {
+    name: f"parataxis.cli.{module}"
+    for name, module in {
+        "split": "split",
+        "splitters": "splitters",
+        "patterns": "patterns",
+        "check": "check",
+        "analyse": "analyse",
+        "evaluate": "evaluate",
+        "correlate": "correlate",
+        "metrics": "evaluate",
+        "train": "train",
+        "corpus": "corpus",
+    }.items()
+}
+"""In which module each command is; a group of commands is a Typer app of that name there."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -55,7 +53,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -65,6 +62,31 @@ def _options(
     ] = False,
 ) -> None:
     pass
+
+
+def make_app(names: Iterable[str]) -> typer.Typer:
+    """The command line with these commands."""
+    made = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Split long, complex English sentences into simple ones with the same meaning.",
+    )
+    made.callback()(_options)
+    for name in names:
+        command = getattr(import_module(COMMANDS[name]), name)
+        if isinstance(command, typer.Typer):
+            made.add_typer(command)
+        else:
+            made.command()(command)
+    return made
+
+
+def app(args: Sequence[str], **options: Any) -> Any:
+    """Run the command line. Only the command that is asked for is imported: the first result
+    should not wait for the others. Help and mistakes concern them all."""
+    return make_app(args[:1] if args[0] in COMMANDS else COMMANDS)(args=args, **options)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,7 +13,7 @@ from typing import get_args, get_type_hints
 
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
-from parataxis.cli.main import DEBUG_VARIABLE, EXIT_CODES, app
+from parataxis.cli.main import COMMANDS, DEBUG_VARIABLE, EXIT_CODES, make_app
 from parataxis.corpora.registry import corpus_formats
 from parataxis.metrics.registry import available_metrics
 from parataxis.plugins import Installed
@@ -52,6 +52,7 @@ class Parameter:
 
 def commands() -> dict[str, Callable[..., object]]:
     """The functions behind the commands, by name."""
+    app = make_app(COMMANDS)
     groups = [("", app)]
     for group in app.registered_groups:
         if group.typer_instance is not None:
