@@ -18,7 +18,8 @@ from parataxis.cli.corpus_inputs import (
 )
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import Progress, open_output
-from parataxis.corpora.leaks import NEAR, Leak, Overlap, Overlaps, find_overlaps
+from parataxis.corpora.leaks import NEAR, Overlap, Overlaps, find_overlaps
+from parataxis.reports.overlaps import overlap_cells
 
 __all__ = ["leaks", "overlap_records", "overlap_table"]
 
@@ -129,29 +130,14 @@ def overlap_records(found: Overlaps, allowed: float = 0.0) -> list[dict[str, obj
 
 def overlap_table(found: Overlaps, allowed: float = 0.0) -> str:
     """What was found in training, as a table."""
-    return plain_table(_HEADER, [_row(each, allowed) for each in found.leaks], right=range(1, 7))
-
-
-_HEADER = ("", "found", "of", "%", "different", "of", "%", "")
+    header, rows = overlap_cells(found, allowed)
+    return plain_table(header, rows, right=range(1, 7))
 
 
 def _text(comparison: _Comparison, show: int) -> str:
     head = f"{comparison.evaluation} in {comparison.train}\n"
     table = overlap_table(comparison.found, comparison.allowed)
     return head + table + "".join(_loud(comparison, show))
-
-
-def _row(leak: Leak, allowed: float) -> tuple[str, ...]:
-    return (
-        leak.kind.value,
-        f"{leak.found:,}",
-        f"{leak.total:,}",
-        _percent(leak.found, leak.total),
-        f"{leak.unique_found:,}",
-        f"{leak.unique_total:,}",
-        _percent(leak.unique_found, leak.unique_total),
-        "LEAK" if leak.is_leak(allowed) else "",
-    )
 
 
 def _loud(comparison: _Comparison, show: int) -> Iterator[str]:
@@ -185,7 +171,3 @@ def _noun(kind: Overlap) -> str:
 
 def _how(kind: Overlap) -> str:
     return "nearly " if kind in (Overlap.NEAR_SOURCES, Overlap.NEAR_SIMPLE) else ""
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.2f}" if whole else "0.00"

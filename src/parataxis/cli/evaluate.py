@@ -1,17 +1,17 @@
 """``parataxis evaluate``: how good systems are, side by side, by every automatic metric."""
 
-import shutil
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from parataxis.cli.folders import write_folder
 from parataxis.cli.inputs import STDIN, resolve_inputs
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
+from parataxis.corpora.example import Example
 from parataxis.errors import InputError
 from parataxis.metrics.protocol import Metric
 from parataxis.metrics.registry import ANALYSED, available_metrics, default_metrics, load_metric
@@ -32,7 +32,7 @@ from parataxis.reports.tables import (
     turned,
 )
 
-__all__ = ["evaluate", "metrics"]
+__all__ = ["as_text", "choose_metrics", "evaluate", "metrics", "write_report"]
 
 
 class ReportFormat(StrEnum):
@@ -104,14 +104,7 @@ def evaluate(
     read = _outputs(outputs or [])
     examples = read_examples(source, references or [], read)
     systems = [read_system(each, examples) for each in read]
-    has_references = all(example.references for example in examples)
-    chosen = [
-        load_metric(name)
-        for name in metric or default_metrics(references=has_references, analyser=analysed)
-    ]
-    for each in chosen:
-        if each.needs_references and not has_references:
-            raise InputError(f"The metric {each.name} needs a reference for every source.")
+    chosen = choose_metrics(metric, examples, analysed=analysed)
     resampler = Resampler(trials, seed) if trials else None
     total = sum(1 + len(systems) + len(example.references) for example in examples)
     with open_output(None) as out:
@@ -120,7 +113,7 @@ def evaluate(
                 examples, systems, chosen, resampler, lambda count: progress.advance(count, count)
             )
         if output is not None:
-            _write_report(comparison, output)
+            write_report("Systems compared", comparison, output)
         out.write(_WRITERS[output_format](comparison))
 
 
@@ -132,6 +125,21 @@ def metrics() -> None:
     ]
     with open_output(None) as out:
         out.write(plain_table(("metric", "what it says"), rows))
+
+
+def choose_metrics(
+    names: list[str] | None, examples: Sequence[Example], *, analysed: bool
+) -> list[Metric]:
+    """The metrics of these names, or those for which the examples have what they need."""
+    has_references = all(example.references for example in examples)
+    chosen = [
+        load_metric(name)
+        for name in names or default_metrics(references=has_references, analyser=analysed)
+    ]
+    for each in chosen:
+        if each.needs_references and not has_references:
+            raise InputError(f"The metric {each.name} needs a reference for every source.")
+    return chosen
 
 
 def _outputs(arguments: list[str]) -> list[Output]:
@@ -150,7 +158,7 @@ def _named(argument: str) -> tuple[str, str]:
     return (name, file) if mark and not Path(argument).exists() else ("", argument)
 
 
-def _text(comparison: Comparison) -> str:
+def as_text(comparison: Comparison) -> str:
     """The table, the parts of the metrics by the analyser, and all signatures."""
     header, rows = turned(*cells(comparison))
     parts = [plain_table(header, rows, right=range(1, len(header)))]
@@ -162,29 +170,24 @@ def _text(comparison: Comparison) -> str:
     return "\n".join([*parts, "\n".join(notes(comparison))]) + "\n"
 
 
-def _write_report(comparison: Comparison, folder: Path) -> None:
+def write_report(title: str, comparison: Comparison, folder: Path) -> None:
     """All forms of the table and the page; the folder gets them when all are made."""
     drawn = _sentence_metric(comparison)
     page = comparison_page(
-        "Systems compared",
+        title,
         comparison,
         figures(comparison, drawn),
         instructive(comparison, drawn) if drawn else [],
     )
     made = {
-        "scores.txt": _text(comparison),
+        "scores.txt": as_text(comparison),
         "scores.md": as_markdown(comparison),
         "scores.csv": as_csv(comparison),
         "scores.tex": as_latex(comparison),
         "scores.json": as_json(comparison),
         "report.html": page,
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        for name, text in made.items():
-            (Path(scratch) / name).write_text(text, encoding="utf-8")
-        for name in made:
-            shutil.move(Path(scratch) / name, folder / name)
+    write_folder(folder, made)
     warn(f"The report is in {folder / 'report.html'}.")
 
 
@@ -196,7 +199,7 @@ def _sentence_metric(comparison: Comparison) -> Metric | None:
 
 
 _WRITERS: dict[ReportFormat, Callable[[Comparison], str]] = {
-    ReportFormat.TEXT: _text,
+    ReportFormat.TEXT: as_text,
     ReportFormat.MARKDOWN: as_markdown,
     ReportFormat.CSV: as_csv,
     ReportFormat.LATEX: as_latex,

@@ -15,8 +15,9 @@ from parataxis.reports.compare import REFERENCE, Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["figures", "length_shares", "pattern_shares", "scores_by_length"]
+__all__ = ["figures", "length_shares", "new_figure", "pattern_shares", "scores_by_length"]
 
 MOST_SENTENCES = 6
 """Rewrites of more sentences are drawn together."""
@@ -57,16 +58,22 @@ def figures(comparison: Comparison, metric: Metric | None) -> dict[str, str]:
     return drawn
 
 
-def _draw(draw: "Callable[[Axes], None]") -> str:
+def new_figure(width: float, height: float) -> "Figure":
+    """An empty figure, its size in inches; a sentence says what to install without matplotlib."""
     try:
-        import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ParataxisError(
             "The figures need matplotlib; install it with: pip install 'parataxis[metrics]'."
         ) from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _draw(draw: "Callable[[Axes], None]") -> str:
+    figure = new_figure(7, 3)
+    import matplotlib as mpl
+
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(7, 3), layout="constrained")
         axes = figure.add_subplot()
         draw(axes)
         if axes.get_legend_handles_labels()[0]:

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from parataxis.errors import InputError, ParataxisError
 from parataxis.rewrite.record import Rewrite
+from parataxis.splitters.attention import Attention
 from parataxis.splitters.lstm.compose import compose, written
 from parataxis.splitters.lstm.model import SENTENCES, LoadedModel, open_model
 from parataxis.splitters.lstm.search import BEAM, Hypothesis, search
@@ -20,22 +17,12 @@ from parataxis.splitters.source import left_whole
 from parataxis.syntax.onnx import threads
 from parataxis.text.tokens import Token, tokenize
 
-__all__ = ["LONGEST", "Attention", "CopySplitter", "Seq2SeqSplitter"]
+__all__ = ["LONGEST", "CopySplitter", "Seq2SeqSplitter"]
 
 BATCH = 16
 """Sources that are searched side by side."""
 LONGEST = 250
 """Words of the longest sentence that is rewritten."""
-
-
-@dataclass(frozen=True)
-class Attention:
-    """How much each word of an output (a row of the weights) attended to each of its source.
-    "<split>" stands between two simple sentences."""
-
-    source: tuple[str, ...]
-    output: tuple[str, ...]
-    weights: NDArray[np.float32]
 
 
 class Seq2SeqSplitter:

@@ -7,6 +7,8 @@ from itertools import islice
 from parataxis.checks import Checker
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
+from parataxis.splitters.attention import Attention
+from parataxis.splitters.pointer.attention import pointing
 from parataxis.splitters.pointer.choose import (
     NAME,
     choose,
@@ -83,6 +85,18 @@ class PointerSplitter:
         with ThreadPoolExecutor(threads()) as pool:
             while window := list(islice(stream, BATCH * threads())):
                 yield from self._window(window, pool)
+
+    def attention(self, sentence: str) -> Attention:
+        """What the likeliest rewrite of a sentence pointed at, word by word. It is that of the
+        model alone: neither the checks nor the chance that the sentence stays whole are asked."""
+        words = [token.text for token in tokenize(sentence)]
+        features = read_source(words)
+        if not words or _untouched(sentence, words, features) is not None:
+            raise InputError(f"A sentence must have 1 to {LONGEST} words, not {len(words)}.")
+        decoder = self._loaded_decoder()
+        found = search(decoder, [features], beam=self.beam, caution=CAUTION)[0]
+        best = found.hypotheses[0].actions if found.hypotheses else ()
+        return pointing(decoder, features, words, best)
 
     def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
         words = [[token.text for token in tokenize(sentence)] for sentence in sentences]
