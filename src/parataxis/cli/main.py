@@ -41,6 +41,7 @@ COMMANDS = {
         "correlate": "correlate",
         "metrics": "evaluate",
         "train": "train",
+        "compare-datasets": "compare_datasets",
         "corpus": "corpus",
     }.items()
 }
@@ -75,7 +76,7 @@ def make_app(names: Iterable[str]) -> typer.Typer:
     )
     made.callback()(_options)
     for name in names:
-        command = getattr(import_module(COMMANDS[name]), name)
+        command = getattr(import_module(COMMANDS[name]), name.replace("-", "_"))
         if isinstance(command, typer.Typer):
             made.add_typer(command)
         else:

@@ -42,7 +42,11 @@ def read_output(path: Path, name: str = "") -> Output:
 
 
 def read_examples(
-    source: Path | None, references: Sequence[str], outputs: Sequence[Output] = ()
+    source: Path | None,
+    references: Sequence[str],
+    outputs: Sequence[Output] = (),
+    *,
+    bare: bool = False,
 ) -> list[Example]:
     """The sources and their references, from whatever was given.
 
@@ -50,19 +54,20 @@ def read_examples(
     or corpora that are matched by their sources. Without it, the references are corpora, named as
     everywhere (``hsplit:source.txt,ref1.txt,ref2.txt``), which bring their sources. Without
     references, the sources are those of the first output, which must then be JSON lines. Where
-    there are references, every source must have one.
+    there are references, every source must have one. ``bare`` lets corpora have none at all.
     """
     if source is not None:
         found = _with_source(source, references)
     elif references:
-        found = _of_corpora(references, aligned=any(each.is_aligned for each in outputs))
+        aligned = any(each.is_aligned for each in outputs)
+        found = _of_corpora(references, aligned=aligned, bare=bare)
     elif outputs and (records := outputs[0].records) is not None:
         return [replace(example, references=()) for example in gather(records)]
     else:
         raise InputError("The sources are not known; name their file with --source.")
-    bare = [example for example in found if not example.references]
-    if references and bare:
-        raise InputError(f'There is no reference for "{shortened(bare[0].source)}".')
+    without = [example for example in found if not example.references]
+    if references and without and not (bare and len(without) == len(found)):
+        raise InputError(f'There is no reference for "{shortened(without[0].source)}".')
     return found
 
 
@@ -109,12 +114,12 @@ def _with_source(source: Path, references: Sequence[str]) -> list[Example]:
     ]
 
 
-def _of_corpora(references: Sequence[str], *, aligned: bool) -> list[Example]:
+def _of_corpora(references: Sequence[str], *, aligned: bool, bare: bool) -> list[Example]:
     """The examples of the corpora, one for each source; but where outputs are aligned with them,
     one for each line."""
     parts = [list(_read([parse_corpus(each)])) for each in references]
     for name, part in zip(references, parts, strict=True):
-        if not any(example.references for example in part):
+        if not bare and not any(example.references for example in part):
             raise InputError(
                 f"{name} has sources without references; if these are the references, name the "
                 f"sources with --source, or both as parallel:SOURCES,{name}."

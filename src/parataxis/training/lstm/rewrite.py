@@ -14,7 +14,7 @@ from parataxis.splitters.lstm.model import TRIPLES, Description
 from parataxis.splitters.lstm.triples import TriplesSplitter
 from parataxis.training.lstm.data import read_corpora
 
-__all__ = ["rewrite_corpora"]
+__all__ = ["rewrite_corpora", "rewrite_examples"]
 
 log = logging.getLogger(__name__)
 
@@ -27,10 +27,19 @@ def rewrite_corpora(
 ) -> int:
     """Write a rewrite of each source of the corpora, with the id of its example, and return their
     number; the file appears when all are written."""
-    description = Description.read(model)
     examples = gather(read_corpora(names, limit))
+    rewrite_examples(model, examples, output, beam=beam, name=", ".join(names))
+    return len(examples)
+
+
+def rewrite_examples(
+    model: Path, examples: Sequence[Example], output: Path, *, beam: int, name: str
+) -> None:
+    """Write a rewrite of each source, with the id of its example; the file appears when all are
+    written. Messages call the examples by ``name``."""
+    description = Description.read(model)
     rewrites = (
-        _from_triples(TriplesSplitter(model, beam=beam), examples, names)
+        _from_triples(TriplesSplitter(model, beam=beam), examples, name)
         if description.reads == TRIPLES
         else (CopySplitter if description.copies else Seq2SeqSplitter)(model, beam=beam).pipe(
             example.source for example in examples
@@ -41,12 +50,11 @@ def rewrite_corpora(
             write(to_json(rewrite.model_copy(update={"id": example.id})))
             if number % _EVERY == 0 or number == len(examples):
                 log.info("%d of %d sources are rewritten", number, len(examples))
-    return len(examples)
 
 
 def _from_triples(
-    splitter: TriplesSplitter, examples: Sequence[Example], names: Sequence[str]
+    splitter: TriplesSplitter, examples: Sequence[Example], name: str
 ) -> Iterator[Rewrite]:
     if not any(example.triples for example in examples):
-        raise InputError(f"{', '.join(names)} has no triples, and {splitter.name} reads them.")
+        raise InputError(f"{name} has no triples, and {splitter.name} reads them.")
     return (splitter.rewrite(example.source, example.triples) for example in examples)

@@ -1,0 +1,1 @@
+"""Human studies: what people are asked about rewrites, and what their answers say."""

@@ -1,0 +1,108 @@
+"""A blinded study: rewrites of several systems as items that do not tell whose they are.
+
+The items are rewrites like any other. The name of the system is replaced by an opaque one, the id
+by a random one, and all else that a system says about its rewrite is left out. The key, which
+people who rate must not see, is a file of its own, outside the folder of the study.
+"""
+
+import csv
+import io
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from parataxis.corpora.example import Example
+from parataxis.corpora.files import write_files
+from parataxis.corpora.sentences import running_text
+from parataxis.rewrite.jsonl import to_json
+from parataxis.rewrite.record import Rewrite
+
+__all__ = ["ITEMS", "KEY", "STUDY", "Blinded", "KeyRow", "blind", "write_study"]
+
+ITEMS, STUDY, KEY = "items.jsonl", "study.yaml", "study-key.csv"
+
+
+class KeyRow(NamedTuple):
+    """What an item really is: whose rewrite, and of which example."""
+
+    id: str
+    splitter: str
+    """The opaque name of the system in the items."""
+    system: str
+    example: str
+
+
+@dataclass(frozen=True)
+class Blinded:
+    """The items in the order in which they are shown, and the key to each."""
+
+    items: tuple[Rewrite, ...]
+    key: tuple[KeyRow, ...]
+
+
+def blind(
+    examples: Sequence[Example],
+    systems: Mapping[str, Sequence[tuple[str, ...]]],
+    *,
+    sources: int,
+    seed: int,
+) -> Blinded:
+    """The rewrites of so many sources, drawn by chance, by every system; those of one source
+    follow each other in an order drawn by chance. ``systems`` has a rewrite for each example.
+
+    People read running text, so that of tokenised corpora is put together again.
+
+    >>> ghent = Example("Ghent, a city, is old.", (), "corpus:1")
+    >>> rewrites = {"mine": [("Ghent is a city.", "It is old.")], "yours": [("Ghent is old.",)]}
+    >>> found = blind([ghent], rewrites, sources=30, seed=1)
+    >>> [item.splitter for item in found.items], [row.system for row in found.key]
+    (['system-2', 'system-1'], ['mine', 'yours'])
+    """
+    chance = random.Random(seed)
+    names = list(systems)
+    chance.shuffle(names)
+    opaque = {name: f"system-{number}" for number, name in enumerate(names, start=1)}
+    items, key = [], []
+    used: set[str] = set()
+    for place in chance.sample(range(len(examples)), min(sources, len(examples))):
+        for name in chance.sample(names, len(names)):
+            id_ = _unused(chance, used)
+            items.append(
+                Rewrite(
+                    source=running_text(examples[place].source),
+                    simple=tuple(map(running_text, systems[name][place])),
+                    splitter=opaque[name],
+                    id=id_,
+                )
+            )
+            key.append(KeyRow(id_, opaque[name], name, examples[place].id))
+    return Blinded(tuple(items), tuple(key))
+
+
+def _unused(chance: random.Random, used: set[str]) -> str:
+    while (id_ := f"{chance.getrandbits(40):010x}") in used:
+        pass
+    used.add(id_)
+    return id_
+
+
+def write_study(blinded: Blinded, rubric: str, folder: Path, key: Path) -> None:
+    """Write the items and the description of the study into its folder, and the key elsewhere;
+    all appear when all are written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with write_files([folder / ITEMS, folder / STUDY, key]) as (item, line, row):
+        for each in blinded.items:
+            item(to_json(each))
+        line(f"# Blinded rewrites; for: parataxis study create {STUDY} --items {ITEMS}")
+        line(f"rubric: {rubric}")
+        line(f"items: {ITEMS}")
+        for values in (KeyRow._fields, *blinded.key):
+            row(_as_csv(values))
+
+
+def _as_csv(values: Sequence[str]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(values)
+    return out.getvalue()
