@@ -39,6 +39,7 @@ COMMANDS = {
         "analyse": "analyse",
         "evaluate": "evaluate",
         "correlate": "correlate",
+        "diagnose": "diagnose",
         "metrics": "evaluate",
         "train": "train",
         "compare-datasets": "compare_datasets",

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["figures", "length_shares", "new_figure", "pattern_shares", "scores_by_length"]
+__all__ = [
+    "figures",
+    "length_shares",
+    "new_figure",
+    "pattern_shares",
+    "plain_label",
+    "scores_by_length",
+]
 
 MOST_SENTENCES = 6
 """Rewrites of more sentences are drawn together."""
@@ -107,7 +114,7 @@ def length_shares(comparison: Comparison) -> Mapping[str, Sequence[float]]:
 def _lengths(axes: "Axes", comparison: Comparison) -> None:
     centres = [(low + high) / 2 for low, high in pairwise(LENGTHS)]
     for name, shares in length_shares(comparison).items():
-        axes.plot(centres, shares, label=_label(name), linewidth=1.5)
+        axes.plot(centres, shares, label=plain_label(name), linewidth=1.5)
     axes.set_xlabel("tokens")
     axes.set_ylabel("% of simple sentences")
 
@@ -120,7 +127,7 @@ def _splits(axes: "Axes", comparison: Comparison) -> None:
         numbers = np.arange(1, MOST_SENTENCES + 1)
         shares = [100 * counts[int(number)] / max(1, len(rewrites)) for number in numbers]
         axes.bar(
-            numbers + (place - (len(texts) - 1) / 2) * width, shares, width, label=_label(name)
+            numbers + (place - (len(texts) - 1) / 2) * width, shares, width, label=plain_label(name)
         )
     labels = [*map(str, range(1, MOST_SENTENCES)), f"{MOST_SENTENCES}+"]
     axes.set_xticks(range(1, MOST_SENTENCES + 1), labels)
@@ -148,7 +155,7 @@ def scores_by_length(
 def _by_length(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
     groups, scores = scores_by_length(comparison, metric)
     for name, values in scores.items():
-        axes.plot(range(len(groups)), values, marker="o", markersize=3, label=_label(name))
+        axes.plot(range(len(groups)), values, marker="o", markersize=3, label=plain_label(name))
     axes.set_xticks(range(len(groups)), groups)
     axes.set_xlabel("tokens of the source")
     axes.set_ylabel(metric.name)
@@ -175,13 +182,13 @@ def _parts(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
         offset = (place - (len(shares) - 1) / 2) * width
         places = [number + offset for number, part in enumerate(parts) if part in found]
         axes.bar(
-            places, [found[part] for part in parts if part in found], width, label=_label(name)
+            places, [found[part] for part in parts if part in found], width, label=plain_label(name)
         )
     axes.set_xticks(range(len(parts)), parts)
     axes.set_ylabel("%")
 
 
-def _label(name: str) -> str:
+def plain_label(name: str) -> str:
     """A name as matplotlib shows it: it sets formulas between dollars, and hides what starts with
     an underscore."""
     return f" {name}".replace("$", r"\$") if name.startswith("_") else name.replace("$", r"\$")

@@ -17,6 +17,7 @@ from parataxis.splitters.pointer.actions import (
     FORM_NAMES,
     FORMS,
     NEXT,
+    WHOLE,
 )
 from parataxis.splitters.pointer.features import Features
 from parataxis.splitters.pointer.search import Decoder, Place, search
@@ -69,7 +70,16 @@ class _Guided:
     def step(self, memory: Any, place: Place) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Allow for the next action of the way, and no other."""
         logs, recurrent = self._decoder.step(memory, place)
-        self.rows.append(np.exp(logs[0, 0, COPY : COPY + self._words]))
+        self.rows.append(_chances(logs[0, 0])[COPY : COPY + self._words])
         only = np.full_like(logs, _NEVER)
         only[:, :, next(self._actions)] = 0.0
         return only, recurrent
+
+
+def _chances(logs: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How likely the actions are, given that the source does not stay whole."""
+    others = logs.astype(np.float64)
+    others[WHOLE] = -np.inf
+    found = np.exp(others - others.max())
+    shares: NDArray[np.float32] = (found / found.sum()).astype(np.float32)
+    return shares
