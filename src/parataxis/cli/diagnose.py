@@ -5,6 +5,7 @@ import sys
 import typer
 
 from parataxis.cli.diagnose_attention import attention
+from parataxis.cli.diagnose_errors import errors, table
 from parataxis.cli.diagnose_memorisation import memorisation, probes
 
 __all__ = ["diagnose"]
@@ -17,7 +18,7 @@ diagnose = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="See whether a splitter cheats: what it recites, where it looks, what it gets wrong.",
 )
-for _command in (memorisation, probes, attention):
+for _command in (memorisation, probes, attention, errors, table):
     diagnose.command()(_command)
 
 

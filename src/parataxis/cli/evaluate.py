@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from parataxis.cli.folders import write_folder
-from parataxis.cli.inputs import STDIN, resolve_inputs
+from parataxis.cli.inputs import STDIN, named_file, resolve_inputs
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.corpora.example import Example
@@ -146,16 +146,10 @@ def _outputs(arguments: list[str]) -> list[Output]:
     """What the systems wrote, each under its name."""
     if not arguments:
         resolve_inputs([])  # says so where nothing is piped in
-    named = [_named(argument) for argument in arguments or [STDIN]]
+    named = [named_file(argument) for argument in arguments or [STDIN]]
     if [file for _, file in named].count(STDIN) > 1:
         raise InputError("Standard input (-) can be read only once.")
     return [read_output(Path(file), name) for name, file in named]
-
-
-def _named(argument: str) -> tuple[str, str]:
-    """The name of a system, where one was given, and its file."""
-    name, mark, file = argument.partition("=")
-    return (name, file) if mark and not Path(argument).exists() else ("", argument)
 
 
 def as_text(comparison: Comparison) -> str:

@@ -18,7 +18,7 @@ from typing import BinaryIO, cast
 
 from parataxis.errors import InputError
 
-__all__ = ["STDIN", "Input", "Lines", "resolve_inputs"]
+__all__ = ["STDIN", "Input", "Lines", "named_file", "resolve_inputs"]
 
 STDIN = "-"
 """The argument that stands for standard input."""
@@ -151,6 +151,16 @@ class Lines(Iterator[str]):
 
 def _has_words(text: str) -> bool:
     return bool(text) and not text.isspace()
+
+
+def named_file(argument: str) -> tuple[str, str]:
+    """The name of a system, where "NAME=FILE" gives one, and its file.
+
+    >>> named_file("COPY512=copy.jsonl"), named_file("copy.jsonl")
+    (('COPY512', 'copy.jsonl'), ('', 'copy.jsonl'))
+    """
+    name, mark, file = argument.partition("=")
+    return (name, file) if mark and not Path(argument).exists() else ("", argument)
 
 
 def resolve_inputs(arguments: Sequence[str]) -> list[Input]:

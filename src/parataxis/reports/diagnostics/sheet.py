@@ -1,0 +1,194 @@
+"""The error analysis of Aharoni and Goldberg (2018, table 7): a sheet on which the checks mark each
+simple sentence, for a person to correct, and the table that is made from it.
+
+A simple sentence is *correct*, *unsupported* (it says what the source does not say) or *repeated*
+(it says again what a sentence before it said). A fact of the source that no sentence says has a
+line of its own, *missing*; where it is not missing after all, that line is marked *kept*.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from parataxis.corpora.contents import words
+from parataxis.errors import InputError
+from parataxis.rewrite.record import Finding, Kind, Rewrite
+
+__all__ = ["COLUMNS", "Line", "Mark", "Tally", "as_sheet", "marked", "read_sheet", "tallies"]
+
+BYTE_ORDER_MARK = "\ufeff"
+"""By which spreadsheets know that a file is UTF-8."""
+
+COLUMNS = ("system", "id", "source", "n", "sentence", "checks", "mark", "why")
+
+
+class Mark(StrEnum):
+    """What is said of a simple sentence, or of a fact of the source."""
+
+    CORRECT = "correct"
+    UNSUPPORTED = "unsupported"
+    REPEATED = "repeated"
+    MISSING = "missing"
+    KEPT = "kept"
+
+
+_OF_SENTENCES = (Mark.CORRECT, Mark.UNSUPPORTED, Mark.REPEATED)
+_OF_FACTS = (Mark.MISSING, Mark.KEPT)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the sheet: a simple sentence with its number, or a fact without one.
+
+    ``checks`` is the mark of the checks (None where a person added the line), ``mark`` the one
+    that counts, and ``why`` what the checks found.
+    """
+
+    system: str
+    id: str
+    source: str
+    number: int | None
+    text: str
+    checks: Mark | None
+    mark: Mark
+    why: str = ""
+
+
+def marked(
+    rewrite: Rewrite, system: str, references: Sequence[Sequence[str]] = ()
+) -> Iterator[Line]:
+    """The lines of a rewrite that carries its findings.
+
+    References tell more than the checks can: a word that one of them has is no new fact, and
+    what one of them does without, at least most of its words, is not missing.
+    """
+    known = [{word for sentence in each for word in words(sentence)} for each in references]
+    findings = [each for each in rewrite.findings or () if not _is_settled(each, known)]
+    id_ = rewrite.id or ""
+    for number, sentence in enumerate(rewrite.simple):
+        about = [each for each in findings if each.sentence == number]
+        mark = _mark({each.kind for each in about})
+        why = " ".join(each.message for each in about)
+        yield Line(system, id_, rewrite.source, number + 1, sentence, mark, mark, why)
+    for each in findings:
+        if each.kind is Kind.LOST:
+            found = Mark.MISSING
+            yield Line(system, id_, rewrite.source, None, each.words, found, found, each.message)
+
+
+def _mark(kinds: set[Kind]) -> Mark:
+    if Kind.REPEATED in kinds:
+        return Mark.REPEATED
+    return Mark.UNSUPPORTED if kinds & {Kind.NEW, Kind.RELATION} else Mark.CORRECT
+
+
+def _is_settled(finding: Finding, references: Sequence[set[str]]) -> bool:
+    if not references:
+        return False
+    wanted = set(words(finding.words))
+    if finding.kind is Kind.NEW:
+        return wanted <= set().union(*references)
+    if finding.kind is Kind.LOST:
+        return not all(2 * len(wanted & known) >= len(wanted) for known in references)
+    return False
+
+
+def as_sheet(lines: Iterable[Line]) -> str:
+    """The sheet as CSV that spreadsheets open."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for line in lines:
+        number = "" if line.number is None else line.number
+        head = (line.system, line.id, line.source, number, line.text)
+        writer.writerow((*head, line.checks or "", line.mark.value, line.why))
+    return BYTE_ORDER_MARK + out.getvalue()
+
+
+def read_sheet(text: str, name: str) -> list[Line]:
+    """The lines of a sheet, however a spreadsheet has saved it: with commas, semicolons or tabs."""
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    header = text.partition("\n")[0]
+    delimiter = max(",;\t", key=header.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    missing = [column for column in COLUMNS[:-1] if column not in (reader.fieldnames or ())]
+    if missing:
+        raise InputError(
+            f'{name} has no column "{missing[0]}": it is no sheet of `parataxis diagnose errors`.'
+        )
+    try:
+        lines = [
+            _line(row, f"{name}, line {reader.line_num}") for row in reader if any(_cells(row))
+        ]
+    except csv.Error as error:
+        raise InputError(f"{name}, line {reader.line_num}: {error}.") from error
+    if not lines:
+        raise InputError(f"There is no line in {name}.")
+    return lines
+
+
+def _cells(row: Mapping[str, str | None]) -> Iterator[str]:
+    return (value for value in row.values() if isinstance(value, str))
+
+
+def _line(row: Mapping[str, str | None], where: str) -> Line:
+    cells = {column: (row.get(column) or "").strip() for column in COLUMNS}
+    number = cells["n"].removesuffix(".0")  # some spreadsheets write whole numbers like that
+    if number and not number.isdecimal():
+        raise InputError(f'{where}: "{number}" is not the number of a sentence.')
+    allowed = _OF_SENTENCES if number else _OF_FACTS
+    mark = _read_mark(cells["mark"], allowed, where)
+    checks = _read_mark(cells["checks"], allowed, where) if cells["checks"] else None
+    return Line(
+        cells["system"],
+        cells["id"],
+        cells["source"],
+        int(number) if number else None,
+        cells["sentence"],
+        checks,
+        mark,
+        cells["why"],
+    )
+
+
+def _read_mark(text: str, allowed: Sequence[Mark], where: str) -> Mark:
+    found = [mark for mark in allowed if mark.value == text.lower()]
+    if not found:
+        raise InputError(f'{where}: the mark must be {" or ".join(allowed)}, not "{text}".')
+    return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """A row of table 7; ``agreed`` of ``lines`` are marked as the checks marked them."""
+
+    system: str
+    sources: int
+    counts: Mapping[Mark, int]
+    agreed: int
+    lines: int
+
+    @property
+    def sentences(self) -> int:
+        """How many simple sentences there are."""
+        return sum(self.counts[mark] for mark in _OF_SENTENCES)
+
+
+def tallies(lines: Iterable[Line]) -> list[Tally]:
+    """A tally for each system, in the order in which they come."""
+    by_system: dict[str, list[Line]] = {}
+    for line in lines:
+        by_system.setdefault(line.system, []).append(line)
+    return [
+        Tally(
+            system,
+            len({(line.id, line.source) for line in found}),
+            Counter(line.mark for line in found),
+            sum(line.mark is line.checks for line in found),
+            len(found),
+        )
+        for system, found in by_system.items()
+    ]
