@@ -12,6 +12,7 @@ import typer
 
 from parataxis.cli.corpus_inputs import CORPUS_HELP
 from parataxis.cli.evaluate import as_text, choose_metrics, write_report
+from parataxis.cli.folders import write_folder
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.corpora.leaks import Overlap
@@ -24,7 +25,7 @@ from parataxis.studies.blind import KEY, blind, write_study
 
 if TYPE_CHECKING:
     from parataxis.corpora.example import Example
-    from parataxis.training.lstm.datasets import Trained, TrainingSet
+    from parataxis.training.lstm.datasets import Outcome, TrainingSet
 
 __all__ = ["compare_datasets"]
 
@@ -137,7 +138,7 @@ def compare_datasets(
     chosen = choose_metrics(metric, examples, analysed=analysed)
     for each in chosen:
         _ = each.signature  # where sacrebleu is missing, say so before training
-    trained: list[Trained] = []
+    trained: list[Outcome] = []
     if named:
         sets = _training_sets(named, validation or [])
         trained = _train(sets, examples, output, steps, config, change or [], limit, resume)
@@ -157,9 +158,9 @@ def compare_datasets(
             )
         write_report("Training sets compared", comparison, output)
         if trained:
-            table = markdown_table(*_training_cells(trained))
-            (output / "training.md").write_text(table, encoding="utf-8")
-            out.write(_right(*_training_cells(trained)) + "\n")
+            table = _training_cells(trained)
+            write_folder(output, {"training.md": markdown_table(*table)})
+            out.write(plain_table(*table, right=range(1, len(table[0]))) + "\n")
         study = blind(
             examples,
             {system.name: system.rewrites for system in systems},
@@ -183,7 +184,7 @@ def _train(
     changes: Sequence[str],
     limit: int | None,
     resume: bool,
-) -> "list[Trained]":
+) -> "list[Outcome]":
     if steps is None:
         raise InputError("Say with --steps how many steps each model is trained.")
     if find_spec("torch") is None:
@@ -229,7 +230,7 @@ def _training_sets(
     """The training sets, each with its validation set: its own, or that of all."""
     from parataxis.training.lstm.datasets import TrainingSet
 
-    names = {name for name, _ in named}
+    names = [name for name, _ in named]
     own: dict[str, list[str]] = {}
     for word in validation:
         name, equals, rest = word.partition("=")
@@ -249,7 +250,7 @@ def _corpora(word: str) -> list[str]:
     return [word] if Path(word).exists() else [part for part in word.split("+") if part]
 
 
-def _training_cells(trained: "Sequence[Trained]") -> tuple[list[str], list[list[str]]]:
+def _training_cells(trained: "Sequence[Outcome]") -> tuple[list[str], list[list[str]]]:
     """What each training set holds, how much of the test set, and how its run went."""
     header = ["training set", "sources", "references", "test sources seen", "simple sentences seen"]
     header += ["steps", "best", "perplexity"]
@@ -266,7 +267,3 @@ def _training_cells(trained: "Sequence[Trained]") -> tuple[list[str], list[list[
         ]
         for each in trained
     ]
-
-
-def _right(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return plain_table(header, rows, right=range(1, len(header)))

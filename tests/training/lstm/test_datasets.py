@@ -204,6 +204,16 @@ def test_datasets_rewrites_made_elsewhere_can_be_compared(
     assert main(["compare-datasets", *arguments, "-m", "bleu"]) == 0
     assert "perfect" in capsys.readouterr().out
     assert len(lines(out / "study" / "items.jsonl")) == 6
+    # Without references there is less to say.
+    sources = tmp_path / "sources.txt"
+    sources.write_text(mine.read_text(encoding="utf-8"), encoding="utf-8")
+    arguments[arguments.index(test_set)] = str(sources)
+    assert main(["compare-datasets", *arguments]) == 0
+    said = capsys.readouterr().out
+    assert "no references" in said
+    assert "bleu" not in said
+    assert main(["compare-datasets", *arguments, "-m", "bleu"]) == 2
+    assert "The metric bleu needs a reference for every source." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from parataxis.training.lstm.pipeline import MODEL, Recipe, train_lstm
 from parataxis.training.lstm.rewrite import rewrite_examples
 from parataxis.training.lstm.train import LAST, SCORES
 
-__all__ = ["RECORD", "Material", "Plan", "Trained", "TrainingSet", "train_each"]
+__all__ = ["RECORD", "Material", "Outcome", "Plan", "TrainingSet", "train_each"]
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Material:
 
 
 @dataclass(frozen=True)
-class Trained:
+class Outcome:
     """What became of a training set: the rewrites, and how the run went."""
 
     name: str
@@ -105,7 +105,7 @@ class Trained:
 
 def train_each(
     plan: Plan, sets: Sequence[TrainingSet], test: Sequence[Example], *, resume: bool = False
-) -> list[Trained]:
+) -> list[Outcome]:
     """Train a model on each training set, and let it rewrite the test set.
 
     All that can be wrong with the corpora is found before the first run. A training set that
@@ -125,7 +125,7 @@ def train_each(
     for number, (each, material) in enumerate(zip(sets, materials, strict=True), start=1):
         log.info("%s: training set %d of %d", each.name, number, len(sets))
         _rewrite(plan, each, test, config)
-        found.append(_trained(plan, each.name, material, config))
+        found.append(_outcome(plan, each.name, material, config))
     return found
 
 
@@ -168,7 +168,7 @@ def _material(each: TrainingSet, test: Sequence[Example], limit: int | None) -> 
     return material
 
 
-def _trained(plan: Plan, name: str, material: Material, config: Config) -> Trained:
+def _outcome(plan: Plan, name: str, material: Material, config: Config) -> Outcome:
     """How a run went, by its table of epochs."""
     with (plan.run(name) / SCORES).open(newline="", encoding="utf-8") as stream:
         epochs = list(csv.DictReader(stream))
@@ -178,7 +178,7 @@ def _trained(plan: Plan, name: str, material: Material, config: Config) -> Train
         return bleu, -float(epoch["perplexity"])
 
     best = max(epochs, key=value)
-    return Trained(
+    return Outcome(
         name,
         plan.rewrites(name),
         material,

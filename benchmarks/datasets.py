@@ -1,0 +1,98 @@
+"""The test set of the 2019 report, and a WebSplit to train on that shares no triple with it.
+
+    parataxis corpus build-websplit release_v2-xml.tar.xz --to websplit-v1.0:DIR/websplit --tokens
+    python benchmarks/datasets.py --data DATA --output DIR
+
+DATA holds ``report2019/``. Into DIR go ``test.jsonl`` (the report's sources, with the references
+that our WebSplit has for them), ``report-websplit.jsonl`` and ``report-wikisplit.jsonl`` (the
+outputs that its tables 6 and 7 are about), and the parts of DIR/websplit. docs/datasets.md says
+what is made of them.
+"""
+
+import argparse
+import random
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from parataxis.corpora.choose import parse_corpus
+from parataxis.corpora.example import Example
+from parataxis.corpora.files import write_files
+from parataxis.corpora.formats.jsonl import Jsonl
+from parataxis.corpora.protocol import Report
+from parataxis.corpora.sentences import cut_line
+from parataxis.corpora.websplit.benchmark import WebSplit10, write_parts
+from parataxis.corpora.websplit.split import tied_groups
+from parataxis.rewrite.jsonl import to_json
+from parataxis.rewrite.record import Rewrite
+from parataxis.text.brackets import plain_brackets
+
+_VALIDATION = 0.05
+"""The share of the sentences that the validation part gets."""
+_OTHER = re.compile(r"\W+")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder with report2019/")
+    parser.add_argument("--output", type=Path, required=True, help="folder with websplit/")
+    options = parser.parse_args()
+    report, websplit = options.data / "report2019", options.output / "websplit"
+
+    examples = list(parse_corpus(f"websplit-v1.0:{websplit}").read(Report()))
+    known = {_letters(example.source): example for example in examples}
+    sources = _lines(report / "sources2.txt")
+    found = {
+        number: replace(known[_letters(source)], source=source, id=f"report:{number}")
+        for number, source in enumerate(sources, start=1)
+        if _letters(source) in known
+    }
+    Jsonl().write(found.values(), (options.output / "test.jsonl",))
+    for name in ("websplit", "wikisplit"):
+        lines = _lines(report / f"pred_{name}2.txt")
+        with write_files([options.output / f"report-{name}.jsonl"]) as (write,):
+            for number, example in found.items():
+                simple = cut_line(lines[number - 1], marked=True)
+                rewrite = Rewrite(
+                    source=example.source, simple=simple, splitter=name, id=example.id
+                )
+                write(to_json(rewrite))
+
+    parts = _parts(examples, found.values())
+    write_parts(websplit / WebSplit10.parts_file, parts)
+    sizes = ", ".join(f"{len(ids):,} {name}" for name, ids in parts.items())
+    sys.stdout.write(f"{len(found)} of {len(sources)} sources are in WebSplit. Parts: {sizes}.\n")
+
+
+def _parts(examples: list[Example], test: Iterable[Example]) -> dict[str, list[str]]:
+    """Sentences with a triple of the test set are left out, whole groups tied by triples go to
+    validation, and the rest is for training."""
+    sources = {_letters(example.source) for example in test}
+    taken = frozenset().union(*(e.triples for e in examples if _letters(e.source) in sources))
+    left = [example for example in examples if not example.triples & taken]
+    groups = tied_groups([example.triples for example in left])
+    random.Random(0).shuffle(groups)
+    validation: set[int] = set()
+    for group in groups:
+        if len(validation) + len(group) <= _VALIDATION * len(left):
+            validation.update(group)
+    return {
+        "TRAIN": [each.id for place, each in enumerate(left) if place not in validation],
+        "VALIDATION": [left[place].id for place in sorted(validation)],
+        "TEST": [each.id for each in examples if _letters(each.source) in sources],
+    }
+
+
+def _letters(text: str) -> str:
+    """The letters and digits of a sentence: tokenisers disagree on all else."""
+    return _OTHER.sub("", plain_brackets(text)).lower()
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+if __name__ == "__main__":
+    main()
