@@ -177,7 +177,7 @@ _AGREED = "as the checks"
 
 def _cells(found: Sequence[Tally]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows; a sheet that nobody has corrected agrees with the checks anyway."""
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             each.system,
             str(each.sources),

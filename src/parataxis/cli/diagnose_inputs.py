@@ -98,9 +98,10 @@ def predictions(
     first: int | None,
     progress: Progress,
 ) -> list[Rewrite]:
-    """What a system wrote: as it is stored in files, or as the splitter writes it now."""
+    """What a system wrote: all that is stored in files, or what the splitter writes now for the
+    first sources."""
     if files:
-        return read_stored(files)[:first]
+        return read_stored(files)
     if splitter is None:
         raise InputError("There is nothing to look at; name files of rewrites, or a --splitter.")
     if not examples:

@@ -115,7 +115,7 @@ def memorisation(
     with open_output(None) as out:
         with Progress(None, out) as progress:
             examples = read_evaluation(corpus, strict=strict)
-            written = predictions(files, splitter, examples, first, progress)
+            written = predictions(files, splitter, examples, first, progress)[:first]
             answers = _answers(probed, splitter, entities, examples, trains, first, progress)
             references = list(_references(islice(examples, first)))
             memory = Memory(

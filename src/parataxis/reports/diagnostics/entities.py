@@ -38,7 +38,7 @@ def names(analysis: Analysis) -> list[str]:
     """The names in a sentence: runs of proper nouns, in order."""
     found: list[list[int]] = []
     for word in analysis:
-        if word.upos != "PROPN":
+        if not word.xpos.startswith("NNP"):  # UD calls the "New" of "New York" an adjective
             continue
         if found and found[-1][-1] == word.index - 1:
             found[-1].append(word.index)

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from parataxis.checks import Checker
-from parataxis.checks.units import Sort, units
+from parataxis.checks.units import Sort, Unit, units
 from parataxis.corpora.example import Example
+from parataxis.rewrite.forms import is_known
 from parataxis.rewrite.record import Finding, Kind, Rewrite
 
 __all__ = ["REPEATS", "Memory", "Recital", "Said", "examine", "probe_source"]
@@ -163,8 +164,10 @@ def examine(rewrites: Iterable[Rewrite], memory: Memory, *, every_word: bool = F
 
 
 def _names_or_numbers(sentence: str, finding: Finding) -> bool:
-    return any(
-        unit.sort in (Sort.NAME, Sort.NUMBER)
-        for unit in units(sentence)
-        if finding.start <= unit.start < finding.end
-    )
+    found = [unit for unit in units(sentence) if finding.start <= unit.start < finding.end]
+    return any(unit.sort in (Sort.NAME, Sort.NUMBER) or _opens_as_name(unit) for unit in found)
+
+
+def _opens_as_name(unit: Unit) -> bool:
+    """Whether the first word of a sentence, which has a capital anyway, is most likely a name."""
+    return unit.is_fact and unit.start == 0 and not is_known(unit.key)
