@@ -1,0 +1,232 @@
+"""What a study is about, as its files give it: sources to be written, rewrites to be rated, and
+items whose answers are known."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from parataxis.corpora.files import read_lines
+from parataxis.corpora.protocol import Report
+from parataxis.corpora.sentences import cut_line, has_mark, on_one_line
+from parataxis.errors import InputError
+from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites, read_sources
+from parataxis.rewrite.record import Rewrite
+from parataxis.studies.records import Answers, Purpose, Value
+from parataxis.studies.study import Study
+from parataxis.studies.texts import Text
+
+__all__ = ["Expected", "Item", "Kind", "as_expected", "read_items"]
+
+Expected = Mapping[str, Value | Sequence[Value]]
+"""Known answers by question; a list names all that are right."""
+
+_SOURCE_COLUMNS = ("source", "complex", "original")
+_REWRITE_COLUMNS = ("rewrite", "simple", "target", "suggested rewrite")
+
+
+class Kind(StrEnum):
+    """What is to be done with an item."""
+
+    WRITE = "write"
+    RATE = "rate"
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something to be written or rated. ``rewrite`` is None where it is yet to be written."""
+
+    id: str
+    source: str
+    rewrite: Rewrite | None = None
+    purpose: Purpose = Purpose.ITEM
+    expected: Expected = field(default_factory=dict)
+    feedback: Text | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """Whether it is to be written or to be rated."""
+        return Kind.WRITE if self.rewrite is None else Kind.RATE
+
+
+def as_expected(expected: Expected, answers: Answers, tolerance: float = 0) -> dict[str, bool]:
+    """For each question whose answer is known, whether it was given.
+
+    >>> as_expected({"sensical": 5, "new": False}, {"sensical": 4, "new": False}, tolerance=1)
+    {'sensical': True, 'new': True}
+    """
+    return {
+        question: any(
+            _same(answers.get(question), right, tolerance)
+            for right in (known if isinstance(known, list | tuple) else [known])
+        )
+        for question, known in expected.items()
+    }
+
+
+def _same(given: Value, right: Any, tolerance: float) -> bool:
+    """Yes and no are no numbers, though Python takes them for some."""
+    if isinstance(given, bool) or isinstance(right, bool):
+        return given is right
+    if isinstance(given, int | float) and isinstance(right, int | float):
+        return abs(given - right) <= tolerance
+    if isinstance(given, str) and isinstance(right, str):
+        return on_one_line(given) == on_one_line(right)
+    return bool(given == right)
+
+
+def read_items(study: Study) -> list[Item]:
+    """All items of a study, from all its files; an id may be there only once."""
+    if study.items is None and study.write is None:
+        raise InputError(
+            f'The study "{study.name}" has nothing to do: it needs "items" (rewrites to be rated) '
+            'or "write" (sources to be rewritten).'
+        )
+    items: list[Item] = []
+    if study.write:
+        items += _some([Item(*line) for line in _sources(study.write.sources)], study.write.sources)
+    if study.items:
+        items += _some([_item(each) for each in _rewrites(study.items)], study.items)
+    if study.qualification:
+        items += _controls(study.qualification.training, Purpose.TRAINING)
+        items += _controls(study.qualification.test, Purpose.TEST)
+    if study.attention:
+        items += _controls(study.attention.items, Purpose.ATTENTION)
+    if study.known:
+        items += _controls(study.known.items, Purpose.KNOWN)
+    _refuse_repeated(items)
+    return items
+
+
+def _some(items: list[Item], path: Path) -> list[Item]:
+    if not items:
+        raise InputError(f"{path} has no items.")
+    return items
+
+
+def _refuse_repeated(items: Iterable[Item]) -> None:
+    seen: set[str] = set()
+    for item in items:
+        if item.id in seen:
+            raise InputError(f'Two items of the study have the id "{item.id}".')
+        seen.add(item.id)
+
+
+def _item(rewrite: Rewrite) -> Item:
+    return Item(rewrite.id or "", rewrite.source, rewrite)
+
+
+def _controls(path: Path | None, purpose: Purpose) -> list[Item]:
+    """Items with known answers. What is known must not travel with the rewrite that is shown."""
+    if path is None:
+        return []
+    found = []
+    for rewrite in _rewrites(path):
+        record = rewrite.model_dump(exclude_none=True)
+        expected, feedback = record.pop("expected", None), record.pop("feedback", None)
+        if not _is_expected(expected):
+            raise InputError(
+                f'The item "{rewrite.id}" of {path} needs "expected": answers by question.'
+            )
+        if feedback is not None and not isinstance(feedback, str | dict):
+            raise InputError(f'The "feedback" of the item "{rewrite.id}" of {path} is not a text.')
+        bare = Rewrite.model_validate(record)
+        found.append(Item(rewrite.id or "", rewrite.source, bare, purpose, expected, feedback))
+    return _some(found, path)
+
+
+def _is_expected(found: object) -> bool:
+    def is_value(each: object) -> bool:
+        return each is None or isinstance(each, bool | int | float | str)
+
+    return (
+        isinstance(found, dict)
+        and bool(found)
+        and all(
+            is_value(each) or (isinstance(each, list) and each and all(map(is_value, each)))
+            for each in found.values()
+        )
+    )
+
+
+def _sources(path: Path) -> Iterator[tuple[str, str]]:
+    match path.suffix.lower():
+        case ".jsonl" | ".json":
+            yield from ((line.id, line.source) for line in read_sources(_text(path), path.name))
+        case ".tsv" | ".csv":
+            for row in _rows(path):
+                yield row.id, row.cell(_SOURCE_COLUMNS, 0)
+        case _:
+            for number, line in enumerate(_text(path), start=1):
+                if line.strip():
+                    yield f"{path.name}:{number}", line.strip()
+
+
+def _rewrites(path: Path) -> Iterator[Rewrite]:
+    if path.suffix.lower() not in {".tsv", ".csv"}:
+        yield from read_rewrites(_text(path), path.name)
+        return
+    rows = list(_rows(path))
+    texts = [row.cell(_REWRITE_COLUMNS, 1) for row in rows]
+    marked = any(map(has_mark, texts))
+    for row, text in zip(rows, texts, strict=True):
+        yield Rewrite(
+            source=row.cell(_SOURCE_COLUMNS, 0),
+            simple=cut_line(text, marked=marked),
+            splitter=row.named.get("splitter") or row.named.get("system") or UNKNOWN_SPLITTER,
+            id=row.id,
+        )
+
+
+def _text(path: Path) -> Iterator[str]:
+    return (line for _, line in read_lines(path, Report(strict=True)))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of a table. ``named`` is empty where the table has no header."""
+
+    where: str
+    default_id: str
+    cells: Sequence[str]
+    named: Mapping[str, str]
+
+    @property
+    def id(self) -> str:
+        return self.named.get("id") or self.default_id
+
+    def cell(self, names: Sequence[str], place: int) -> str:
+        """The cell under one of the names, or at a place; it must not be empty."""
+        column = next((self.named[name] for name in names if name in self.named), None)
+        if column is None and not self.named and place < len(self.cells):
+            column = self.cells[place]
+        if column is None or not column.strip():
+            raise InputError(f'{self.where}: there is no "{names[0]}".')
+        return column.strip()
+
+
+def _rows(path: Path) -> Iterator[_Row]:
+    """The rows of a TSV or CSV file; the first is a header where it names a source."""
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    reader = csv.reader(_text_with_ends(path), delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    try:
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if header is None:
+                names = [cell.strip().lower() for cell in cells]
+                header = names if set(names) & set(_SOURCE_COLUMNS) else []
+                if header:
+                    continue
+            named = dict(zip(header, cells, strict=False))
+            where = f"{path.name}, line {reader.line_num}"
+            yield _Row(where, f"{path.name}:{reader.line_num}", cells, named)
+    except csv.Error as error:
+        raise InputError(f"{path.name}, line {reader.line_num}: {error}.") from error
+
+
+def _text_with_ends(path: Path) -> Iterator[str]:
+    return (f"{line}\n" for line in _text(path))
