@@ -121,7 +121,7 @@ def test_diagnose_memorisation_exposes_a_parrot(
     assert record["references"]["in_training"] == 0
     assert record["probes"]["probes"] == 3  # names in the sources: there are no triples in the test
     names = [each["entity"] for each in record["probes"]["entities"]]
-    assert names == ["Ada Morrow", "Bo Lee", "Vell Tower"]
+    assert names == ["Vell Tower", "Ada Morrow", "Bo Lee"]
     assert record["probes"]["with_training_sentence"] == 2
     assert {"simple sentences, verbatim", "vocabulary"} <= {
         each["kind"] for each in record["overlaps"]
@@ -163,7 +163,7 @@ def test_diagnose_probes_go_through_split(run: Run, train: Path, tmp_path: Path)
     made = run("diagnose", "probes", train)
     assert [json.loads(line) for line in made.out.splitlines()] == [
         {"id": name, "source": " ".join([name] * 3)}
-        for name in ("Ada Morrow", "Lund", "Vell Tower")
+        for name in ("Lund", "Vell Tower", "Ada Morrow")
     ]
     written = run("split", "--splitter", "parrot", "--input", "jsonl", "-", stdin=made.out)
     assert written.code == 0

@@ -211,7 +211,7 @@ def _entities(
     found = triple_entities(_noting(held, sources))
     if found:
         return found
-    found = sorted({name for names in source_names(sources) for name in names})
+    found = list(dict.fromkeys(chain.from_iterable(source_names(sources))))
     if not found:
         raise InputError("There is no entity to probe; name some with --entities.")
     return found

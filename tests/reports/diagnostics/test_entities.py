@@ -18,7 +18,7 @@ def test_triple_entities_are_names_each_once() -> None:
         Triple("Ajax_Park", "height", '"42 m"'),
     ]
     examples = [Example("s", (), str(number), frozenset([t])) for number, t in enumerate(triples)]
-    assert triple_entities(examples) == ["Ajax Park", "Alan Shepard", "Test pilot"]
+    assert triple_entities(examples) == ["Alan Shepard", "Test pilot", "Ajax Park"]
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_verdict_of_a_parrot_names_what_it_recites() -> None:
     assert found.probes is not None
     assert (found.probes.talkative, found.probes.reciting) == (3, 3)
     assert "knows its training set by heart" in found.headline()
-    assert '3 times (100.0 %) with a sentence of the training set. Of "Vell Tower" alone' in (
+    assert '3 times (100.0 %) with a sentence of the training set. Given "Vell Tower" alone' in (
         " ".join(found.sentences())
     )
 

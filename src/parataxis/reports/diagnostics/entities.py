@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from parataxis.corpora.contents import entities
 from parataxis.corpora.example import Example
 from parataxis.corpora.sentences import on_one_line
 from parataxis.syntax.analysis import Analysis
@@ -23,15 +24,12 @@ def plain_name(entity: str) -> str:
 
 
 def triple_entities(examples: Iterable[Example]) -> list[str]:
-    """The subjects and objects of all triples, each once, sorted, where a word of them
-    has a capital; what has none is mostly a number ("42 m")."""
-    found = {
-        plain_name(name)
-        for example in examples
-        for triple in example.triples
-        for name in (triple.subject, triple.object)
-    }
-    return sorted(name for name in found if any(word[:1].isupper() for word in name.split()))
+    """The subjects and objects of all triples, each once and in the order of the examples, where a
+    word of them has a capital; what has none is mostly a number ("42 m")."""
+    found: dict[str, None] = {}
+    for example in examples:
+        found |= dict.fromkeys(sorted(map(plain_name, entities(example.triples))))
+    return [name for name in found if any(word[:1].isupper() for word in name.split())]
 
 
 def names(analysis: Analysis) -> list[str]:
@@ -55,7 +53,7 @@ def source_names(sources: Iterable[str]) -> Iterator[list[str]]:
         yield names(analysis) if isinstance(analysis, Analysis) else []
 
 
-def find_entity(words: Sequence[str], entities: Iterable[str]) -> Span | None:
+def find_entity(words: Sequence[str], known: Iterable[str]) -> Span | None:
     """The words of the entity that a sentence names first; of two that begin there, the longer.
 
     >>> find_entity("The 3Arena in North Wall , Dublin".split(), ["North Wall, Dublin", "Dublin"])
@@ -63,7 +61,7 @@ def find_entity(words: Sequence[str], entities: Iterable[str]) -> Span | None:
     """
     lower = [word.lower() for word in words]
     best: Span | None = None
-    for entity in entities:
+    for entity in known:
         wanted = [token.text.lower() for token in tokenize(entity)]
         for start in range(len(lower) - len(wanted) + 1 if wanted else 0):
             if lower[start : start + len(wanted)] == wanted:

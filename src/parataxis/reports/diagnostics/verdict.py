@@ -80,12 +80,16 @@ class Memorisation:
 
     def headline(self) -> str:
         """The verdict in one sentence."""
-        return {
-            Level.RECITES: f"{self.system} knows its training set by heart and recites it.",
-            Level.INVENTS: f"{self.system} says what its source does not say, mostly in words of "
-            "its own: it makes things up rather than recites.",
-            Level.CLEAN: f"There is no sign that {self.system} recites its training set.",
-        }[self.level]
+        if self.level is Level.RECITES:
+            return f"{self.system} knows its training set by heart and recites it."
+        if self.level is Level.CLEAN:
+            return f"There is no sign that {self.system} recites its training set."
+        if self._excess("unsupported") >= MUCH:
+            return f"{self.system} says what its sources do not say, mostly in words of its own."
+        return (
+            f"{self.system} seldom recites its training set, but where its input says nothing it "
+            "makes something up."
+        )
 
     def sentences(self) -> list[str]:
         """The reasons, in plain words."""
@@ -111,16 +115,18 @@ class Memorisation:
 
     def _about_recited(self) -> str:
         own, known = self.predictions, self.references
-        text = (
-            f"{own.unsupported:,} ({_percent(own.share(own.unsupported))}) give a name or a number "
-            f"that their source does not give, and {own.recited:,} of these "
-            f"({_percent(own.share(own.recited))} of all) are training sentences: they were "
-            "remembered, not read."
-        )
-        if own.recited == 0:
+        if not own.unsupported:
+            text = "None gives a name or a number that its source does not give."
+        else:
             text = (
                 f"{own.unsupported:,} ({_percent(own.share(own.unsupported))}) give a name or a "
-                "number that their source does not give; none of these is a training sentence."
+                "number that their source does not give, and "
+            )
+            text += (
+                f"{own.recited:,} of these ({_percent(own.share(own.recited))} of all) are "
+                "training sentences: they were remembered, not read."
+                if own.recited
+                else "none of these is a training sentence."
             )
         if known is None:
             return text
@@ -135,7 +141,7 @@ class Memorisation:
         if probes is None or not probes.rewrites:
             return
         asked = len(probes.rewrites)
-        text = f"Given nothing but an entity, {REPEATS} times over, for {asked:,} entities, it "
+        text = f"Given nothing but an entity, said three times, for {asked:,} entities, it "
         if not probes.talkative:
             yield f"{text}never said anything that was not in the input."
             return
@@ -144,9 +150,10 @@ class Memorisation:
             f"and {probes.reciting:,} times ({_percent(probes.reciting / asked)}) with a sentence "
             "of the training set."
         )
-        example = next((each for each in probes.said if each.is_recited), None)
-        if example is not None:
-            text += f' Of "{_entity(example)}" alone it says: {example.sentence}'
+        recited = [each for each in probes.said if each.is_recited]
+        about = [each for each in recited if _entity(each) in each.sentence]
+        for example in (about or recited)[:1]:
+            text += f' Given "{_entity(example)}" alone it says: {example.sentence}'
         yield text
 
     def _about_evaluation(self) -> Iterator[str]:
