@@ -167,7 +167,7 @@ def probes(
     table 3). `parataxis split --format jsonl` rewrites them, and `diagnose memorisation --probes`
     reads the rewrites.
     """
-    asked = _entities(entities, [parse_corpus(corpus)], [], strict=strict)[:first]
+    asked = _entities(entities, [parse_corpus(corpus)], [], most=first, strict=strict)
     with open_output(None) as out:
         for name in asked:
             record = {"id": name, "source": probe_source(name)}
@@ -190,31 +190,44 @@ def _answers(
         if entities is not None:
             raise InputError("Who should be asked about the entities? Name a --splitter.")
         return []
-    asked = _entities(entities, trains, examples, strict=False)[:first]
+    asked = _entities(entities, trains, examples, most=first, strict=False)
     return rewrite_all(map(probe_source, asked), splitter, progress)
 
 
 def _entities(
-    file: Path | None, corpora: Sequence[Corpus], examples: Sequence[Example], *, strict: bool
+    file: Path | None,
+    corpora: Sequence[Corpus],
+    examples: Sequence[Example],
+    *,
+    most: int | None,
+    strict: bool,
 ) -> list[str]:
-    """The entities of a file, or of the examples, or else of corpora that are read now."""
+    """The first entities of a file, or of the examples, or else of corpora that are read now."""
     if file is not None:
         lines = (text for _, text in read_lines(file, Report(strict=True)))
         found = list(dict.fromkeys(filter(None, map(plain_name, lines))))
         if not found:
             raise InputError(f"There is no entity in {name_of(file)}.")
-        return found
+        return found[:most]
     held: Iterable[Example] = examples
     if not examples:
         held = chain.from_iterable(read_corpus(each, strict=strict) for each in corpora)
     sources: dict[str, None] = {}
     found = triple_entities(_noting(held, sources))
     if found:
-        return found
-    found = list(dict.fromkeys(chain.from_iterable(source_names(sources))))
+        return found[:most]
+    found = list(islice(_different(chain.from_iterable(source_names(sources))), most))
     if not found:
         raise InputError("There is no entity to probe; name some with --entities.")
     return found
+
+
+def _different(names: Iterable[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for name in names:
+        if name not in seen:
+            seen.add(name)
+            yield name
 
 
 def _noting(examples: Iterable[Example], sources: dict[str, None]) -> Iterator[Example]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
-from parataxis.corpora.leaks import Overlap, Overlaps
+from parataxis.corpora.leaks import Overlaps
 from parataxis.reports.diagnostics.document import (
     Block,
     Document,
@@ -76,7 +76,8 @@ class Memorisation:
     @property
     def is_leaky(self) -> bool:
         """Whether the evaluation set has most of its simple sentences in training."""
-        return self.overlaps is not None and _verbatim_share(self.overlaps) > LEAKY
+        known = self.references
+        return known is not None and known.share(known.verbatim) > LEAKY
 
     def headline(self) -> str:
         """The verdict in one sentence."""
@@ -157,17 +158,12 @@ class Memorisation:
         yield text
 
     def _about_evaluation(self) -> Iterator[str]:
-        if self.overlaps is None:
-            return
-        share = _percent(_verbatim_share(self.overlaps))
         if self.is_leaky:
             yield (
-                f"{share} of the simple sentences of {self.evaluation} are in the training set, so "
-                "that a high score on it says little about splitting; split the corpus by its "
-                "facts (`parataxis corpus split`) before systems are compared on it."
+                f"Since so much of {self.evaluation} is in the training set, a high score on it "
+                "says little about splitting; split the corpus by its facts (`parataxis corpus "
+                "split`) before systems are compared on it."
             )
-        else:
-            yield f"{share} of the simple sentences of {self.evaluation} are in the training set."
 
     def document(self) -> Document:
         """The verdict on a page."""
@@ -192,6 +188,7 @@ class Memorisation:
         if self.overlaps is not None:
             yield Heading(f"{self.evaluation} in {self.training}")
             yield Table(*overlap_cells(self.overlaps))
+            yield Paragraph("As `parataxis corpus leaks` counts, to which spaces matter.")
 
     def _rows(self) -> Iterator[tuple[str, Recital]]:
         yield self.system, self.predictions
@@ -259,11 +256,6 @@ class Memorisation:
                 for rewrite in self.probes.rewrites
             ],
         }
-
-
-def _verbatim_share(overlaps: Overlaps) -> float:
-    leak = overlaps[Overlap.SIMPLE]
-    return leak.found / leak.total if leak.total else 0.0
 
 
 def _row(name: str, recital: Recital) -> tuple[str, ...]:
