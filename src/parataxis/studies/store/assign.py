@@ -1,0 +1,250 @@
+"""What a person does next: qualify, then work, with control items in between."""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Select, exists, func, select, update
+
+from parataxis.rewrite.record import Rewrite
+from parataxis.studies.items import Kind
+from parataxis.studies.records import Purpose, is_identical
+from parataxis.studies.store.slots import claim, sweep
+from parataxis.studies.store.tables import answer, item, person, slot
+from parataxis.studies.store.types import PersonState, Stage, Task, TaskItem
+from parataxis.studies.store.work import EXPERT, Record, State, Work, lock_person, moment, task_kind
+from parataxis.studies.study import Controls, Role
+
+__all__ = [
+    "FINISHED",
+    "KINDS",
+    "Tally",
+    "barred",
+    "may_do_more",
+    "next_task",
+    "qualified_so_far",
+    "qualifying",
+    "tally_of",
+    "task",
+    "task_of",
+]
+
+Tally = Mapping[tuple[str, str, str], int]
+"""A person's slots by kind, purpose and state."""
+
+KINDS = {
+    Role.WRITER: (Kind.WRITE.value,),
+    Role.RATER: (Kind.RATE.value,),
+    Role.BOTH: (Kind.WRITE.value, Kind.RATE.value),
+    Role.EXPERT: (EXPERT,),
+}
+
+FINISHED = (State.DONE, State.SURPLUS)
+"""The states of what a person has done, whether or not it counts."""
+_SEEN_EVERY = 60_000
+
+
+def next_task(work: Work, code: str) -> Task | None:
+    """The task that the person holds, or else a new one, or None."""
+    me = lock_person(work, code)
+    _touch(work, me)
+    if barred(work, me) is not None:
+        return None
+    held = work.first(
+        _task_rows()
+        .where(slot.c.person_id == me.id, slot.c.state == State.LEASED)
+        .order_by(slot.c.leased_at.desc(), slot.c.id.desc())
+        .limit(1)
+    )
+    if held is not None:
+        return _renewed(work, held)
+    id_ = _new_slot(work, me)
+    return None if id_ is None else task_of(work, id_)
+
+
+def task(work: Work, code: str, slot_id: int) -> Task | None:
+    """A task that was given to the person, submitted or not; None for any other, and for one
+    that is void."""
+    row = work.first(
+        _task_rows()
+        .join(person, person.c.id == slot.c.person_id)
+        .where(slot.c.id == slot_id, person.c.code == code, slot.c.state != State.VOID)
+    )
+    return None if row is None else _as_task(work, row)
+
+
+def task_of(work: Work, slot_id: int) -> Task | None:
+    """The task of a slot."""
+    row = work.first(_task_rows().where(slot.c.id == slot_id))
+    return None if row is None else _as_task(work, row)
+
+
+def tally_of(work: Work, person_id: int) -> Tally:
+    """Count a person's slots."""
+    columns = (slot.c.kind, slot.c.purpose, slot.c.state)
+    query = select(*columns, func.count()).where(slot.c.person_id == person_id).group_by(*columns)
+    return {(kind, purpose, state): count for kind, purpose, state, count in work.rows(query)}
+
+
+def _touch(work: Work, me: Record) -> None:
+    if me.seen_at is None or abs(work.now - me.seen_at) > _SEEN_EVERY:
+        work.run(update(person).where(person.c.id == me.id).values(seen_at=work.now))
+
+
+def barred(work: Work, me: Record) -> Stage | None:
+    """Why a person may not begin anything."""
+    study = work.study
+    if me.state != PersonState.ACTIVE:
+        return Stage.BLOCKED
+    if me.paused:
+        return Stage.PAUSED
+    if study.consent is not None and me.consented_at is None:
+        return Stage.CONSENT
+    if me.background is None and any(question.required for question in study.background):
+        return Stage.BACKGROUND
+    return Stage.FAILED if me.qualified is False else None
+
+
+def _new_slot(work: Work, me: Record) -> int | None:
+    """Lease something to the person, by what their role and their progress ask for."""
+    tally = tally_of(work, me.id)
+    sweep(work)
+    for kind in KINDS[Role(me.role)]:
+        if kind == Kind.RATE:
+            left = qualifying(work, me)
+            if left is not None:
+                attempt = me.attempt if left is Purpose.TEST else 1
+                return _lease_control(work, me, left, attempt)
+        if not may_do_more(work, kind, tally):
+            continue
+        if kind == Kind.RATE and (control := _control_due(work, me, tally)) is not None:
+            return control
+        if (claimed := claim(work, me, kind, sum(tally.values()))) is not None:
+            return claimed
+    return None
+
+
+def may_do_more(work: Work, kind: str, tally: Tally) -> bool:
+    limit = None
+    if kind == Kind.WRITE and work.study.write:
+        limit = work.study.write.per_person
+    elif kind == Kind.RATE:
+        limit = work.study.rate.per_person
+    return limit is None or _done(tally, kind) < limit
+
+
+def _done(tally: Tally, kind: str) -> int:
+    return sum(tally.get((kind, Purpose.ITEM.value, state), 0) for state in FINISHED)
+
+
+def qualifying(work: Work, me: Record) -> Purpose | None:
+    """What is left of the qualification: training items, test items, or nothing."""
+    settings = work.study.qualification
+    if settings is None or me.role == Role.EXPERT or me.qualified is not None:
+        return None
+    for purpose, attempt in ((Purpose.TRAINING, 1), (Purpose.TEST, me.attempt)):
+        done, all_ = qualified_so_far(work, me, purpose, attempt)
+        if done < all_:
+            return purpose
+    return None
+
+
+def qualified_so_far(work: Work, me: Record, purpose: Purpose, attempt: int) -> tuple[int, int]:
+    """How many items of that purpose the person has submitted, and how many there are."""
+    all_ = work.first(select(func.count()).where(item.c.purpose == purpose))
+    done = work.first(
+        select(func.count()).where(
+            slot.c.person_id == me.id,
+            slot.c.purpose == purpose,
+            slot.c.attempt == attempt,
+            slot.c.state == State.DONE,
+        )
+    )
+    return (done[0] if done else 0, all_[0] if all_ else 0)
+
+
+def _control_due(work: Work, me: Record, tally: Tally) -> int | None:
+    """A control item, if the turn of one has come."""
+    done = _done(tally, Kind.RATE)
+    for purpose, controls in (
+        (Purpose.ATTENTION, work.study.attention),
+        (Purpose.KNOWN, work.study.known),
+    ):
+        shown = sum(count for (_, which, _), count in tally.items() if which == purpose)
+        if controls is not None and shown < _due(controls, me.seed, purpose, done):
+            leased = _lease_control(work, me, purpose, 1, chance=f"{me.seed}:{purpose}:{shown}")
+            if leased is not None:
+                return leased
+    return None
+
+
+def _due(controls: Controls, seed: int, purpose: Purpose, done: int) -> int:
+    """How many should have been shown after so many items: one in each stretch, at a place drawn
+    by chance, but never as the very first thing that somebody sees."""
+    stretch, place = divmod(done, controls.every)
+    chance = random.Random(f"{seed}:{purpose}:{stretch}:place")
+    return stretch + (place >= min(chance.randrange(controls.every) + 1, controls.every - 1 or 1))
+
+
+def _lease_control(
+    work: Work, me: Record, purpose: Purpose, attempt: int, *, chance: str | None = None
+) -> int | None:
+    """Give the person an item of that purpose that they have not had: the next one of the file,
+    or one drawn by chance. Nobody else waits for it, so the lease has no end."""
+    had = exists().where(
+        slot.c.item_id == item.c.id, slot.c.person_id == me.id, slot.c.attempt == attempt
+    )
+    found = work.rows(
+        select(item.c.id, item.c.rank).where(item.c.purpose == purpose, ~had).order_by(item.c.id)
+    )
+    if not found:
+        return None
+    chosen = found[0] if chance is None else random.Random(chance).choice(found)
+    return work.insert(
+        slot,
+        item_id=chosen.id,
+        kind=Kind.RATE,
+        purpose=purpose,
+        state=State.LEASED,
+        person_id=me.id,
+        attempt=attempt,
+        rank=chosen.rank,
+        leased_at=work.now,
+    )
+
+
+def _renewed(work: Work, row: Record) -> Task:
+    """The task, with its lease begun anew where that makes a difference."""
+    until = row.leased_until
+    if until is not None and abs(work.now + work.lease - until) > _SEEN_EVERY:
+        until = work.now + work.lease
+        work.run(update(slot).where(slot.c.id == row.id).values(leased_until=until))
+    return _as_task(work, row, until)
+
+
+def _task_rows() -> Select[Any]:
+    return select(slot, item.c.key, item.c.source, item.c.rewrite).join(
+        item, item.c.id == slot.c.item_id
+    )
+
+
+def _as_task(work: Work, row: Record, until: int | None = None) -> Task:
+    submitted = None
+    if row.answer_id is not None:
+        found = work.first(select(answer.c.answers).where(answer.c.id == row.answer_id))
+        submitted = dict(found.answers) if found else None
+    rewrite = Rewrite.model_validate(row.rewrite) if row.rewrite else None
+    return Task(
+        slot=row.id,
+        kind=task_kind(row.kind),
+        purpose=Purpose(row.purpose),
+        item=TaskItem(
+            id=row.key,
+            source=row.source,
+            simple=rewrite.simple if rewrite else None,
+            identical=rewrite is not None and is_identical(rewrite),
+        ),
+        draft=row.draft,
+        lease_until=moment(until or row.leased_until) if row.state == State.LEASED else None,
+        submitted=submitted,
+    )

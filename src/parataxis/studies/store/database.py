@@ -1,0 +1,190 @@
+"""The engine below the store: connections, transactions that are tried again, and errors that are
+told in one sentence. SQLite and PostgreSQL are made alike here, and nowhere else."""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
+
+from parataxis.errors import InputError
+from parataxis.studies.store.types import StoreError
+
+__all__ = ["Database"]
+
+T = TypeVar("T")
+
+_TRIES = 8
+_BUSY_MS = 30_000
+"""How long a process waits for another that writes to the same SQLite file."""
+
+_DEADLOCK, _SERIALIZATION, _UNIQUE = "40P01", "40001", "23505"
+
+
+class Database:
+    """A database and its transactions."""
+
+    def __init__(self, url: str) -> None:
+        self.url = _parsed(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        # Threads that wait for a lock are woken one by one; SQLite's own waiting is by polling.
+        self._turn = threading.Lock() if self.is_sqlite else nullcontext()
+        self._engine = _sqlite(self.url) if self.is_sqlite else _postgresql(self.url)
+
+    @property
+    def name(self) -> str:
+        """What messages call it; a password is not shown."""
+        if self.is_sqlite:
+            return str(self.url.database)
+        return self.url.render_as_string(hide_password=True)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Do some work in one transaction that is committed, on disk, when this returns.
+
+        Where another transaction was in the way it is rolled back and done again from the start.
+        """
+        return self._try(work, immediate=True)
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Do some work that sees the database as it is at one moment, and changes nothing."""
+        return self._try(work, immediate=False)
+
+    def forget(self) -> None:
+        """See that what was deleted is no longer in the files: SQLite overwrites it there, but the
+        log of changes still has it. PostgreSQL clears it in its own time (VACUUM)."""
+        if self.is_sqlite:
+            with self._turn, self._told(), self._engine.connect() as connection:
+                raw = connection.connection.cursor()
+                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                raw.close()
+
+    def _try(self, work: Callable[[Connection], T], *, immediate: bool) -> T:
+        for attempt in range(_TRIES):
+            try:
+                with (
+                    self._turn if immediate else nullcontext(),
+                    self._told(),
+                    self._connection(immediate=immediate) as connection,
+                ):
+                    return work(connection)
+            except _RetryError:
+                time.sleep(0.005 * 2**attempt)
+        raise StoreError(f"The database {self.name} is too busy; try again.")
+
+    @contextmanager
+    def _connection(self, *, immediate: bool) -> Iterator[Connection]:
+        options: dict[str, Any] = {"immediate": immediate}
+        if not self.is_sqlite and not immediate:
+            options = {"isolation_level": "REPEATABLE READ"}
+        with (
+            self._engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn what an engine complains about into one sentence, or into another try."""
+        try:
+            yield
+        except DBAPIError as error:
+            if _passes(error):
+                raise _RetryError from error
+            raise StoreError(self._sentence(error)) from error
+
+    def _sentence(self, error: DBAPIError) -> str:
+        reason = " ".join(str(error.orig).split()).rstrip(".")
+        low = reason.lower()
+        if "is full" in low or "no space left" in low or "file too large" in low:
+            return (
+                f"The disk with the database {self.name} is full; nothing acknowledged is lost, "
+                "and work can go on when there is space."
+            )
+        if "not a database" in low:
+            return f"{self.name} is not a database."
+        if "locked" in low or "busy" in low:
+            return f"The database {self.name} is too busy; try again."
+        return f"The database {self.name} cannot be used: {reason}."
+
+
+class _RetryError(Exception):
+    """The transaction met another one and should be done again."""
+
+
+def _passes(error: DBAPIError) -> bool:
+    """Whether the same transaction may well succeed next time."""
+    if isinstance(error, IntegrityError):
+        code = getattr(error.orig, "sqlstate", None)
+        return code == _UNIQUE or (code is None and "UNIQUE" in str(error.orig))
+    return getattr(error.orig, "sqlstate", None) in {_DEADLOCK, _SERIALIZATION} or (
+        isinstance(error, OperationalError)
+        and getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY_SNAPSHOT
+    )
+
+
+def _parsed(url: str) -> URL:
+    if "://" not in url:
+        return URL.create("sqlite", database=url)
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise InputError(f'"{url.split("@")[-1]}" is not the URL of a database.') from error
+    backend = parsed.get_backend_name()
+    if backend == "postgresql":
+        return parsed.set(drivername="postgresql+psycopg")
+    if backend == "sqlite" and parsed.database not in {None, "", ":memory:"}:
+        return parsed
+    raise InputError(
+        f"A study is kept in a file (SQLite) or in a database postgresql://..., not in {backend}."
+        if backend != "sqlite"
+        else "A study needs a file to be kept in, such as sqlite:///pilot.db."
+    )
+
+
+def _sqlite(url: URL) -> Engine:
+    path = Path(str(url.database))
+    try:  # people's data are nobody else's business, from the first byte
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"The database {path} cannot be opened: {reason}.") from error
+    engine = create_engine(url, pool_size=16, max_overflow=64)
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # transactions are begun below
+        for pragma in (
+            f"busy_timeout={_BUSY_MS}",
+            "journal_mode=WAL",
+            "synchronous=FULL",  # what was acknowledged survives a loss of power
+            "foreign_keys=ON",
+            "secure_delete=ON",  # what was erased is overwritten
+            "cache_size=-16000",
+        ):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        immediate = connection.get_execution_options().get("immediate", True)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+    return engine
+
+
+def _postgresql(url: URL) -> Engine:
+    try:
+        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
+    except ImportError as error:
+        raise InputError(
+            "PostgreSQL needs psycopg; install it with: pip install 'psycopg[binary]'."
+        ) from error

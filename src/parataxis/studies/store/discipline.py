@@ -1,0 +1,113 @@
+"""Taking people out of a study, bringing them back, and forgetting them."""
+
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from parataxis.studies.items import Kind
+from parataxis.studies.store.people import new_code
+from parataxis.studies.store.setup import open_slots
+from parataxis.studies.store.slots import reopen, take_place, withdraw
+from parataxis.studies.store.tables import answer, event, item, person, slot
+from parataxis.studies.store.types import PersonState
+from parataxis.studies.store.work import Record, State, Work
+
+__all__ = ["block", "erase", "exclude", "reinstate"]
+
+
+def block(work: Work, me: Record, reason: str | None) -> None:
+    """No more tasks; what the person did counts."""
+    _void(work, me, (State.LEASED, State.LAPSED, State.RETURNED))
+    work.run(update(person).where(person.c.id == me.id).values(state=PersonState.BLOCKED))
+    work.note("blocked", me.id, reason)
+
+
+def exclude(work: Work, me: Record, reason: str | None) -> None:
+    """No more tasks; what the person rated and wrote is void, and is done again by others."""
+    for made in work.rows(select(item.c.id).where(item.c.writer_id == me.id)):
+        withdraw(work, made.id)
+    _void(work, me, tuple(set(State) - {State.OPEN, State.VOID}))
+    work.run(update(person).where(person.c.id == me.id).values(state=PersonState.EXCLUDED))
+    work.note("excluded", me.id, reason)
+
+
+def reinstate(work: Work, me: Record) -> None:
+    """Let a person work again. What they did counts again where nobody else has done it since."""
+    work.run(update(person).where(person.c.id == me.id).values(state=PersonState.ACTIVE))
+    voided = work.rows(
+        select(slot, item.c.withdrawn)
+        .join(item, item.c.id == slot.c.item_id)
+        .where(slot.c.person_id == me.id, slot.c.state == State.VOID)
+        .order_by(slot.c.id)
+    )
+    for row in voided:
+        if row.withdrawn:
+            continue
+        values: dict[str, Any] = {"state": State.DONE}
+        if row.answer_id is None:
+            values = {"state": State.LEASED if row.place is None else State.LAPSED}
+        elif row.place is not None:
+            place = take_place(work, row)
+            values = {"state": State.SURPLUS} if place is None else {**values, "place": place}
+        work.run(update(slot).where(slot.c.id == row.id).values(**values))
+        if row.kind == Kind.WRITE and values["state"] is State.DONE:
+            _offer_again(work, row)
+    work.note("reinstated", me.id)
+
+
+def erase(work: Work, me: Record, *, ratings: bool) -> None:
+    """Forget who a person is, and with ``ratings`` also what they said."""
+    if ratings:
+        exclude(work, me, None)
+        work.run(update(slot).where(slot.c.person_id == me.id).values(answer_id=None))
+        work.run(delete(answer).where(answer.c.person_id == me.id))
+        work.run(update(item).where(item.c.writer_id == me.id).values(rewrite=None))
+    else:
+        _void(work, me, (State.LEASED, State.LAPSED, State.RETURNED))
+    work.run(update(slot).where(slot.c.person_id == me.id).values(draft=None))
+    work.run(update(event).where(event.c.person_id == me.id).values(detail=None))
+    work.run(
+        update(person)
+        .where(person.c.id == me.id)
+        .values(
+            code=new_code(),
+            state=PersonState.ERASED,
+            name=None,
+            language=None,
+            panel_id=None,
+            panel=None,
+            background=None,
+        )
+    )
+    work.note("erased", me.id)
+
+
+def _void(work: Work, me: Record, states: tuple[State, ...]) -> None:
+    mine = (
+        select(slot).where(slot.c.person_id == me.id, slot.c.state.in_(states)).order_by(slot.c.id)
+    )
+    reopen(work, work.rows(work.locked(mine)), State.VOID)
+
+
+def _offer_again(work: Work, row: Record) -> None:
+    """Bring back the rewrite that a slot gave, with the ratings that it had."""
+    made = work.first(
+        select(item).where(item.c.slot_id == row.id, item.c.answer_id == row.answer_id)
+    )
+    if made is None or made.rewrite is None:
+        return
+    work.run(update(item).where(item.c.id == made.id).values(withdrawn=False))
+    free = set(range(1, work.study.raters_of_rewrites + 1))
+    rated = work.rows(
+        select(slot)
+        .join(person, person.c.id == slot.c.person_id)
+        .where(slot.c.item_id == made.id, slot.c.answer_id.is_not(None))
+        .where(person.c.state != PersonState.EXCLUDED)
+        .order_by(slot.c.id)
+    )
+    for rating in rated:
+        state = State.DONE if rating.place in free else State.SURPLUS
+        free.discard(rating.place)
+        work.run(update(slot).where(slot.c.id == rating.id).values(state=state))
+    fresh = open_slots(made.id, Kind.RATE, work.study.raters_of_rewrites, made.rank, made.writer_id)
+    work.run_many(insert(slot), [each for each in fresh if each["place"] in free])

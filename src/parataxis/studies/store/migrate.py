@@ -1,0 +1,67 @@
+"""Bringing a database to the version of this program: made, upgraded, or refused."""
+
+from pathlib import Path
+
+from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect, text
+
+from parataxis.errors import InputError
+from parataxis.studies.store.database import Database
+from parataxis.studies.store.types import StoreError
+
+__all__ = ["VERSION_TABLE", "migrate"]
+
+VERSION_TABLE = "parataxis_version"
+
+_LOCK = 0x7061726174  # any number that nobody else locks
+
+
+def migrate(database: Database) -> None:
+    """Make the tables, or change them to what this version needs; all of it or nothing."""
+    scripts = _scripts()
+    known = {script.revision for script in scripts.walk_revisions()}
+    head = scripts.get_current_head()
+
+    def work(connection: Connection) -> None:
+        if not database.is_sqlite:  # two servers may start at once
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        current = _current(connection)
+        if current == head:
+            return
+        if current is not None and current not in known:
+            raise StoreError(
+                f"The database {database.name} was made by a newer version of Parataxis; "
+                "update Parataxis to use it."
+            )
+        if current is None and inspect(connection).get_table_names():
+            raise InputError(f"The database {database.name} holds something else than a study.")
+        _upgrade(connection, scripts)
+
+    # A look costs nothing and locks nobody out.
+    if database.read(_current) != head:
+        database.write(work)
+
+
+def _scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    return ScriptDirectory.from_config(config)
+
+
+def _current(connection: Connection) -> str | None:
+    options = {"version_table": VERSION_TABLE}
+    return MigrationContext.configure(connection, opts=options).get_current_revision()
+
+
+def _upgrade(connection: Connection, scripts: ScriptDirectory) -> None:
+    config = Config()
+    config.attributes["connection"] = connection
+    config.attributes["version_table"] = VERSION_TABLE
+    with EnvironmentContext(
+        config, scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
+    ):
+        scripts.run_env()

@@ -1,0 +1,345 @@
+"""Answers: drafts, submissions, corrections and undoing. What was submitted is never changed and
+never lost; what counts is decided by the slot."""
+
+import json
+import random
+from collections.abc import Mapping
+from typing import Any, cast
+
+from sqlalchemy import func, insert, select, update
+
+from parataxis.errors import InputError
+from parataxis.rewrite.record import Rewrite
+from parataxis.studies.items import Kind, as_expected
+from parataxis.studies.records import HUMAN, Answers, Purpose, Value
+from parataxis.studies.store.assign import task_of
+from parataxis.studies.store.discipline import block, exclude
+from parataxis.studies.store.setup import open_slots, stored_rewrite
+from parataxis.studies.store.slots import has_begun, reopen, take_place, withdraw
+from parataxis.studies.store.tables import answer, item, person, slot
+from parataxis.studies.store.types import (
+    FLAG,
+    REWRITE,
+    Flag,
+    NotYoursError,
+    PersonState,
+    Stored,
+    Submitted,
+    Task,
+    UndoError,
+)
+from parataxis.studies.store.work import RANKS, Record, State, Work, lock_person
+from parataxis.studies.study import OnFailure
+from parataxis.studies.writing import sentences_of
+
+__all__ = ["SUBMIT", "UNDO", "last_submission", "release", "save_draft", "submit", "undo"]
+
+SUBMIT, CORRECT, UNDO, LATE = "submit", "correct", "undo", "late"
+"""What an entry of the history is. A late one came after a submission that cannot be changed any
+more, and is kept beside it."""
+
+_FINISHED = (State.DONE, State.SURPLUS)
+
+
+def submit(
+    work: Work, code: str, slot_id: int, answers: Answers, seconds: float | None
+) -> Submitted:
+    """Keep the answers, and count them where the slot is still the person's."""
+    me = lock_person(work, code)
+    row = _slot(work, me, slot_id)
+    answers = _checked(row, answers)
+    if row.state in _FINISHED:
+        return _again(work, me, row, answers, seconds)
+    state = State(row.state)
+    changed: dict[str, Any] = {"draft": None, "leased_until": None, "submitted_at": work.now}
+    if state in (State.LAPSED, State.RETURNED):
+        place = take_place(work, row)
+        state = State.SURPLUS if place is None else State.DONE
+        changed["place"] = row.place if place is None else place
+    elif state is State.LEASED:
+        state = State.DONE
+    found = _compare(work, row, answers)
+    changed["answer_id"] = _append(work, me, row, SUBMIT, answers, seconds, found)
+    work.run(update(slot).where(slot.c.id == row.id).values(state=state, **changed))
+    if state is State.DONE and row.kind == Kind.WRITE:
+        _offer(work, me, row, answers, changed["answer_id"])
+    return _result(work, me, row, state, found)
+
+
+def save_draft(work: Work, code: str, slot_id: int, answers: Answers) -> bool:
+    """Keep a draft, and the task for the person; False where it is submitted already."""
+    me = lock_person(work, code)
+    row = _slot(work, me, slot_id)
+    if row.state not in (State.LEASED, State.LAPSED, State.RETURNED):
+        return False
+    changed: dict[str, Any] = {"draft": _plain(answers)}
+    if row.state == State.LEASED and row.leased_until is not None:
+        changed["leased_until"] = work.now + work.lease
+    work.run(update(slot).where(slot.c.id == row.id).values(**changed))
+    return True
+
+
+def release(work: Work, code: str, slot_id: int) -> None:
+    """Hand a task back for others; the person will not get it again. Items of the qualification
+    and control items cannot be handed back: those stay."""
+    me = lock_person(work, code)
+    row = _slot(work, me, slot_id)
+    if row.state == State.LEASED and row.place is not None:
+        reopen(work, [row], State.RETURNED)
+
+
+def undo(work: Work, code: str) -> Task:
+    """Take back the last submission: the task is held again, with its answers as a draft."""
+    me = lock_person(work, code)
+    last, row = last_submission(work, me)
+    for made in work.rows(_made_by(row)):
+        withdraw(work, made.id)
+    _append(work, me, row, UNDO, {}, None, {})
+    work.run(
+        update(slot)
+        .where(slot.c.id == row.id)
+        .values(
+            state=State.LEASED,
+            draft=dict(last.answers),
+            answer_id=None,
+            submitted_at=None,
+            leased_at=work.now,
+            leased_until=None if row.place is None else work.now + work.lease,
+        )
+    )
+    task = task_of(work, row.id)
+    if task is None:
+        raise UndoError("There is nothing to undo.")
+    return task
+
+
+def last_submission(work: Work, me: Record) -> tuple[Record, Record]:
+    """The answer and the slot that the person could take back, or UndoError."""
+    last = work.first(
+        select(answer).where(answer.c.person_id == me.id).order_by(answer.c.id.desc()).limit(1)
+    )
+    if last is None or last.action == UNDO or me.state != PersonState.ACTIVE:
+        raise UndoError("There is nothing to undo.")
+    row = _slot(work, me, last.slot_id)
+    if row.state != State.DONE or row.answer_id != last.id:
+        raise UndoError("The last submission cannot be undone.")
+    if row.purpose in (Purpose.TRAINING, Purpose.TEST):
+        raise UndoError("Answers of the training and of the test cannot be undone.")
+    if row.kind == Kind.WRITE and any(
+        has_begun(work, made.id) for made in work.rows(_made_by(row))
+    ):
+        raise UndoError("Somebody has begun to rate this rewrite, so it cannot be undone any more.")
+    return last, row
+
+
+def _made_by(row: Record) -> Any:
+    return select(item).where(item.c.slot_id == row.id, item.c.withdrawn.is_(False))
+
+
+def _slot(work: Work, me: Record, slot_id: int) -> Record:
+    mine = select(slot).where(slot.c.id == slot_id, slot.c.person_id == me.id)
+    row = work.first(work.locked(mine))
+    if row is None:
+        raise NotYoursError(f"Task {slot_id} was not given to this person.")
+    return row
+
+
+def _plain(answers: Answers) -> dict[str, Value]:
+    plain = dict(answers)
+    try:
+        json.dumps(plain, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError("The answers cannot be kept: they are not plain values.") from error
+    return plain
+
+
+def _checked(row: Record, answers: Answers) -> dict[str, Value]:
+    """The answers; those of a writer must be a rewrite or a flag."""
+    plain = _plain(answers)
+    if row.kind != Kind.WRITE:
+        return plain
+    flag = plain.get(FLAG)
+    if flag is not None and flag not in list(Flag):
+        raise InputError(f'There is no flag "{flag}".')
+    if flag is None and not sentences_of(str(plain.get(REWRITE) or "")):
+        raise InputError("The rewrite is empty.")
+    return plain
+
+
+def _append(
+    work: Work,
+    me: Record,
+    row: Record,
+    action: str,
+    answers: Mapping[str, Value],
+    seconds: float | None,
+    found: Mapping[str, bool],
+) -> int:
+    return work.insert(
+        answer,
+        slot_id=row.id,
+        person_id=me.id,
+        action=action,
+        answers=dict(answers),
+        passed=all(found.values()) if found else None,
+        seconds=seconds,
+        at=work.now,
+    )
+
+
+def _again(
+    work: Work, me: Record, row: Record, answers: Mapping[str, Value], seconds: float | None
+) -> Submitted:
+    """A second submission of a slot: the same answers change nothing, others are a correction
+    where one is possible."""
+    last = work.first(
+        select(answer).where(answer.c.slot_id == row.id).order_by(answer.c.id.desc()).limit(1)
+    )
+    found = _compare(work, row, answers)
+    state = State(row.state)
+    if last is None or dict(last.answers) == answers:
+        return _result(work, me, row, state, found, repeated=True, judged=False)
+    final = row.purpose in (Purpose.TRAINING, Purpose.TEST) or state is not State.DONE
+    made = work.rows(_made_by(row))
+    if final or any(has_begun(work, each.id) for each in made):
+        _append(work, me, row, LATE, answers, seconds, {})
+        return _result(work, me, row, state, found, repeated=True, judged=False)
+    answer_id = _append(work, me, row, CORRECT, answers, seconds, found)
+    work.run(
+        update(slot)
+        .where(slot.c.id == row.id)
+        .values(answer_id=answer_id, submitted_at=work.now, draft=None)
+    )
+    if row.kind == Kind.WRITE:
+        for each in made:
+            withdraw(work, each.id)
+        _offer(work, me, row, answers, answer_id)
+    return _result(work, me, row, state, found, repeated=True)
+
+
+def _offer(
+    work: Work, me: Record, row: Record, answers: Mapping[str, Value], answer_id: int
+) -> None:
+    """Make a rewrite an item that others rate."""
+    if answers.get(FLAG) is not None:
+        return
+    source = work.rows(select(item).where(item.c.id == row.item_id))[0]
+    rewrite = Rewrite(
+        source=source.source, simple=sentences_of(str(answers[REWRITE])), splitter=HUMAN
+    )
+    rank = random.SystemRandom().randrange(RANKS)
+    item_id = work.insert(
+        item,
+        key=f"{source.key}.{answer_id}",
+        kind=Kind.RATE,
+        purpose=Purpose.ITEM,
+        source=source.source,
+        rewrite={**stored_rewrite(rewrite), "source_id": source.key},
+        rank=rank,
+        writer_id=me.id,
+        slot_id=row.id,
+        answer_id=answer_id,
+        withdrawn=False,
+    )
+    wanted = work.study.raters_of_rewrites
+    work.run_many(insert(slot), open_slots(item_id, Kind.RATE, wanted, rank, me.id))
+
+
+def _compare(work: Work, row: Record, answers: Answers) -> dict[str, bool]:
+    """For each question whose answer is known, whether it was given."""
+    if row.purpose == Purpose.ITEM:
+        return {}
+    known = work.rows(select(item.c.expected).where(item.c.id == row.item_id))[0]
+    return as_expected(known.expected or {}, answers, _tolerance(work, Purpose(row.purpose)))
+
+
+def _tolerance(work: Work, purpose: Purpose) -> float:
+    settings = {
+        Purpose.TRAINING: work.study.qualification,
+        Purpose.TEST: work.study.qualification,
+        Purpose.ATTENTION: work.study.attention,
+        Purpose.KNOWN: work.study.known,
+    }.get(purpose)
+    return settings.tolerance if settings else 0.0
+
+
+def _result(
+    work: Work,
+    me: Record,
+    row: Record,
+    state: State,
+    found: Mapping[str, bool],
+    *,
+    repeated: bool = False,
+    judged: bool = True,
+) -> Submitted:
+    """What became of it, and what follows for the person."""
+    purpose = Purpose(row.purpose)
+    stored = {State.DONE: Stored.COUNTED, State.SURPLUS: Stored.SURPLUS}.get(state, Stored.VOID)
+    if purpose is Purpose.TRAINING:
+        known = work.rows(select(item).where(item.c.id == row.item_id))[0]
+        return Submitted(
+            row.id, purpose, stored, repeated, found, known.expected or {}, known.feedback
+        )
+    if purpose is Purpose.TEST:
+        return Submitted(row.id, purpose, stored, repeated, qualified=_judge_test(work, me))
+    consequence = None
+    if (
+        purpose is not Purpose.ITEM
+        and judged
+        and stored is Stored.COUNTED
+        and not all(found.values())
+    ):
+        consequence = _punish(work, me, purpose)
+    return Submitted(row.id, purpose, stored, repeated, consequence=consequence)
+
+
+def _judge_test(work: Work, me: Record) -> bool | None:
+    """After the last item of the test: whether it was passed; a next attempt where not."""
+    settings = work.study.qualification
+    if settings is None or me.qualified is not None:
+        return cast(bool | None, me.qualified)
+    rows = work.rows(
+        select(answer.c.passed)
+        .join(slot, slot.c.answer_id == answer.c.id)
+        .where(
+            slot.c.person_id == me.id,
+            slot.c.purpose == Purpose.TEST,
+            slot.c.attempt == me.attempt,
+            slot.c.state == State.DONE,
+        )
+    )
+    wanted = work.rows(select(func.count()).where(item.c.purpose == Purpose.TEST))[0][0]
+    if len(rows) < wanted:
+        return None
+    passed = bool(sum(bool(row.passed) for row in rows) >= settings.pass_mark * wanted - 1e-9)
+    if passed or me.attempt >= settings.attempts:
+        work.run(update(person).where(person.c.id == me.id).values(qualified=passed))
+        work.note("qualified" if passed else "failed", me.id)
+    else:
+        work.run(update(person).where(person.c.id == me.id).values(attempt=me.attempt + 1))
+    return passed
+
+
+def _punish(work: Work, me: Record, purpose: Purpose) -> OnFailure | None:
+    """What the study says about one more failed control item. An answer that was wrong at first
+    stays a failure when it is corrected."""
+    controls = work.study.attention if purpose is Purpose.ATTENTION else work.study.known
+    if controls is None:
+        return None
+    failures = work.rows(
+        select(func.count(slot.c.id.distinct()))
+        .join(answer, answer.c.slot_id == slot.c.id)
+        .where(slot.c.person_id == me.id, slot.c.purpose == purpose, answer.c.passed.is_(False))
+    )[0][0]
+    if failures <= controls.allowed:
+        return None
+    reason = f"{failures} {purpose} items failed"
+    match controls.on_failure:
+        case OnFailure.WARN:
+            work.note("warned", me.id, reason)
+        case OnFailure.BLOCK:
+            block(work, me, reason)
+        case OnFailure.VOID:
+            exclude(work, me, reason)
+    return controls.on_failure

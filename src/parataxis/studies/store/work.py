@@ -1,0 +1,141 @@
+"""What the parts of the store work with in one transaction, and the states of a slot."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Executable, Row, Select, insert, select
+
+from parataxis.studies.items import Kind
+from parataxis.studies.store.tables import event, person, study
+from parataxis.studies.store.types import NotYoursError, Person, PersonState
+from parataxis.studies.study import Role, Study
+
+__all__ = [
+    "EXPERT",
+    "RANKS",
+    "Record",
+    "State",
+    "Work",
+    "as_person",
+    "lock_person",
+    "moment",
+    "task_kind",
+]
+
+if TYPE_CHECKING:
+    Record = Row[*tuple[Any, ...]]
+else:  # the number of its parameters depends on the version
+    Record = Row
+
+RANKS = 2**31 - 1
+"""Items have ranks below this number, drawn by chance; an order begins anywhere among them."""
+
+
+class State(StrEnum):
+    """What a slot is."""
+
+    OPEN = "open"
+    LEASED = "leased"
+    DONE = "done"
+    SURPLUS = "surplus"
+    """Submitted when all that is wanted of the item was there."""
+    LAPSED = "lapsed"
+    """Its lease ran out; the draft is kept, and a late submission still welcome."""
+    RETURNED = "returned"
+    """Handed back by the person."""
+    VOID = "void"
+
+
+def moment(milliseconds: int | None) -> datetime | None:
+    """The time that a column holds."""
+    if milliseconds is None:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One transaction of one study at one moment."""
+
+    connection: Connection
+    study: Study
+    now: int
+    writes: bool = True
+
+    @property
+    def lease(self) -> int:
+        """How long a task is kept for somebody, in milliseconds."""
+        return int(self.study.lease_minutes * 60_000)
+
+    def run(self, statement: Executable) -> int:
+        """Execute a statement; the number of rows that it changed."""
+        return int(self.connection.execute(statement).rowcount)
+
+    def run_many(self, statement: Executable, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Execute a statement for each of the rows."""
+        if rows:
+            self.connection.execute(statement, rows)
+
+    def rows(self, statement: Executable) -> Sequence[Record]:
+        """All rows of a query."""
+        return self.connection.execute(statement).all()
+
+    def first(self, statement: Executable) -> Record | None:
+        """The first row of a query, or None."""
+        return self.connection.execute(statement).first()
+
+    def insert(self, table: Any, **values: Any) -> int:
+        """Insert a row and return its id."""
+        key = self.connection.execute(insert(table).values(**values)).inserted_primary_key
+        return int(key[0]) if key else 0
+
+    def locked(self, query: Select[Any], *, skip: bool = False) -> Select[Any]:
+        """The query, whose rows nobody else changes until the end of a transaction that writes;
+        rows that somebody else has locked are waited for, or passed over."""
+        return query.with_for_update(skip_locked=skip) if self.writes else query
+
+    def note(self, what: str, person_id: int | None = None, detail: str | None = None) -> None:
+        """Add an event to the log."""
+        self.insert(event, at=self.now, person_id=person_id, what=what, detail=detail)
+
+
+_PAUSED = select(study.c.paused).limit(1).scalar_subquery().label("paused")
+
+
+def lock_person(work: Work, code: str) -> Record:
+    """The row of a person, and whether the study is paused. Until the end of the transaction
+    nothing else happens to this person: clicks in two tabs come one after the other."""
+    row = work.first(work.locked(select(person, _PAUSED).where(person.c.code == code)))
+    if row is None:
+        raise NotYoursError(f'There is nobody called "{code}" in this study.')
+    return row
+
+
+def as_person(row: Record) -> Person:
+    """A person as others see them."""
+    return Person(
+        id=row.code,
+        role=Role(row.role),
+        state=PersonState(row.state),
+        name=row.name,
+        language=row.language,
+        panel=row.panel or {},
+        background=row.background,
+        invited=moment(row.invited_at),
+        consented=moment(row.consented_at),
+        seen=moment(row.seen_at),
+        qualified=row.qualified,
+        attempt=row.attempt,
+    )
+
+
+EXPERT = "expert"
+"""The kind of slots that only experts fill; to everybody else it is a rating."""
+
+
+def task_kind(kind: str) -> Kind:
+    """What a slot asks a person to do."""
+    return Kind.RATE if kind == EXPERT else Kind(kind)
