@@ -12,9 +12,17 @@ from parataxis.errors import InputError, ParataxisError
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["parse_yaml", "read_yaml"]
+__all__ = ["FaultError", "parse_yaml", "read_yaml"]
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class FaultError(ValueError):
+    """A fault that a validator finds in a record as a whole; ``where`` leads to its place."""
+
+    def __init__(self, message: str, *where: int | str) -> None:
+        super().__init__(message)
+        self.where = where
 
 
 def read_yaml(path: Path, model: type[Model]) -> Model:
@@ -61,7 +69,9 @@ def parse_yaml(text: str, name: str, model: type[Model]) -> Model:
 
 def _complaint(error: ValidationError, root: "yaml.Node", name: str) -> InputError:
     first = error.errors(include_url=False)[0]
-    line, path = _find(root, first["loc"])
+    cause = first.get("ctx", {}).get("error")
+    inside = cause.where if isinstance(cause, FaultError) else ()
+    line, path = _find(root, (*first["loc"], *inside))
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         message = "there is no such setting"

@@ -1,0 +1,228 @@
+"""A rubric: questions, when each is asked, what speaks for a rewrite, and what is derived."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    StringConstraints,
+    model_validator,
+)
+
+from parataxis.studies.records import Value
+from parataxis.studies.texts import Text
+from parataxis.studies.yaml_file import FaultError
+
+__all__ = ["NUMBERS", "Case", "Kind", "Outcome", "Question", "Rubric"]
+
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=40)]
+Key = Annotated[str, StringConstraints(pattern=r"^[a-z]$")]
+Given = StrictBool | StrictInt | StrictStr
+"""A value that a question can have for an answer."""
+
+
+class Kind(StrEnum):
+    """How a question is answered."""
+
+    SLIDER = "slider"
+    """A number on a line between two ends, 0 to 5 unless the rubric says otherwise."""
+    SCALE = "scale"
+    """One of a few numbers, each of which may have a label: 1 to 5, 1 to 3."""
+    YES_NO = "yes-no"
+    CHOICE = "choice"
+    """One of several named answers."""
+    TEXT = "text"
+
+
+NUMBERS = (Kind.SLIDER, Kind.SCALE)
+_RANGE = {Kind.SLIDER: (0, 5), Kind.SCALE: (1, 5)}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Case(_Part):
+    """An example that a rater can look at: a rewrite that is good or bad in this respect."""
+
+    source: str
+    simple: tuple[str, ...] = Field(min_length=1)
+    good: bool
+    why: Text | None = None
+
+
+class Question(_Part):
+    """One question about a rewrite."""
+
+    id: Id
+    kind: Kind
+    text: Text
+    title: Text | None = None
+    """A short name for tables; the id where there is none."""
+    help: Text | None = None
+    low: int | None = None
+    high: int | None = None
+    labels: dict[int, Text] = Field(default_factory=dict)
+    """What the numbers mean; of a slider only the ends are shown."""
+    choices: dict[Id, Text] = Field(default_factory=dict)
+    when: dict[Id, tuple[Given, ...]] = Field(default_factory=dict)
+    """Asked only if each of these questions has one of these answers."""
+    required: bool = True
+    best: Given | None = None
+    """The answer that speaks for the rewrite."""
+    key: Key | None = None
+    """The key that leads to the question."""
+    examples: tuple[Case, ...] = ()
+
+    @property
+    def numbers(self) -> range:
+        """The numbers that can be chosen; none of a question of another kind."""
+        if self.kind not in NUMBERS:
+            return range(0)
+        low, high = _RANGE[self.kind]
+        first = low if self.low is None else self.low
+        return range(first, (high if self.high is None else self.high) + 1)
+
+    def allows(self, value: object) -> bool:
+        """Whether a value is an answer to the question.
+
+        >>> Question(id="sense", kind=Kind.SLIDER, text="Clear?").allows(5)
+        True
+        """
+        match self.kind:
+            case Kind.YES_NO:
+                return isinstance(value, bool)
+            case Kind.CHOICE:
+                return isinstance(value, str) and value in self.choices
+            case Kind.TEXT:
+                return isinstance(value, str) and bool(value.strip())
+        return isinstance(value, int) and not isinstance(value, bool) and value in self.numbers
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.kind is Kind.CHOICE) != (len(self.choices) > 1):
+            raise ValueError("a question has two choices or more if, and only if, it is a choice")
+        if self.kind not in NUMBERS and (self.labels or self.low is not None or self.high):
+            raise ValueError("only a slider or a scale has numbers and labels")
+        if self.kind in NUMBERS and len(self.numbers) < 2:
+            raise ValueError("the highest number must be above the lowest")
+        if strange := [str(number) for number in self.labels if number not in self.numbers]:
+            raise ValueError(f"there is a label for {strange[0]}, which cannot be chosen")
+        if self.best is not None and not self.allows(self.best):
+            raise ValueError(f"{_shown(self.best)} is no answer to it, so it cannot be the best")
+        return self
+
+
+class Outcome(_Part):
+    """What follows from the answers: whether all of some hold, or the mean of some."""
+
+    title: Text | None = None
+    all: dict[Id, tuple[Given, ...]] = Field(default_factory=dict)
+    """True if each of these questions has one of these answers."""
+    mean: tuple[Id, ...] = ()
+    """The mean of these questions: a number as it is, yes or no as 1 if it is the best answer
+    and else 0."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if bool(self.all) == bool(self.mean):
+            raise ValueError('an outcome has either "all" or "mean"')
+        return self
+
+
+class Rubric(_Part):
+    """What raters are asked about each rewrite; read by :func:`load_rubric`."""
+
+    name: Id
+    title: Text
+    summary: Text = ""
+    instructions: Text = ""
+    questions: tuple[Question, ...] = Field(min_length=1)
+    identical: dict[Id, Given | None] = Field(default_factory=dict)
+    """The answers that are fixed where the rewrite is equal to its source; null is "does not
+    apply". Questions that are not named here are asked as always."""
+    outcomes: dict[Id, Outcome] = Field(default_factory=dict)
+
+    def question(self, name: str) -> Question:
+        """The question of that id."""
+        return next(question for question in self.questions if question.id == name)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that all texts of the rubric are there in; none where a text has only
+        one, which is then shown to everybody."""
+        common: set[str] | None = None
+        for text in _texts(self):
+            if isinstance(text, dict):
+                common = set(text) if common is None else common & set(text)
+        return tuple(sorted(common or ()))
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        seen: dict[str, Question] = {}
+        keys: set[str] = set()
+        for place, question in enumerate(self.questions):
+            where = ("questions", place)
+            if question.id in seen:
+                raise FaultError(f'another question has the id "{question.id}"', *where, "id")
+            if question.key in keys:
+                raise FaultError(f'another question has the key "{question.key}"', *where, "key")
+            _check_answers(question.when, seen, *where, "when")
+            seen[question.id] = question
+            keys |= {question.key} if question.key else set()
+        for name, outcome in self.outcomes.items():
+            _check_answers(outcome.all, seen, "outcomes", name, "all")
+            for part in outcome.mean:
+                _check_mean(part, seen, "outcomes", name, "mean")
+        fixed = {name: () if value is None else (value,) for name, value in self.identical.items()}
+        _check_answers(fixed, seen, "identical")
+        return self
+
+
+def _check_answers(
+    wanted: Mapping[str, tuple[bool | int | str, ...]],
+    known: Mapping[str, Question],
+    *where: int | str,
+) -> None:
+    for name, values in wanted.items():
+        if name not in known:
+            raise FaultError(f'there is no question "{name}" before it', *where, name)
+        for value in values:
+            if not known[name].allows(value):
+                message = f'{_shown(value)} is no answer to the question "{name}"'
+                raise FaultError(message, *where, name)
+
+
+def _check_mean(name: str, known: Mapping[str, Question], *where: int | str) -> None:
+    if name not in known:
+        raise FaultError(f'there is no question "{name}"', *where)
+    question = known[name]
+    if question.kind not in NUMBERS and (question.kind is not Kind.YES_NO or question.best is None):
+        raise FaultError(
+            f'a mean needs numbers, or yes and no with a best answer, and "{name}" is neither',
+            *where,
+        )
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f'"{value}"'
+
+
+def _texts(part: object) -> Iterable[object]:
+    """All texts of a rubric that people read."""
+    if isinstance(part, Rubric):
+        yield from (part.title, part.summary, part.instructions)
+        for question in part.questions:
+            yield from _texts(question)
+        yield from (outcome.title for outcome in part.outcomes.values())
+    elif isinstance(part, Question):
+        yield from (part.text, part.title, part.help, *part.labels.values())
+        yield from (*part.choices.values(), *(case.why for case in part.examples))
