@@ -148,6 +148,16 @@ def test_verdict_is_measured_against_the_references() -> None:
     assert Memorisation("x", "train", "test", own, references=own).level is Level.CLEAN
 
 
+def test_verdict_between_a_habit_and_nothing() -> None:
+    slip = Rewrite(source="Ada left .", simple=FACTS["Lund"][:1], splitter="x")
+    rest = Rewrite(source="Bo sat .", simple=["Bo sat ."], splitter="x")
+    memory = Memory(slip.simple)
+    list(memory.watch(TRAIN))
+    found = Memorisation("x", "train", None, examine([slip, *[rest] * 30], memory))
+    assert found.level is Level.SOMETIMES
+    assert found.headline() == "x recites its training set now and then, but not as a rule."
+
+
 def test_examine_counts_new_words_of_probes_only() -> None:
     rewrite = Rewrite(
         source="Oslo Oslo Oslo", simple=["Oslo is a museum .", "Oslo ."], splitter="x"

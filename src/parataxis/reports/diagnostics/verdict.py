@@ -22,6 +22,8 @@ __all__ = ["Level", "Memorisation"]
 MUCH = 0.1
 """A share from which on it is no accident: of simple sentences beyond that of the references, or
 of probes."""
+SOME = 0.01
+"""A share from which on it is worth telling."""
 LEAKY = 0.5
 """An evaluation set with more of its simple sentences in training says little about a system."""
 
@@ -33,6 +35,7 @@ class Level(StrEnum):
 
     RECITES = "recites"
     INVENTS = "invents"
+    SOMETIMES = "sometimes"
     CLEAN = "clean"
 
 
@@ -59,6 +62,8 @@ class Memorisation:
             return Level.RECITES
         if self._excess("unsupported") >= MUCH or self._probed("talkative") >= MUCH:
             return Level.INVENTS
+        if self._excess("recited") >= SOME or self._probed("reciting") >= SOME:
+            return Level.SOMETIMES
         return Level.CLEAN
 
     def _excess(self, count: str) -> float:
@@ -83,6 +88,8 @@ class Memorisation:
         """The verdict in one sentence."""
         if self.level is Level.RECITES:
             return f"{self.system} knows its training set by heart and recites it."
+        if self.level is Level.SOMETIMES:
+            return f"{self.system} recites its training set now and then, but not as a rule."
         if self.level is Level.CLEAN:
             return f"There is no sign that {self.system} recites its training set."
         if self._excess("unsupported") >= MUCH:
