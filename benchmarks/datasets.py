@@ -5,15 +5,16 @@
 
 DATA holds ``report2019/``. Into DIR go ``test.jsonl`` (the report's sources, with the references
 that our WebSplit has for them), ``report-websplit.jsonl`` and ``report-wikisplit.jsonl`` (the
-outputs that its tables 6 and 7 are about), and the parts of DIR/websplit. docs/datasets.md says
-what is made of them.
+outputs that its tables 6 and 7 are about), and the parts of DIR/websplit. With ``--known CORPUS``
+there are also folders ``known`` and ``new`` with the same three files for the sources that share a
+triple with that corpus and for those that do not. docs/datasets.md says what is made of them.
 """
 
 import argparse
 import random
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with report2019/")
     parser.add_argument("--output", type=Path, required=True, help="folder with websplit/")
+    parser.add_argument("--known", metavar="CORPUS", help="a corpus with triples")
     options = parser.parse_args()
     report, websplit = options.data / "report2019", options.output / "websplit"
 
@@ -49,21 +51,36 @@ def main() -> None:
         for number, source in enumerate(sources, start=1)
         if _letters(source) in known
     }
-    Jsonl().write(found.values(), (options.output / "test.jsonl",))
-    for name in ("websplit", "wikisplit"):
-        lines = _lines(report / f"pred_{name}2.txt")
-        with write_files([options.output / f"report-{name}.jsonl"]) as (write,):
-            for number, example in found.items():
-                simple = cut_line(lines[number - 1], marked=True)
-                rewrite = Rewrite(
-                    source=example.source, simple=simple, splitter=name, id=example.id
-                )
-                write(to_json(rewrite))
+    outputs = {name: _lines(report / f"pred_{name}2.txt") for name in ("websplit", "wikisplit")}
+    _write(options.output, found, outputs)
+    if options.known:
+        corpus = parse_corpus(options.known).read(Report())
+        known_triples = frozenset().union(*(example.triples for example in corpus))
+        for name, is_known in (("known", True), ("new", False)):
+            some = {n: e for n, e in found.items() if bool(e.triples & known_triples) == is_known}
+            _write(options.output / name, some, outputs)
+            sys.stdout.write(f"{len(some)} of them are {name}.\n")
 
     parts = _parts(examples, found.values())
     write_parts(websplit / WebSplit10.parts_file, parts)
     sizes = ", ".join(f"{len(ids):,} {name}" for name, ids in parts.items())
     sys.stdout.write(f"{len(found)} of {len(sources)} sources are in WebSplit. Parts: {sizes}.\n")
+
+
+def _write(folder: Path, test: Mapping[int, Example], outputs: Mapping[str, list[str]]) -> None:
+    """A test set, and the report's outputs on it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    Jsonl().write(test.values(), (folder / "test.jsonl",))
+    for name, lines in outputs.items():
+        with write_files([folder / f"report-{name}.jsonl"]) as (write,):
+            for number, example in test.items():
+                rewrite = Rewrite(
+                    source=example.source,
+                    simple=cut_line(lines[number - 1], marked=True),
+                    splitter=name,
+                    id=example.id,
+                )
+                write(to_json(rewrite))
 
 
 def _parts(examples: list[Example], test: Iterable[Example]) -> dict[str, list[str]]:
