@@ -1,0 +1,168 @@
+"""How far raters agree: Krippendorff's alpha, pairs of ratings, and each rater against the rest.
+
+Krippendorff (2011), *Computing Krippendorff's alpha-reliability*. Ratings may be missing: an item
+that only one person rated says nothing about agreement and is left out.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Alpha", "Level", "RaterAgreement", "Table", "alpha", "pairwise", "raters_against_rest"]
+
+Table = Mapping[str, Mapping[str, float]]
+"""Values by item and rater; yes and no are 1 and 0."""
+
+Numbers = NDArray[np.float64]
+
+
+class Level(StrEnum):
+    """How far apart two values are."""
+
+    NOMINAL = "nominal"
+    """Equal or not."""
+    ORDINAL = "ordinal"
+    """By how many ratings lie between them."""
+    INTERVAL = "interval"
+    """By the square of their difference."""
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Krippendorff's alpha: 1 is perfect agreement, 0 what chance would give.
+
+    Where it is undefined, ``value`` is None and ``reason`` says why. ``low`` and ``high`` are its
+    95 % interval from items drawn again, where it was asked for.
+    """
+
+    value: float | None
+    items: int
+    """Items with two ratings or more."""
+    ratings: int
+    """Ratings of these."""
+    reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def alpha(table: Table, level: Level, *, trials: int = 0, seed: int = 1) -> Alpha:
+    """Krippendorff's alpha of ratings.
+
+    >>> votes = {"a": {"ann": 1, "bob": 1}, "b": {"ann": 0, "bob": 0}, "c": {"ann": 1}}
+    >>> alpha(votes, Level.NOMINAL)
+    Alpha(value=1.0, items=2, ratings=4, reason=None, low=None, high=None)
+    """
+    units = [list(row.values()) for row in table.values() if len(row) > 1]
+    ratings = sum(map(len, units))
+    if not units:
+        return Alpha(None, 0, 0, "no item was rated by two people")
+    values = sorted({value for unit in units for value in unit})
+    if len(values) == 1:
+        reason = f"all {ratings} ratings are the same, so that chance would agree as well"
+        return Alpha(None, len(units), ratings, reason)
+    counts = np.array([[unit.count(value) for value in values] for unit in units], np.float64)
+    found = _alpha(counts, _distances(level), np.array(values, np.float64))
+    low = high = None
+    if trials:
+        low, high = _interval(counts, np.array(values, np.float64), level, trials, seed)
+    return Alpha(found, len(units), ratings, None, low, high)
+
+
+def _alpha(
+    counts: Numbers, distances: Callable[[Numbers, Numbers], Numbers], values: Numbers
+) -> float:
+    """One less the ratio of the disagreement within items to that among all ratings."""
+    sizes = counts.sum(1)
+    within = (counts.T / (sizes - 1)) @ counts - np.diag((counts.T / (sizes - 1)).sum(1))
+    totals = within.sum(1)
+    apart = distances(values, totals)
+    among = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
+    expected = float((among * apart).sum())
+    return 1.0 - float((within * apart).sum()) / expected if expected else float("nan")
+
+
+def _distances(level: Level) -> Callable[[Numbers, Numbers], Numbers]:
+    def nominal(values: Numbers, totals: Numbers) -> Numbers:
+        return 1.0 - np.eye(len(values))
+
+    def ordinal(values: Numbers, totals: Numbers) -> Numbers:
+        middle = totals.cumsum() - totals / 2
+        return np.asarray((middle[:, None] - middle) ** 2)
+
+    def interval(values: Numbers, totals: Numbers) -> Numbers:
+        return np.asarray((values[:, None] - values) ** 2)
+
+    return {Level.NOMINAL: nominal, Level.ORDINAL: ordinal, Level.INTERVAL: interval}[level]
+
+
+def _interval(
+    counts: Numbers, values: Numbers, level: Level, trials: int, seed: int
+) -> tuple[float | None, float | None]:
+    chance = np.random.default_rng(seed)
+    distances = _distances(level)
+    found = [
+        _alpha(counts[chance.integers(0, len(counts), len(counts))], distances, values)
+        for _ in range(trials)
+    ]
+    known = np.array(found)[np.isfinite(found)]
+    if not len(known):
+        return None, None
+    low, high = np.percentile(known, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def pairwise(table: Table) -> tuple[float | None, int]:
+    """The share of pairs of ratings of one item that are equal, and the number of pairs."""
+    equal = pairs = 0
+    for row in table.values():
+        for one, other in combinations(row.values(), 2):
+            pairs += 1
+            equal += one == other
+    return (equal / pairs if pairs else None), pairs
+
+
+@dataclass(frozen=True)
+class RaterAgreement:
+    """One rater beside all others who rated the same items."""
+
+    rater: str
+    items: int
+    """Items that somebody else rated too."""
+    agreement: float | None
+    """The share of pairs with another's rating that are equal; None without a pair."""
+    difference: float | None
+    """How much higher than the others' mean this rater rates, on average."""
+
+
+def raters_against_rest(table: Table) -> list[RaterAgreement]:
+    """Each rater against the rest, those who agree least first."""
+    shares: dict[str, list[bool]] = defaultdict(list)
+    gaps: dict[str, list[float]] = defaultdict(list)
+    seen: Counter[str] = Counter()
+    for row in table.values():
+        for rater, value in row.items():
+            others = [other for name, other in row.items() if name != rater]
+            seen[rater] += bool(others)
+            shares[rater] += [value == other for other in others]
+            if others:
+                gaps[rater].append(value - _mean(others))
+    found = [
+        RaterAgreement(
+            rater,
+            items,
+            _mean(shares[rater]) if shares[rater] else None,
+            _mean(gaps[rater]) if gaps[rater] else None,
+        )
+        for rater, items in seen.items()
+    ]
+    return sorted(found, key=lambda one: (one.agreement is None, one.agreement or 0.0, one.rater))
+
+
+def _mean(values: Sequence[float] | Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed)
