@@ -207,6 +207,17 @@ def test_diagnose_attention_of_a_sentence(run: Run) -> None:
     assert "Means over 1 of 1 source in which" in result.out
 
 
+def test_diagnose_attention_leaves_out_what_is_too_long(run: Run, tmp_path: Path) -> None:
+    records = [{"id": "t1", "source": "word " * 300}, {"id": "t2", "source": "Ann Lee left."}]
+    corpus = write(tmp_path / "long.jsonl", records)
+    result = run("diagnose", "attention", "--corpus", corpus)
+    assert result.code == 0
+    assert result.err == (
+        "parataxis: t1 is left out: A sentence must have 1 to 200 words, not 300.\n"
+    )
+    assert "Means over 1 of 2 sources" in result.out
+
+
 def test_diagnose_errors_and_table(run: Run, evaluation: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     options = ["--splitter", "parrot", "--corpus", evaluation, "--output", folder]

@@ -1,7 +1,7 @@
 """``parataxis diagnose attention``: what a splitter looks at while it writes."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -82,8 +82,14 @@ def attention(
             looked: list[Looked] = []
             stares: list[Stare] = []
             for example, entity in zip(examples, _first_entities(examples), strict=True):
-                found, numbers = _look(loaded, example, entity)
                 progress.advance(0, 1)
+                try:
+                    found, numbers = _look(loaded, example, entity)
+                except InputError as error:
+                    if given:
+                        raise
+                    warn(f"{example.id} is left out: {error}")
+                    continue
                 stares += [numbers] if numbers else []
                 if len(looked) < pictures:
                     looked.append(found)
@@ -98,7 +104,7 @@ def attention(
             out.write(document_text(Document(title, summary)))
 
 
-def _first_entities(examples: Sequence[Example]) -> Iterator[Span | None]:
+def _first_entities(examples: Sequence[Example]) -> list[Span | None]:
     """The words of the entity that each source names first."""
     words = [[token.text for token in tokenize(each.source)] for each in examples]
     found = [
@@ -106,10 +112,11 @@ def _first_entities(examples: Sequence[Example]) -> Iterator[Span | None]:
         for each, example in zip(words, examples, strict=True)
     ]
     bare = [place for place, span in enumerate(found) if span is None]
-    names = source_names(examples[place].source for place in bare)
-    for place, known in zip(bare, names, strict=True):
-        found[place] = find_entity(words[place], known)
-    yield from found
+    if bare:
+        names = source_names(examples[place].source for place in bare)
+        for place, known in zip(bare, names, strict=True):
+            found[place] = find_entity(words[place], known)
+    return found
 
 
 def _look(
