@@ -22,7 +22,6 @@ from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.corpora.example import Example
 from parataxis.errors import InputError
 from parataxis.reports.diagnostics.attention_page import Looked, attention_page
-from parataxis.reports.diagnostics.document import Block, Document, Paragraph, Table
 from parataxis.reports.diagnostics.entities import (
     Span,
     find_entity,
@@ -30,6 +29,7 @@ from parataxis.reports.diagnostics.entities import (
     triple_entities,
 )
 from parataxis.reports.diagnostics.stare import Stare, mean_stare, reference_stare, stare
+from parataxis.reports.document import Block, Document, Paragraph, Table
 from parataxis.reports.tables import NONE, without_nans
 from parataxis.splitters.attention import AttentiveSplitter
 from parataxis.splitters.registry import load_splitter

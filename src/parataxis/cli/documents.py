@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 from parataxis.cli.tables import plain_table
-from parataxis.reports.diagnostics.document import (
+from parataxis.reports.document import (
     Block,
     Document,
     Heading,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from parataxis.reports.diagnostics.attention_page import Looked, attention_page
-from parataxis.reports.diagnostics.document import Paragraph
+from parataxis.reports.document import Paragraph
 from parataxis.splitters.attention import Attention
 
 ATTENTION = Attention(

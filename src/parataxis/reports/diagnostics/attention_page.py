@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
-from parataxis.reports.diagnostics.document import Block, block_html, page_head
 from parataxis.reports.diagnostics.entities import Span
+from parataxis.reports.document import Block, block_html, page_head
 from parataxis.splitters.attention import SPLIT_MARK, Attention
 
 __all__ = ["Looked", "attention_page"]

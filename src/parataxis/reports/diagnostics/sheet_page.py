@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
-from parataxis.reports.diagnostics.document import page_head
 from parataxis.reports.diagnostics.sheet import COLUMNS, Line
+from parataxis.reports.document import page_head
 
 __all__ = ["sheet_page"]
 

@@ -6,7 +6,8 @@ from enum import StrEnum
 from itertools import islice
 
 from parataxis.corpora.leaks import Overlaps
-from parataxis.reports.diagnostics.document import (
+from parataxis.reports.diagnostics.memorisation import REPEATS, Recital, Said
+from parataxis.reports.document import (
     Block,
     Document,
     Heading,
@@ -14,7 +15,6 @@ from parataxis.reports.diagnostics.document import (
     Points,
     Table,
 )
-from parataxis.reports.diagnostics.memorisation import REPEATS, Recital, Said
 from parataxis.reports.overlaps import overlap_cells
 
 __all__ = ["Level", "Memorisation"]

@@ -1,0 +1,1 @@
+"""The tables and figures of a study, from its rewrites and ratings."""

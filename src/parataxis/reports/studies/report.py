@@ -1,0 +1,220 @@
+"""A study on one page: what raters said, how far they agree, how far to trust them, and the
+rewrites that are good enough to be references."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from parataxis.reports.document import Block, Document, Heading, Paragraph, Table
+from parataxis.reports.studies.summary import Summary, summarise
+from parataxis.rewrite.record import Rewrite
+from parataxis.studies.agreement import (
+    Alpha,
+    Level,
+    RaterAgreement,
+    alpha,
+    pairwise,
+    raters_against_rest,
+)
+from parataxis.studies.gold import CORRECT, benchmark, perfect, statistics
+from parataxis.studies.records import Purpose, Rating, Value
+from parataxis.studies.reliability import Posterior, posteriors
+from parataxis.studies.rubric.model import NUMBERS, Kind, Rubric
+from parataxis.studies.texts import in_language
+
+__all__ = ["Agreement", "StudyReport", "study_report"]
+
+TRIALS = 200
+"""Samples of items for the interval of an alpha."""
+CONFIDENCE = 0.9
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far raters agree about one question or outcome."""
+
+    title: str
+    level: Level
+    alpha: Alpha
+    equal: float | None
+    """The share of pairs of ratings of one item that are equal."""
+    pairs: int
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """All that can be said about a study, before it is laid out."""
+
+    rubric: Rubric
+    summary: Summary
+    agreement: tuple[Agreement, ...]
+    raters: tuple[RaterAgreement, ...]
+    """By the rubric's first outcome that is yes or no, else by its first question."""
+    trust: tuple[Posterior, ...] = ()
+    gold: tuple[Rewrite, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    def document(self, title: str) -> Document:
+        """The report as headings, paragraphs and tables."""
+        return Document(title, list(self._blocks()))
+
+    def _blocks(self) -> Iterator[Block]:
+        header, rows = self.summary.table()
+        yield Heading("What raters said")
+        yield Table(header, rows, names=len(header) - len(self.summary.columns) - 2)
+        yield Paragraph(self._legend())
+        yield Heading("How far they agree")
+        yield Table(
+            ["question", "level", "alpha", "95 % interval", "equal pairs", "pairs"],
+            [_agreement_cells(one) for one in self.agreement],
+            names=2,
+        )
+        for one in self.agreement:
+            if one.alpha.reason:
+                yield Paragraph(f"Alpha of {one.title} is undefined: {one.alpha.reason}.")
+        yield Table(
+            ["rater", "items", "equal to others", "higher than others by"],
+            [_rater_cells(one) for one in self.raters],
+        )
+        if self.trust:
+            yield Heading("How far to trust them")
+            yield Table(
+                ["raters who said yes", "expert yes", "expert no", "mean", "at least", "at most"],
+                [_trust_cells(one) for one in self.trust],
+            )
+            yield from (Paragraph(line) for line in _conclusions(self.trust))
+        if CORRECT in self.rubric.outcomes:
+            counted = statistics(benchmark(self.gold))
+            yield Heading("Perfect rewrites")
+            yield Table(
+                ["# complex", "# simple", "# toks/complex", "# sents/simple"],
+                [
+                    [
+                        f"{counted.complex:,}",
+                        f"{counted.simple:,}",
+                        f"{counted.tokens_per_complex:.1f}",
+                        f"{counted.sentences_per_simple:.1f}",
+                    ]
+                ],
+                names=0,
+            )
+        yield from map(Paragraph, self.notes)
+
+    def _legend(self) -> str:
+        parts = []
+        if any(question.kind in NUMBERS for question in self.rubric.questions):
+            parts.append("Of a number: the share of the best answer, and the mean.")
+        parts.append("Of yes or no: the share of answers that speak for the rewrite.")
+        same = sum(row.identical for row in self.summary.rows)
+        if same:
+            parts.append(f"{same:,} rewrites are equal to their source; their answers are fixed.")
+        return " ".join(parts)
+
+
+def study_report(
+    rewrites: Sequence[Rewrite],
+    ratings: Sequence[Rating],
+    rubric: Rubric,
+    *,
+    expert: Sequence[Rating] = (),
+    raters: int = 2,
+    language: str = "en",
+) -> StudyReport:
+    """The report of a study. A rewrite is perfect if so many raters found it correct."""
+    summary = summarise(rewrites, ratings, rubric, language)
+    judged = [rating for rating in ratings if rating.purpose is Purpose.ITEM]
+    notes = []
+    if summary.unknown:
+        notes.append(f"{summary.unknown:,} ratings are of items that are not there; left out.")
+    is_gold = CORRECT in rubric.outcomes
+    yes_no = [name for name, outcome in rubric.outcomes.items() if outcome.all]
+    main = f"={yes_no[0]}" if yes_no else rubric.questions[0].id
+    return StudyReport(
+        rubric,
+        summary,
+        tuple(_agreements(rubric, judged, language)),
+        tuple(raters_against_rest(_values(judged, main))),
+        tuple(posteriors(judged, expert, yes_no[0])) if expert and yes_no else (),
+        tuple(perfect(rewrites, judged, raters=raters)) if is_gold else (),
+        tuple(notes),
+    )
+
+
+def _agreements(rubric: Rubric, ratings: Sequence[Rating], language: str) -> Iterator[Agreement]:
+    for question in rubric.questions:
+        if question.kind is not Kind.TEXT:
+            level = Level.ORDINAL if question.kind in NUMBERS else Level.NOMINAL
+            title = in_language(question.title or question.id, language)
+            yield _agreement(title, level, ratings, question.id, list(question.choices))
+    for name, outcome in rubric.outcomes.items():
+        if outcome.all:
+            title = in_language(outcome.title or name, language)
+            yield _agreement(title, Level.NOMINAL, ratings, f"={name}", [])
+
+
+def _agreement(
+    title: str, level: Level, ratings: Sequence[Rating], key: str, choices: Sequence[str]
+) -> Agreement:
+    table = _values(ratings, key, choices)
+    return Agreement(title, level, alpha(table, level, trials=TRIALS), *pairwise(table))
+
+
+def _values(
+    ratings: Sequence[Rating], key: str, choices: Sequence[str] = ()
+) -> dict[str, dict[str, float]]:
+    """Values by item and rater; fixed answers say nothing about raters, and are left out."""
+    table: dict[str, dict[str, float]] = defaultdict(dict)
+    for rating in ratings:
+        found: Value | float = (
+            rating.outcomes.get(key[1:]) if key.startswith("=") else rating.answers.get(key)
+        )
+        if found is None or rating.identical:
+            continue
+        number = choices.index(found) if isinstance(found, str) else float(found)
+        table[rating.item][rating.rater] = float(number)
+    return table
+
+
+def _agreement_cells(one: Agreement) -> list[str]:
+    found = one.alpha
+    return [
+        one.title,
+        one.level.value,
+        "–" if found.value is None else f"{found.value:.3f}",
+        "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}",
+        "–" if one.equal is None else f"{100 * one.equal:.1f} %",
+        f"{one.pairs:,}",
+    ]
+
+
+def _rater_cells(one: RaterAgreement) -> list[str]:
+    return [
+        one.rater,
+        f"{one.items:,}",
+        "–" if one.agreement is None else f"{100 * one.agreement:.1f} %",
+        "–" if one.difference is None else f"{one.difference:+.2f}",
+    ]
+
+
+def _trust_cells(one: Posterior) -> list[str]:
+    return [
+        f"{one.bucket.yes} of {one.bucket.raters}",
+        str(one.yes),
+        str(one.no),
+        f"{100 * one.mean:.0f} %",
+        f"{100 * one.at_least(CONFIDENCE):.0f} %",
+        f"{100 * one.at_most(CONFIDENCE):.0f} %",
+    ]
+
+
+def _conclusions(trust: Sequence[Posterior]) -> Iterator[str]:
+    """The sentences of §6 of Zhang et al. (2020), for the buckets where all raters agree."""
+    for one in trust:
+        yes, raters = one.bucket
+        if yes == raters:
+            share = f"more than {100 * one.at_least(CONFIDENCE):.0f} %"
+            yield f"When all {raters} raters say yes, an expert agrees in {share} of the cases."
+        elif yes == 0:
+            share = f"less than {100 * one.at_most(CONFIDENCE):.0f} %"
+            yield f"When none of {raters} raters says yes, an expert does in {share} of the cases."
+    yield f"These bounds are one-sided, with {100 * CONFIDENCE:.0f} % confidence."

@@ -1,0 +1,156 @@
+"""What raters said about each system: table 3 of Zhang et al. (2020), table 7 of the 2019 report,
+and the summary of BrevE/CLaro are the same table for different rubrics."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from parataxis.rewrite.record import Rewrite
+from parataxis.studies.records import HUMAN, Purpose, Rating, Value
+from parataxis.studies.rubric.model import NUMBERS, Kind, Question, Rubric
+from parataxis.studies.texts import in_language
+
+__all__ = ["BENCHMARK", "Cell", "Column", "Row", "Summary", "summarise"]
+
+BENCHMARK = "benchmark"
+"""A field that a rewrite may have: where its source comes from."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """Something that was asked or derived."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came out: of ``count`` answers the share that is the best one, and their mean.
+
+    A number has both, yes or no and a choice only the share, and a derived mean only that.
+    """
+
+    count: int
+    share: float | None = None
+    mean: float | None = None
+
+    def __str__(self) -> str:
+        share = None if self.share is None else f"{100 * self.share:.1f} %"
+        mean = None if self.mean is None else f"{self.mean:.2f}"
+        return " / ".join(part for part in (share, mean) if part) or "–"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system on one benchmark."""
+
+    benchmark: str
+    system: str
+    items: int
+    """Rewrites with a rating."""
+    ratings: int
+    identical: int
+    """Rewrites among these that are equal to their source."""
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All systems, in the order in which they come; people last."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    unknown: int
+    """Ratings of items that are not among the rewrites, which were left out."""
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows as text; the column of benchmarks only where there is one."""
+        named = any(row.benchmark for row in self.rows)
+        header = [*(["benchmark"] if named else []), "system", "items", "ratings"]
+        rows = []
+        for row in self.rows:
+            names = [*([row.benchmark] if named else []), row.system]
+            cells = (str(row.cells[column.id]) for column in self.columns)
+            rows.append([*names, f"{row.items:,}", f"{row.ratings:,}", *cells])
+        return [*header, *(column.title for column in self.columns)], rows
+
+
+def summarise(
+    rewrites: Iterable[Rewrite], ratings: Iterable[Rating], rubric: Rubric, language: str = "en"
+) -> Summary:
+    """Count what was said about the rewrites; items with another purpose do not count."""
+    known = {rewrite.id: rewrite for rewrite in rewrites if rewrite.id is not None}
+    groups: dict[tuple[str, str], list[Rating]] = defaultdict(list)
+    for rewrite in known.values():
+        groups[_group(rewrite)] = []
+    unknown = 0
+    for rating in ratings:
+        if rating.purpose is not Purpose.ITEM:
+            continue
+        if rating.item in known:
+            groups[_group(known[rating.item])].append(rating)
+        else:
+            unknown += 1
+    rows = [
+        _row(benchmark, system, given, rubric)
+        for (benchmark, system), given in groups.items()
+        if given
+    ]
+    order = {benchmark: place for place, (benchmark, _) in enumerate(reversed(list(groups)))}
+    rows.sort(key=lambda row: (-order[row.benchmark], row.system == HUMAN))
+    return Summary(tuple(_columns(rubric, language)), tuple(rows), unknown)
+
+
+def _group(rewrite: Rewrite) -> tuple[str, str]:
+    named = (rewrite.model_extra or {}).get(BENCHMARK)
+    return (named if isinstance(named, str) else ""), rewrite.splitter
+
+
+def _columns(rubric: Rubric, language: str) -> Iterable[Column]:
+    for question in rubric.questions:
+        if question.kind is Kind.TEXT:
+            continue
+        title = in_language(question.title or question.id, language)
+        if question.kind is Kind.CHOICE:
+            for key, text in question.choices.items():
+                yield Column(f"{question.id}:{key}", in_language(text, language).lower())
+        else:
+            yield Column(question.id, title)
+    for name, outcome in rubric.outcomes.items():
+        yield Column(f"={name}", in_language(outcome.title or name, language))
+
+
+def _row(benchmark: str, system: str, ratings: Sequence[Rating], rubric: Rubric) -> Row:
+    cells: dict[str, Cell] = {}
+    for question in rubric.questions:
+        given = [rating.answers.get(question.id) for rating in ratings]
+        cells |= _question_cells(question, [value for value in given if value is not None])
+    for name, outcome in rubric.outcomes.items():
+        found = [rating.outcomes.get(name) for rating in ratings]
+        values = [float(value) for value in found if value is not None]
+        mean = sum(values) / len(values) if values else None
+        cells[f"={name}"] = (
+            Cell(len(values), share=mean) if outcome.all else Cell(len(values), mean=mean)
+        )
+    items = {rating.item: rating.identical for rating in ratings}
+    return Row(benchmark, system, len(items), len(ratings), sum(items.values()), cells)
+
+
+def _question_cells(question: Question, values: Sequence[Value]) -> dict[str, Cell]:
+    count = len(values)
+    if question.kind is Kind.CHOICE:
+        return {
+            f"{question.id}:{key}": Cell(count, _share(values, key)) for key in question.choices
+        }
+    if question.kind in NUMBERS:
+        numbers = [value for value in values if isinstance(value, int)]
+        mean = sum(numbers) / count if count else None
+        share = None if question.best is None else _share(values, question.best)
+        return {question.id: Cell(count, share, mean)}
+    best = True if question.best is None else question.best
+    return {question.id: Cell(count, _share(values, best))}
+
+
+def _share(values: Sequence[Value], wanted: Value) -> float | None:
+    return sum(value == wanted for value in values) / len(values) if values else None
