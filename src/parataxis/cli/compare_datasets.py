@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parataxis.cli.corpus_inputs import CORPUS_HELP
 from parataxis.cli.evaluate import as_text, choose_metrics, write_report
 from parataxis.cli.folders import write_folder
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
+from parataxis.corpora.choose import parse_corpus
+from parataxis.corpora.files import STREAM
 from parataxis.corpora.leaks import Overlap
 from parataxis.errors import InputError
 from parataxis.reports.compare import REFERENCE, SOURCE, compare
@@ -41,7 +42,8 @@ def compare_datasets(
         typer.Argument(
             metavar="NAME=CORPUS[+CORPUS]...",
             show_default=False,
-            help=f"The training sets, each one or more corpora, {CORPUS_HELP}",
+            help="The training sets, each one or more corpora FORMAT:FILE,FILE (see `parataxis "
+            "corpus formats`).",
         ),
     ] = None,
     test: Annotated[
@@ -247,7 +249,11 @@ def _training_sets(
 
 def _corpora(word: str) -> list[str]:
     """The corpora of a training set; a plus sign may be part of a file's name."""
-    return [word] if Path(word).exists() else [part for part in word.split("+") if part]
+    found = [word] if Path(word).exists() else [part for part in word.split("+") if part]
+    for name in found:
+        if STREAM in parse_corpus(name).paths:
+            raise InputError("A training set is read more than once; save it, and name its file.")
+    return found
 
 
 def _training_cells(trained: "Sequence[Outcome]") -> tuple[list[str], list[list[str]]]:

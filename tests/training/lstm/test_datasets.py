@@ -226,6 +226,8 @@ def test_datasets_rewrites_made_elsewhere_can_be_compared(
         (["A={good}", "../B={good}"], '"../B" cannot be a name'),
         (["A={good}", "B={empty}"], "empty.jsonl holds no example with a reference"),
         (["A={good}", "B=jsonl:nowhere.jsonl"], "nowhere.jsonl cannot be read"),
+        (["A={good}", "B=letters:{path}"], "letters"),
+        (["A={good}", "B=jsonl:-"], "A training set is read more than once; save it"),
         (["A={good}", "B={good}", "--config", "big"], 'There is no configuration "big"'),
         (["A={good}", "B={good}", "--set", "epoch=3"], "has no number called 'epoch'"),
         (["A={good}", "B={good}", "--validation", "{empty}"], "holds no example with a reference"),
