@@ -7,6 +7,7 @@ from parataxis.cli.tables import plain_table
 from parataxis.reports.document import (
     Block,
     Document,
+    Figure,
     Heading,
     Paragraph,
     Points,
@@ -27,7 +28,7 @@ def _text(block: Block) -> str:
     match block:
         case Heading(text):
             return f"{text}\n{'-' * len(text)}"
-        case Paragraph(text):
+        case Paragraph(text) | Figure(_, text):
             return textwrap.fill(text, _WIDTH) + "\n"
         case Points(texts):
             return "".join(

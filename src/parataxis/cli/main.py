@@ -44,6 +44,7 @@ COMMANDS = {
         "train": "train",
         "compare-datasets": "compare_datasets",
         "corpus": "corpus",
+        "study": "study",
     }.items()
 }
 """In which module each command is; a group of commands is a Typer app of that name there."""

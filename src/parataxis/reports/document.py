@@ -11,6 +11,7 @@ from parataxis.reports.tables import markdown_table
 __all__ = [
     "Block",
     "Document",
+    "Figure",
     "Heading",
     "Paragraph",
     "Points",
@@ -63,7 +64,15 @@ class Table:
         )
 
 
-Block = Heading | Paragraph | Points | Table
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture as SVG, which only a page shows, and what it shows in words."""
+
+    svg: str
+    caption: str
+
+
+Block = Heading | Paragraph | Points | Table | Figure
 
 
 @dataclass(frozen=True)
@@ -125,6 +134,8 @@ def _markdown(block: Block) -> str:
         case Table():
             table = block.without_empty_columns()
             return markdown_table(table.header, table.rows, names=table.names).rstrip()
+        case Figure(_, caption):
+            return caption
 
 
 def block_html(block: Block) -> Iterator[str]:
@@ -148,3 +159,5 @@ def block_html(block: Block) -> Iterator[str]:
                 )
                 yield f"<tr>{''.join(cells)}</tr>"
             yield "</table></div>"
+        case Figure(svg, caption):
+            yield f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"

@@ -138,6 +138,8 @@ class Memorisation:
             )
         if known is None:
             return text
+        if not known.unsupported:
+            return f"{text} The references give none."
         return (
             f"{text} Of the references, {_percent(known.share(known.unsupported))} give one, and "
             f"{_percent(known.share(known.recited))} do so in a training sentence; so much is "

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from parataxis.reports.document import Block, Document, Heading, Paragraph, Table
+from parataxis.reports.document import Block, Document, Figure, Heading, Paragraph, Table
 from parataxis.reports.studies.summary import Summary, summarise
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.agreement import (
@@ -17,7 +17,7 @@ from parataxis.studies.agreement import (
     raters_against_rest,
 )
 from parataxis.studies.gold import CORRECT, benchmark, perfect, statistics
-from parataxis.studies.records import Purpose, Rating, Value
+from parataxis.studies.records import HUMAN, Purpose, Rating, Value
 from parataxis.studies.reliability import Posterior, posteriors
 from parataxis.studies.rubric.model import NUMBERS, Kind, Rubric
 from parataxis.studies.texts import in_language
@@ -54,11 +54,12 @@ class StudyReport:
     gold: tuple[Rewrite, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
-    def document(self, title: str) -> Document:
-        """The report as headings, paragraphs and tables."""
-        return Document(title, list(self._blocks()))
+    def document(self, title: str, figure: str = "") -> Document:
+        """The report as headings, paragraphs and tables. ``figure`` is the picture of how far to
+        trust the raters, as SVG."""
+        return Document(title, list(self._blocks(figure)))
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self, figure: str) -> Iterator[Block]:
         header, rows = self.summary.table()
         yield Heading("What raters said")
         yield Table(header, rows, names=len(header) - len(self.summary.columns) - 2)
@@ -83,6 +84,8 @@ class StudyReport:
                 [_trust_cells(one) for one in self.trust],
             )
             yield from (Paragraph(line) for line in _conclusions(self.trust))
+            if figure:
+                yield Figure(figure, "How often an expert agrees, by how many raters said yes.")
         if CORRECT in self.rubric.outcomes:
             counted = statistics(benchmark(self.gold))
             yield Heading("Perfect rewrites")
@@ -120,13 +123,15 @@ def study_report(
     raters: int = 2,
     language: str = "en",
 ) -> StudyReport:
-    """The report of a study. A rewrite is perfect if so many raters found it correct."""
+    """The report of a study. A rewrite is perfect if so many raters found it correct; where
+    people wrote some, only theirs can be references."""
     summary = summarise(rewrites, ratings, rubric, language)
     judged = [rating for rating in ratings if rating.purpose is Purpose.ITEM]
     notes = []
     if summary.unknown:
         notes.append(f"{summary.unknown:,} ratings are of items that are not there; left out.")
     is_gold = CORRECT in rubric.outcomes
+    by_people = [rewrite for rewrite in rewrites if rewrite.splitter == HUMAN]
     yes_no = [name for name, outcome in rubric.outcomes.items() if outcome.all]
     main = f"={yes_no[0]}" if yes_no else rubric.questions[0].id
     return StudyReport(
@@ -135,7 +140,7 @@ def study_report(
         tuple(_agreements(rubric, judged, language)),
         tuple(raters_against_rest(_values(judged, main))),
         tuple(posteriors(judged, expert, yes_no[0])) if expert and yes_no else (),
-        tuple(perfect(rewrites, judged, raters=raters)) if is_gold else (),
+        tuple(perfect(by_people or rewrites, judged, raters=raters)) if is_gold else (),
         tuple(notes),
     )
 

@@ -1,0 +1,166 @@
+"""``parataxis study report``: the tables and figures of a study, from its rewrites and ratings."""
+
+import csv
+import io
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parataxis.cli.documents import document_text
+from parataxis.corpora.files import write_files
+from parataxis.corpora.formats.benchmarks import WikiBM
+from parataxis.corpora.formats.jsonl import Jsonl
+from parataxis.errors import InputError
+from parataxis.reports.studies.figure import reliability_svg
+from parataxis.reports.studies.report import StudyReport, study_report
+from parataxis.reports.tables import latex_table, tex
+from parataxis.rewrite.jsonl import read_rewrites
+from parataxis.rewrite.record import Rewrite
+from parataxis.studies.gold import benchmark
+from parataxis.studies.records import Rating, read_ratings
+from parataxis.studies.rubric import load_rubric
+
+__all__ = ["report"]
+
+
+class Form(StrEnum):
+    """How the report is written."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    LATEX = "latex"
+    HTML = "html"
+
+
+def report(
+    items: Annotated[
+        Path, typer.Option("--items", "-i", help="The rewrites that were rated, as JSON lines.")
+    ],
+    ratings: Annotated[
+        Path, typer.Option("--ratings", "-r", help="The ratings of them, as JSON lines.")
+    ],
+    rubric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME | FILE",
+            show_default=False,
+            help="The rubric; else the one that the ratings name.",
+        ),
+    ] = None,
+    expert: Annotated[
+        Path | None,
+        typer.Option(
+            show_default=False,
+            help="An expert's ratings of some of the rewrites: how far can raters be trusted?",
+        ),
+    ] = None,
+    raters: Annotated[
+        int, typer.Option(min=1, help="A rewrite is perfect if so many raters found it correct.")
+    ] = 2,
+    language: Annotated[str, typer.Option("--language", "-l", help="en or es.")] = "en",
+    title: Annotated[str, typer.Option(help="The title of the report.")] = "What raters said",
+    form: Annotated[
+        Form, typer.Option("--format", "-f", help="How the report is written.")
+    ] = Form.TEXT,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            show_default=False,
+            help="Write every form, the figure, and the perfect rewrites into this folder.",
+        ),
+    ] = None,
+) -> None:
+    """Make the tables of a study: what raters said about each system, how far they agree, how far
+    to trust them, and which rewrites are perfect."""
+    rewrites = _read_rewrites(items)
+    given = list(read_ratings(ratings))
+    if not given:
+        raise InputError(f"{ratings} has no ratings.")
+    found = study_report(
+        rewrites,
+        given,
+        load_rubric(rubric or _rubric_of(given, ratings)),
+        expert=list(read_ratings(expert)) if expert else (),
+        raters=raters,
+        language=language,
+    )
+    if output is not None:
+        _write_all(found, title, output)
+    else:
+        sys.stdout.write(_written(found, title, form))
+
+
+def _read_rewrites(path: Path) -> list[Rewrite]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
+    return list(read_rewrites(lines, str(path)))
+
+
+def _rubric_of(ratings: Sequence[Rating], path: Path) -> str:
+    names = sorted({rating.rubric for rating in ratings})
+    if len(names) > 1:
+        raise InputError(f"{path} has ratings by {' and '.join(names)}; name one with --rubric.")
+    return names[0]
+
+
+def _written(found: StudyReport, title: str, form: Form) -> str:
+    document = found.document(title)
+    match form:
+        case Form.MARKDOWN:
+            return document.as_markdown()
+        case Form.HTML:
+            figure = reliability_svg(found.trust) if found.trust else ""
+            return found.document(title, figure).as_html()
+        case Form.CSV:
+            return _as_csv(found)
+        case Form.LATEX:
+            header, rows = found.summary.table()
+            return latex_table(header, [list(map(tex, row)) for row in rows])
+    return document_text(document)
+
+
+def _as_csv(found: StudyReport) -> str:
+    """A line for each system and column, with plain numbers."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["benchmark", "system", "column", "answers", "share", "mean"])
+    for row in found.summary.rows:
+        for column in found.summary.columns:
+            cell = row.cells[column.id]
+            writer.writerow(
+                [row.benchmark, row.system, column.title, cell.count, cell.share, cell.mean]
+            )
+    return out.getvalue()
+
+
+_NAMES = {
+    Form.TEXT: "report.txt",
+    Form.MARKDOWN: "report.md",
+    Form.CSV: "report.csv",
+    Form.LATEX: "report.tex",
+    Form.HTML: "report.html",
+}
+
+
+def _write_all(found: StudyReport, title: str, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {folder / name: _written(found, title, form) for form, name in _NAMES.items()}
+    if found.trust:
+        texts[folder / "reliability.svg"] = reliability_svg(found.trust)
+    with write_files(list(texts)) as writers:
+        for write, text in zip(writers, texts.values(), strict=True):
+            write(text.removesuffix("\n"))
+    if found.gold:
+        examples = benchmark(found.gold)
+        WikiBM().write(examples, (folder / "perfect.tsv",))
+        Jsonl().write(examples, (folder / "perfect.jsonl",))
