@@ -1,0 +1,102 @@
+"""`parataxis study`: rubrics, costs, and the report from files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("yaml", reason="needs the extra [study]")
+
+from parataxis.cli.main import main
+
+ANSWERS = {
+    "sensical": 5,
+    "grammatical": 5,
+    "misses": False,
+    "adds": False,
+    "wrong-split": False,
+    "split-further": False,
+}
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    items = [
+        {"id": str(n), "source": f"Town {n}, a city, is old.", "splitter": system}
+        | {"simple": [f"Town {n} is a city.", "It is old."]}
+        for n, system in enumerate(["rules", "human"])
+    ]
+    ratings = [
+        {"item": item, "rater": rater, "rubric": "six-criteria", "answers": ANSWERS}
+        | {"outcomes": {"correct": item == "1"}}
+        for item in "01"
+        for rater in ("ann", "bob")
+    ]
+    for name, records in (("items", items), ("ratings", ratings)):
+        lines = "".join(json.dumps(record) + "\n" for record in records)
+        (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    return tmp_path
+
+
+def test_study_budget_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--write", "500x3@0.2", "--write", "500x3@0.4", "--rate", "2903x2@0.07", "--fee", "25"]
+    assert main(["study", "budget", *given]) == 0
+    out = capsys.readouterr().out
+    assert "1,125.00" in out
+    assert "508.02" in out
+
+
+def test_study_budget_what_money_buys(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "budget", "--money", "508", "--price", "0.07", "--fee", "25"]) == 0
+    assert capsys.readouterr().out == "508.00 buys 5,805 answers at 0.07 and 25 % fee.\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "Nothing is to be counted"),
+        (["--write", "500x3"], '"500x3" is not like 500x3@0.2'),
+        (["--money", "5"], "--money and --price go together"),
+        (["--money", "5", "--price", "0"], "the price must be above zero"),
+    ],
+)
+def test_study_budget_mistakes(
+    given: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["study", "budget", *given]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_study_rubrics_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "rubrics"]) == 0
+    assert "plain-language" in capsys.readouterr().out
+    assert main(["study", "rubrics", "gms", "--language", "es"]) == 0
+    assert "¿Cuán gramatical es el texto simplificado?" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "latex", "html"])
+def test_study_report_forms(study: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["--items", str(study / "items.jsonl"), "--ratings", str(study / "ratings.jsonl")]
+    assert main(["study", "report", *files, "--format", form]) == 0
+    out = capsys.readouterr().out
+    assert "human" in out
+    assert ("1.0" if form == "csv" else "100.0") in out
+
+
+def test_study_report_folder_has_the_benchmark(study: Path) -> None:
+    files = ["--items", str(study / "items.jsonl"), "--ratings", str(study / "ratings.jsonl")]
+    assert main(["study", "report", *files, "--output", str(study / "out")]) == 0
+    rows = (study / "out" / "perfect.tsv").read_text(encoding="utf-8").splitlines()
+    assert rows[0] == "complex\tsimple"
+    assert len(rows) == 2
+    assert "Town 1 is a city. It is old." in rows[1]
+
+
+def test_study_report_bad_files(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (study / "bad.jsonl").write_text('{"item": 1}\n', encoding="utf-8")
+    files = ["--items", str(study / "items.jsonl"), "--ratings", str(study / "bad.jsonl")]
+    assert main(["study", "report", *files]) == 2
+    assert "bad.jsonl, line 1, is not a rating" in capsys.readouterr().err
+    (study / "bad.jsonl").write_text("", encoding="utf-8")
+    assert main(["study", "report", *files]) == 2
+    assert "has no ratings" in capsys.readouterr().err
