@@ -229,6 +229,7 @@ def test_diagnose_errors_and_table(run: Run, evaluation: Path, tmp_path: Path) -
     sheet = folder / "errors.csv"
     # A person finds the first sentence right after all.
     text = sheet.read_text(encoding="utf-8-sig")
+    assert "parrot,t1," in text
     corrected = tmp_path / "corrected.csv"
     corrected.write_text(text.replace("unsupported,unsupported", "unsupported,correct", 1))
     (record,) = json.loads(run("diagnose", "table", corrected, "--format", "json").out)

@@ -145,7 +145,7 @@ def _summary(name: str, stares: Sequence[Stare], sources: int) -> list[Block]:
         ("  while other words are written", _share(mean.elsewhere)),
         ("even attention", _share(mean.uniform)),
         ("copying the references", _share(mean.reference)),
-    ]
+    ][: 3 if mean.reference != mean.reference else 4]
     of = f"{len(stares):,} of {sources:,} source{'' if sources == 1 else 's'}"
     return [
         Table(("attention on the first entity", "share"), rows),

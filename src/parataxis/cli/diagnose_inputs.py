@@ -106,7 +106,12 @@ def predictions(
         raise InputError("There is nothing to look at; name files of rewrites, or a --splitter.")
     if not examples:
         raise InputError("The splitter needs sources; name an evaluation set with --corpus.")
-    return rewrite_all((each.source for each in islice(examples, first)), splitter, progress)
+    chosen = list(islice(examples, first))
+    written = rewrite_all((each.source for each in chosen), splitter, progress)
+    return [
+        rewrite.model_copy(update={"id": example.id})
+        for rewrite, example in zip(written, chosen, strict=True)
+    ]
 
 
 def system_name(splitter: str | None, files: Sequence[str], rewrites: Iterable[Rewrite]) -> str:
