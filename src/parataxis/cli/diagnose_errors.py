@@ -39,6 +39,8 @@ from parataxis.reports.diagnostics.sheet import (
 from parataxis.reports.diagnostics.sheet_page import sheet_page
 from parataxis.reports.tables import latex_table, markdown_table, tex
 from parataxis.rewrite.record import Rewrite
+from parataxis.syntax.analyser import load_analyser
+from parataxis.syntax.analysis import Analysis
 
 __all__ = ["errors", "table"]
 
@@ -108,8 +110,11 @@ def errors(
             ):
                 sources = sources or set(_first([each.source for each in written], first))
                 chosen = [each for each in written if each.source in sources]
-                for each in progressing(with_findings(chosen), progress):
-                    lines += marked(each, system, references.get(each.source, ()))
+                analyses = load_analyser().pipe(each.source for each in chosen)
+                checked = progressing(with_findings(chosen), progress)
+                for each, found in zip(checked, analyses, strict=True):
+                    analysis = found if isinstance(found, Analysis) else None
+                    lines += marked(each, system, references.get(each.source, ()), analysis)
         if output is not None:
             title = f"Errors of {', '.join(dict.fromkeys(line.system for line in lines))}"
             made = {"errors.csv": as_sheet(lines), "errors.html": sheet_page(title, lines)}

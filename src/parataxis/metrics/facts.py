@@ -12,10 +12,10 @@ from parataxis.checks import Checker, SentenceAnalyser
 from parataxis.metrics.analyses import shared_analyser
 from parataxis.metrics.protocol import Item, Score, Signature, Statistics
 from parataxis.rewrite.record import Finding, Kind
-from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.analysis import Analysis, Word
 from parataxis.syntax.patterns import Occurrence, find_patterns
 
-__all__ = ["Facts", "label_sentences", "missing_facts"]
+__all__ = ["Facts", "label_sentences", "lost_facts", "missing_facts"]
 
 CORRECT, UNSUPPORTED, REPEATED = "correct", "unsupported", "repeated"
 _COUNTS = ("sentences", CORRECT, UNSUPPORTED, REPEATED, "missing")
@@ -79,24 +79,30 @@ def label_sentences(simple: Sequence[str], findings: Sequence[Finding]) -> list[
 
 
 def missing_facts(findings: Sequence[Finding], analysis: Analysis | None) -> int:
-    """How many facts of the source are lost, in whole or in part.
+    """How many facts of the source are lost, in whole or in part."""
+    return len(lost_facts(findings, analysis))
+
+
+def lost_facts(findings: Sequence[Finding], analysis: Analysis | None) -> list[str]:
+    """The lost words of each fact of the source of which something is lost.
 
     Lost words of one clause, or of one phrase that shows a pattern, are one fact. Without an
     analysis each finding is one.
     """
     lost = [finding for finding in findings if finding.kind is Kind.LOST]
     if analysis is None:
-        return len(lost)
+        return [finding.words for finding in lost]
     occurrences = find_patterns(analysis)
-    places = {
-        word.start
-        for finding in lost
-        for word in analysis
-        if finding.start <= word.start < finding.end and word.upos not in _EMPTY
-    }
-    # A finding may be about a function word alone: then that is its place.
-    starts = places | {f.start for f in lost if not any(f.start <= p < f.end for p in places)}
-    return len({_innermost(start, occurrences) for start in starts})
+    facts: dict[int | None, list[Word]] = {}
+    for finding in lost:
+        inside = [word for word in analysis if finding.start <= word.start < finding.end]
+        # A finding may be about a function word alone: then that is its place.
+        told = [word for word in inside if word.upos not in _EMPTY] or inside[:1]
+        for word in told:
+            facts.setdefault(_innermost(word.start, occurrences), [])
+        for word in inside:
+            facts.get(_innermost(word.start, occurrences), []).append(word)
+    return [" ".join(word.text for word in words) for words in facts.values()]
 
 
 def _row(item: Item, findings: Sequence[Finding], analysis: Analysis | None) -> list[int]:

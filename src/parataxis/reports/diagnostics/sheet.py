@@ -15,7 +15,9 @@ from enum import StrEnum
 
 from parataxis.corpora.contents import words
 from parataxis.errors import InputError
+from parataxis.metrics.facts import label_sentences, lost_facts
 from parataxis.rewrite.record import Finding, Kind, Rewrite
+from parataxis.syntax.analysis import Analysis
 
 __all__ = ["COLUMNS", "Line", "Mark", "Tally", "as_sheet", "marked", "read_sheet", "tallies"]
 
@@ -58,9 +60,13 @@ class Line:
 
 
 def marked(
-    rewrite: Rewrite, system: str, references: Sequence[Sequence[str]] = ()
+    rewrite: Rewrite,
+    system: str,
+    references: Sequence[Sequence[str]] = (),
+    analysis: Analysis | None = None,
 ) -> Iterator[Line]:
-    """The lines of a rewrite that carries its findings.
+    """The lines of a rewrite that carries its findings, marked as the metric ``facts`` counts;
+    ``analysis`` is that of its source.
 
     References tell more than the checks can: a word that one of them has is no new fact, and
     what one of them does without, at least most of its words, is not missing.
@@ -68,21 +74,13 @@ def marked(
     known = [{word for sentence in each for word in words(sentence)} for each in references]
     findings = [each for each in rewrite.findings or () if not _is_settled(each, known)]
     id_ = rewrite.id or ""
-    for number, sentence in enumerate(rewrite.simple):
-        about = [each for each in findings if each.sentence == number]
-        mark = _mark({each.kind for each in about})
-        why = " ".join(each.message for each in about)
+    labels = label_sentences(rewrite.simple, findings)
+    for number, (sentence, label) in enumerate(zip(rewrite.simple, labels, strict=True)):
+        why = " ".join(each.message for each in findings if each.sentence == number)
+        mark = Mark(label)
         yield Line(system, id_, rewrite.source, number + 1, sentence, mark, mark, why)
-    for each in findings:
-        if each.kind is Kind.LOST:
-            found = Mark.MISSING
-            yield Line(system, id_, rewrite.source, None, each.words, found, found, each.message)
-
-
-def _mark(kinds: set[Kind]) -> Mark:
-    if Kind.REPEATED in kinds:
-        return Mark.REPEATED
-    return Mark.UNSUPPORTED if kinds & {Kind.NEW, Kind.RELATION} else Mark.CORRECT
+    for fact in lost_facts(findings, analysis):
+        yield Line(system, id_, rewrite.source, None, fact, Mark.MISSING, Mark.MISSING)
 
 
 def _is_settled(finding: Finding, references: Sequence[set[str]]) -> bool:
