@@ -2,9 +2,8 @@
 
 import random
 from collections.abc import Mapping
-from typing import Any
 
-from sqlalchemy import Select, exists, func, select, update
+from sqlalchemy import bindparam, exists, func, select, update
 
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.items import Kind
@@ -43,6 +42,19 @@ FINISHED = (State.DONE, State.SURPLUS)
 """The states of what a person has done, whether or not it counts."""
 _SEEN_EVERY = 60_000
 
+# What is asked with every click is put together once: that takes longer than the asking.
+_ROWS = select(slot, item.c.key, item.c.source, item.c.rewrite).join(
+    item, item.c.id == slot.c.item_id
+)
+_TASK = _ROWS.where(slot.c.id == bindparam("slot"))
+_HELD = (
+    _ROWS.where(slot.c.person_id == bindparam("me"), slot.c.state == State.LEASED)
+    .order_by(slot.c.leased_at.desc(), slot.c.id.desc())
+    .limit(1)
+)
+_BY = (slot.c.kind, slot.c.purpose, slot.c.state)
+_TALLY = select(*_BY, func.count()).where(slot.c.person_id == bindparam("me")).group_by(*_BY)
+
 
 def next_task(work: Work, code: str) -> Task | None:
     """The task that the person holds, or else a new one, or None."""
@@ -50,12 +62,7 @@ def next_task(work: Work, code: str) -> Task | None:
     _touch(work, me)
     if barred(work, me) is not None:
         return None
-    held = work.first(
-        _task_rows()
-        .where(slot.c.person_id == me.id, slot.c.state == State.LEASED)
-        .order_by(slot.c.leased_at.desc(), slot.c.id.desc())
-        .limit(1)
-    )
+    held = work.first(_HELD, me=me.id)
     if held is not None:
         return _renewed(work, held)
     id_ = _new_slot(work, me)
@@ -66,24 +73,24 @@ def task(work: Work, code: str, slot_id: int) -> Task | None:
     """A task that was given to the person, submitted or not; None for any other, and for one
     that is void."""
     row = work.first(
-        _task_rows()
-        .join(person, person.c.id == slot.c.person_id)
-        .where(slot.c.id == slot_id, person.c.code == code, slot.c.state != State.VOID)
+        _TASK.join(person, person.c.id == slot.c.person_id).where(
+            person.c.code == code, slot.c.state != State.VOID
+        ),
+        slot=slot_id,
     )
     return None if row is None else _as_task(work, row)
 
 
 def task_of(work: Work, slot_id: int) -> Task | None:
     """The task of a slot."""
-    row = work.first(_task_rows().where(slot.c.id == slot_id))
+    row = work.first(_TASK, slot=slot_id)
     return None if row is None else _as_task(work, row)
 
 
 def tally_of(work: Work, person_id: int) -> Tally:
     """Count a person's slots."""
-    columns = (slot.c.kind, slot.c.purpose, slot.c.state)
-    query = select(*columns, func.count()).where(slot.c.person_id == person_id).group_by(*columns)
-    return {(kind, purpose, state): count for kind, purpose, state, count in work.rows(query)}
+    rows = work.rows(_TALLY, me=person_id)
+    return {(kind, purpose, state): count for kind, purpose, state, count in rows}
 
 
 def _touch(work: Work, me: Record) -> None:
@@ -220,12 +227,6 @@ def _renewed(work: Work, row: Record) -> Task:
         until = work.now + work.lease
         work.run(update(slot).where(slot.c.id == row.id).values(leased_until=until))
     return _as_task(work, row, until)
-
-
-def _task_rows() -> Select[Any]:
-    return select(slot, item.c.key, item.c.source, item.c.rewrite).join(
-        item, item.c.id == slot.c.item_id
-    )
 
 
 def _as_task(work: Work, row: Record, until: int | None = None) -> Task:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,16 +49,18 @@ class Database:
         """Close all connections."""
         self._engine.dispose()
 
-    def write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """Do some work in one transaction that is committed, on disk, when this returns.
 
+        What is not ``durable`` is committed all the same and outlives this process, but the disk
+        is not waited for: a loss of power may undo it, unless something durable came after it.
         Where another transaction was in the way it is rolled back and done again from the start.
         """
-        return self._try(work, immediate=True)
+        return self._try(work, _Mode.DURABLE if durable else _Mode.QUICK)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Do some work that sees the database as it is at one moment, and changes nothing."""
-        return self._try(work, immediate=False)
+        return self._try(work, _Mode.READ)
 
     def forget(self) -> None:
         """See that what was deleted is no longer in the files: SQLite overwrites it there, but the
@@ -68,13 +71,13 @@ class Database:
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 raw.close()
 
-    def _try(self, work: Callable[[Connection], T], *, immediate: bool) -> T:
+    def _try(self, work: Callable[[Connection], T], mode: "_Mode") -> T:
         for attempt in range(_TRIES):
             try:
                 with (
-                    self._turn if immediate else nullcontext(),
+                    nullcontext() if mode is _Mode.READ else self._turn,
                     self._told(),
-                    self._connection(immediate=immediate) as connection,
+                    self._connection(mode) as connection,
                 ):
                     return work(connection)
             except _RetryError:
@@ -82,10 +85,10 @@ class Database:
         raise StoreError(f"The database {self.name} is too busy; try again.")
 
     @contextmanager
-    def _connection(self, *, immediate: bool) -> Iterator[Connection]:
-        options: dict[str, Any] = {"immediate": immediate}
-        if not self.is_sqlite and not immediate:
-            options = {"isolation_level": "REPEATABLE READ"}
+    def _connection(self, mode: "_Mode") -> Iterator[Connection]:
+        options: dict[str, Any] = {"mode": mode}
+        if mode is _Mode.READ and not self.is_sqlite:
+            options["isolation_level"] = "REPEATABLE READ"
         with (
             self._engine.connect().execution_options(**options) as connection,
             connection.begin(),
@@ -105,16 +108,29 @@ class Database:
     def _sentence(self, error: DBAPIError) -> str:
         reason = " ".join(str(error.orig).split()).rstrip(".")
         low = reason.lower()
-        if "is full" in low or "no space left" in low or "file too large" in low:
+        if "is full" in low or "no space left" in low:
             return (
                 f"The disk with the database {self.name} is full; nothing acknowledged is lost, "
                 "and work can go on when there is space."
+            )
+        if "disk i/o error" in low:
+            return (
+                f"The disk with the database {self.name} takes no more (is it full, or gone?); "
+                "nothing acknowledged is lost."
             )
         if "not a database" in low:
             return f"{self.name} is not a database."
         if "locked" in low or "busy" in low:
             return f"The database {self.name} is too busy; try again."
         return f"The database {self.name} cannot be used: {reason}."
+
+
+class _Mode(StrEnum):
+    """What a transaction is for."""
+
+    READ = "read"
+    QUICK = "quick"
+    DURABLE = "durable"
 
 
 class _RetryError(Exception):
@@ -166,7 +182,6 @@ def _sqlite(url: URL) -> Engine:
         for pragma in (
             f"busy_timeout={_BUSY_MS}",
             "journal_mode=WAL",
-            "synchronous=FULL",  # what was acknowledged survives a loss of power
             "foreign_keys=ON",
             "secure_delete=ON",  # what was erased is overwritten
             "cache_size=-16000",
@@ -175,16 +190,31 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        immediate = connection.get_execution_options().get("immediate", True)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+        mode = connection.get_execution_options().get("mode", _Mode.DURABLE)
+        if mode is _Mode.READ:
+            connection.exec_driver_sql("BEGIN")
+            return
+        # In the log of changes what is durable makes durable all that came before it.
+        wait = "FULL" if mode is _Mode.DURABLE else "NORMAL"
+        if connection.info.get("synchronous") != wait:
+            connection.exec_driver_sql(f"PRAGMA synchronous={wait}")
+            connection.info["synchronous"] = wait
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
 
 
 def _postgresql(url: URL) -> Engine:
     try:
-        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
+        engine = create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
     except ImportError as error:
         raise InputError(
             "PostgreSQL needs psycopg; install it with: pip install 'psycopg[binary]'."
         ) from error
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        if connection.get_execution_options().get("mode") is _Mode.QUICK:
+            connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+
+    return engine

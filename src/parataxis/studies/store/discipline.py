@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, select, update
 
 from parataxis.studies.items import Kind
 from parataxis.studies.store.people import new_code
-from parataxis.studies.store.setup import open_slots
-from parataxis.studies.store.slots import reopen, take_place, withdraw
+from parataxis.studies.store.rewrites import offer_again, withdraw
+from parataxis.studies.store.slots import reopen, take_place
 from parataxis.studies.store.tables import answer, event, item, person, slot
 from parataxis.studies.store.types import PersonState
 from parataxis.studies.store.work import Record, State, Work
@@ -51,7 +51,7 @@ def reinstate(work: Work, me: Record) -> None:
             values = {"state": State.SURPLUS} if place is None else {**values, "place": place}
         work.run(update(slot).where(slot.c.id == row.id).values(**values))
         if row.kind == Kind.WRITE and values["state"] is State.DONE:
-            _offer_again(work, row)
+            offer_again(work, row)
     work.note("reinstated", me.id)
 
 
@@ -87,27 +87,3 @@ def _void(work: Work, me: Record, states: tuple[State, ...]) -> None:
         select(slot).where(slot.c.person_id == me.id, slot.c.state.in_(states)).order_by(slot.c.id)
     )
     reopen(work, work.rows(work.locked(mine)), State.VOID)
-
-
-def _offer_again(work: Work, row: Record) -> None:
-    """Bring back the rewrite that a slot gave, with the ratings that it had."""
-    made = work.first(
-        select(item).where(item.c.slot_id == row.id, item.c.answer_id == row.answer_id)
-    )
-    if made is None or made.rewrite is None:
-        return
-    work.run(update(item).where(item.c.id == made.id).values(withdrawn=False))
-    free = set(range(1, work.study.raters_of_rewrites + 1))
-    rated = work.rows(
-        select(slot)
-        .join(person, person.c.id == slot.c.person_id)
-        .where(slot.c.item_id == made.id, slot.c.answer_id.is_not(None))
-        .where(person.c.state != PersonState.EXCLUDED)
-        .order_by(slot.c.id)
-    )
-    for rating in rated:
-        state = State.DONE if rating.place in free else State.SURPLUS
-        free.discard(rating.place)
-        work.run(update(slot).where(slot.c.id == rating.id).values(state=state))
-    fresh = open_slots(made.id, Kind.RATE, work.study.raters_of_rewrites, made.rank, made.writer_id)
-    work.run_many(insert(slot), [each for each in fresh if each["place"] in free])

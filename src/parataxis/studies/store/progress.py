@@ -16,7 +16,7 @@ from parataxis.studies.store.assign import (
     qualifying,
     tally_of,
 )
-from parataxis.studies.store.slots import had_by
+from parataxis.studies.store.slots import HAD
 from parataxis.studies.store.submit import last_submission
 from parataxis.studies.store.tables import slot
 from parataxis.studies.store.types import Progress, Stage, UndoError
@@ -86,8 +86,7 @@ def _stage(work: Work, me: Record, tally: Tally) -> Stage:
 
 def _there_are(work: Work, me: Record, kind: str, state: State) -> bool:
     """Whether there are such slots that may be the person's, now or later."""
-    found = _wanted(kind, (state,)).where(~had_by(me.id))
-    return work.first(found) is not None
+    return work.first(_wanted(kind, (state,)).where(~HAD), me=me.id) is not None
 
 
 def _is_being_written(work: Work) -> bool:

@@ -3,11 +3,9 @@ open, leased and done slots of an item as it is."""
 
 import random
 from collections.abc import Iterable
-from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
-    Select,
+    bindparam,
     delete,
     exists,
     func,
@@ -18,10 +16,10 @@ from sqlalchemy import (
     update,
 )
 
-from parataxis.studies.store.tables import item, slot
+from parataxis.studies.store.tables import slot
 from parataxis.studies.store.work import RANKS, Record, State, Work
 
-__all__ = ["claim", "had_by", "has_begun", "reopen", "sweep", "take_place", "withdraw"]
+__all__ = ["HAD", "claim", "has_begun", "reopen", "sweep", "take_place"]
 
 _SWEPT_AT_ONCE = 100
 _SLACK = 5 * 60_000
@@ -53,21 +51,27 @@ def _open_again(work: Work, rows: Iterable[Record]) -> None:
     )
 
 
+# What is asked with every click is put together once: that takes longer than the asking.
+_SHORTEN = (
+    update(slot)
+    .where(_IS_LEASED, slot.c.leased_until > bindparam("latest"))
+    .values(leased_until=bindparam("until"))
+)
+_EXPIRED = (
+    select(slot)
+    .where(_IS_LEASED, slot.c.leased_until < bindparam("now"))
+    .order_by(slot.c.leased_until)
+    .limit(_SWEPT_AT_ONCE)
+    .with_for_update(skip_locked=True)
+)
+
+
 def sweep(work: Work) -> None:
     """Open the slots whose leases ran out. A lease that ends too far in the future was given
     before the clock was put back; it is shortened to what it should be."""
-    work.run(
-        update(slot)
-        .where(_IS_LEASED, slot.c.leased_until > work.now + work.lease + _SLACK)
-        .values(leased_until=work.now + work.lease)
-    )
-    expired = (
-        select(slot)
-        .where(_IS_LEASED, slot.c.leased_until < work.now)
-        .order_by(slot.c.leased_until)
-        .limit(_SWEPT_AT_ONCE)
-    )
-    reopen(work, work.rows(work.locked(expired, skip=True)), State.LAPSED)
+    until = work.now + work.lease
+    work.run(_SHORTEN, latest=until + _SLACK, until=until)
+    reopen(work, work.rows(_EXPIRED, now=work.now), State.LAPSED)
 
 
 def reopen(work: Work, rows: Iterable[Record], state: State) -> None:
@@ -97,65 +101,68 @@ def take_place(work: Work, mine: Record) -> int | None:
     return int(found.place)
 
 
+_MINE = slot.alias("mine")
+
+HAD = or_(
+    exists().where(
+        _MINE.c.item_id == slot.c.item_id,
+        _MINE.c.person_id == bindparam("me"),
+        _MINE.c.state != State.LAPSED,
+    ),
+    func.coalesce(slot.c.writer_id, 0) == bindparam("me"),
+)
+"""Whether a slot is of an item that the person ``me`` wrote, or had before, unless their lease of
+it ran out."""
+
+_CANDIDATE = (
+    select(slot.c.id, slot.c.item_id, slot.c.place)
+    .where(_IS_OPEN, slot.c.kind == bindparam("kind"), ~HAD)
+    .order_by(slot.c.rank, slot.c.id)
+    .limit(1)
+    .with_for_update(skip_locked=True, of=slot)
+)
+_FROM_START = _CANDIDATE.where(slot.c.rank >= bindparam("start"))
+_BEFORE_START = _CANDIDATE.where(slot.c.rank < bindparam("start"))
+_OWN = select(slot.c.id).where(
+    slot.c.item_id == bindparam("item"), slot.c.person_id == bindparam("me")
+)
+_LEASE = (
+    update(slot)
+    .where(slot.c.id == bindparam("slot"))
+    .values(
+        state=State.LEASED,
+        person_id=bindparam("me"),
+        place=bindparam("at"),
+        leased_at=bindparam("now"),
+        leased_until=bindparam("until"),
+    )
+)
+
+
 def claim(work: Work, me: Record, kind: str, begun: int) -> int | None:
     """Lease an open slot to a person: the id of the slot, or None where there is none for them.
 
     The search begins at a rank that is drawn anew for each of the person's tasks, so that each
     person meets the items in an order of their own.
     """
-    start = random.Random(f"{me.seed}:{begun}").randrange(RANKS)
-    found = work.first(work.locked(_candidate(me, kind).where(slot.c.rank >= start), skip=True))
-    if found is None:
-        found = work.first(work.locked(_candidate(me, kind).where(slot.c.rank < start), skip=True))
+    where = {
+        "me": me.id,
+        "kind": kind,
+        "start": random.Random(f"{me.seed}:{begun}").randrange(RANKS),
+    }
+    found = work.first(_FROM_START, **where) or work.first(_BEFORE_START, **where)
     if found is None:
         return None
-    leased = {
-        "state": State.LEASED,
-        "person_id": me.id,
-        "leased_at": work.now,
-        "leased_until": work.now + work.lease,
-    }
-    lapsed = work.first(
-        select(slot.c.id).where(slot.c.item_id == found.item_id, slot.c.person_id == me.id)
-    )
-    if lapsed is None:
-        work.run(update(slot).where(slot.c.id == found.id).values(**leased))
-        return int(found.id)
-    work.run(delete(slot).where(slot.c.id == found.id))
-    work.run(update(slot).where(slot.c.id == lapsed.id).values(**leased, place=found.place))
-    return int(lapsed.id)
-
-
-def had_by(person_id: int) -> ColumnElement[bool]:
-    """Whether a slot is of an item that the person wrote, or had before, unless their lease of it
-    ran out."""
-    mine = slot.alias("mine")
-    had = exists().where(
-        mine.c.item_id == slot.c.item_id,
-        mine.c.person_id == person_id,
-        mine.c.state != State.LAPSED,
-    )
-    return or_(had, func.coalesce(slot.c.writer_id, 0) == person_id)
-
-
-def _candidate(me: Record, kind: str) -> Select[Any]:
-    """An open slot that may be the person's."""
-    return (
-        select(slot.c.id, slot.c.item_id, slot.c.place)
-        .where(_IS_OPEN, slot.c.kind == kind, ~had_by(me.id))
-        .order_by(slot.c.rank, slot.c.id)
-        .limit(1)
-    )
+    lapsed = work.first(_OWN, item=found.item_id, me=me.id)
+    if lapsed is not None:
+        work.run(delete(slot).where(slot.c.id == found.id))
+    mine = int(found.id if lapsed is None else lapsed.id)
+    until = work.now + work.lease
+    work.run(_LEASE, slot=mine, me=me.id, at=found.place, now=work.now, until=until)
+    return mine
 
 
 def has_begun(work: Work, item_id: int) -> bool:
     """Whether somebody works, or worked, on an item."""
     begun = select(slot.c.id).where(slot.c.item_id == item_id, slot.c.state != State.OPEN).limit(1)
     return work.first(begun) is not None
-
-
-def withdraw(work: Work, item_id: int) -> None:
-    """Take a rewrite out of the study; ratings of it are kept, and void."""
-    work.run(update(item).where(item.c.id == item_id).values(withdrawn=True))
-    work.run(delete(slot).where(slot.c.item_id == item_id, slot.c.state == State.OPEN))
-    work.run(update(slot).where(slot.c.item_id == item_id).values(state=State.VOID))

@@ -51,10 +51,11 @@ def _utc() -> datetime:
 class Store:
     """One study in one database, for many threads and processes at once.
 
-    Every method is one transaction; when it returns, what it did is on disk. People are named by
-    their ids and tasks by the numbers of their slots. Errors are ParataxisError: StoreError where
-    the database fails (nothing was done, ask again), NotYoursError where somebody names a task or
-    a person that is not theirs.
+    Every method is one transaction; when it returns, what it did survives a killed process, and,
+    tasks given out and drafts aside, a loss of power. People are named by their ids and tasks by
+    the numbers of their slots. Errors are ParataxisError: StoreError where the database fails
+    (nothing was done, ask again), NotYoursError where somebody names a task or a person that is
+    not theirs.
     """
 
     def __init__(self, database: Database, clock: Clock = _utc) -> None:
@@ -217,7 +218,7 @@ class Store:
     def next_task(self, person: str) -> Task | None:
         """The task that the person holds (the one they took last, where there are several), else a
         new one. None where there is none; ``progress(person).stage`` says why."""
-        return self._write(lambda work: assign.next_task(work, person))
+        return self._write(lambda work: assign.next_task(work, person), durable=False)
 
     def task(self, person: str, slot: int) -> Task | None:
         """A task that was given to the person, also one that is submitted; None for any other."""
@@ -226,7 +227,9 @@ class Store:
     def save_draft(self, person: str, slot: int, answers: Answers) -> bool:
         """Keep a draft, and begin the lease anew. False where the task is submitted already, which
         is no fault: the last keystrokes may arrive after the click."""
-        return self._write(lambda work: submissions.save_draft(work, person, slot, answers))
+        return self._write(
+            lambda work: submissions.save_draft(work, person, slot, answers), durable=False
+        )
 
     def submit(
         self, person: str, slot: int, answers: Answers, seconds: float | None = None
@@ -318,9 +321,11 @@ class Store:
     def _now(self) -> int:
         return round(self._clock().timestamp() * 1000)
 
-    def _write(self, work: Callable[[Work], T]) -> T:
+    def _write(self, work: Callable[[Work], T], *, durable: bool = True) -> T:
         study = self.study
-        return self._database.write(lambda connection: work(Work(connection, study, self._now())))
+        return self._database.write(
+            lambda connection: work(Work(connection, study, self._now())), durable=durable
+        )
 
     def _read(self, work: Callable[[Work], T]) -> T:
         study = self.study

@@ -2,20 +2,18 @@
 never lost; what counts is decided by the slot."""
 
 import json
-import random
 from collections.abc import Mapping
 from typing import Any, cast
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from parataxis.errors import InputError
-from parataxis.rewrite.record import Rewrite
 from parataxis.studies.items import Kind, as_expected
-from parataxis.studies.records import HUMAN, Answers, Purpose, Value
+from parataxis.studies.records import Answers, Purpose, Value
 from parataxis.studies.store.assign import task_of
 from parataxis.studies.store.discipline import block, exclude
-from parataxis.studies.store.setup import open_slots, stored_rewrite
-from parataxis.studies.store.slots import has_begun, reopen, take_place, withdraw
+from parataxis.studies.store.rewrites import made_in, offer, withdraw
+from parataxis.studies.store.slots import has_begun, reopen, take_place
 from parataxis.studies.store.tables import answer, item, person, slot
 from parataxis.studies.store.types import (
     FLAG,
@@ -28,7 +26,7 @@ from parataxis.studies.store.types import (
     Task,
     UndoError,
 )
-from parataxis.studies.store.work import RANKS, Record, State, Work, lock_person
+from parataxis.studies.store.work import Record, State, Work, lock_person
 from parataxis.studies.study import OnFailure
 from parataxis.studies.writing import sentences_of
 
@@ -39,6 +37,9 @@ SUBMIT, CORRECT, UNDO, LATE = "submit", "correct", "undo", "late"
 more, and is kept beside it."""
 
 _FINISHED = (State.DONE, State.SURPLUS)
+
+_SLOT = select(slot).where(slot.c.id == bindparam("slot"), slot.c.person_id == bindparam("me"))
+_LOCKED_SLOT = _SLOT.with_for_update()
 
 
 def submit(
@@ -62,7 +63,7 @@ def submit(
     changed["answer_id"] = _append(work, me, row, SUBMIT, answers, seconds, found)
     work.run(update(slot).where(slot.c.id == row.id).values(state=state, **changed))
     if state is State.DONE and row.kind == Kind.WRITE:
-        _offer(work, me, row, answers, changed["answer_id"])
+        offer(work, row, answers, changed["answer_id"])
     return _result(work, me, row, state, found)
 
 
@@ -92,9 +93,13 @@ def undo(work: Work, code: str) -> Task:
     """Take back the last submission: the task is held again, with its answers as a draft."""
     me = lock_person(work, code)
     last, row = last_submission(work, me)
-    for made in work.rows(_made_by(row)):
+    for made in made_in(work, row):
         withdraw(work, made.id)
     _append(work, me, row, UNDO, {}, None, {})
+    held = select(func.max(slot.c.leased_at)).where(
+        slot.c.person_id == me.id, slot.c.state == State.LEASED
+    )
+    latest = work.rows(held)[0][0] or 0
     work.run(
         update(slot)
         .where(slot.c.id == row.id)
@@ -103,7 +108,7 @@ def undo(work: Work, code: str) -> Task:
             draft=dict(last.answers),
             answer_id=None,
             submitted_at=None,
-            leased_at=work.now,
+            leased_at=max(work.now, latest + 1),  # the first of those that they hold
             leased_until=None if row.place is None else work.now + work.lease,
         )
     )
@@ -125,20 +130,13 @@ def last_submission(work: Work, me: Record) -> tuple[Record, Record]:
         raise UndoError("The last submission cannot be undone.")
     if row.purpose in (Purpose.TRAINING, Purpose.TEST):
         raise UndoError("Answers of the training and of the test cannot be undone.")
-    if row.kind == Kind.WRITE and any(
-        has_begun(work, made.id) for made in work.rows(_made_by(row))
-    ):
+    if row.kind == Kind.WRITE and any(has_begun(work, made.id) for made in made_in(work, row)):
         raise UndoError("Somebody has begun to rate this rewrite, so it cannot be undone any more.")
     return last, row
 
 
-def _made_by(row: Record) -> Any:
-    return select(item).where(item.c.slot_id == row.id, item.c.withdrawn.is_(False))
-
-
 def _slot(work: Work, me: Record, slot_id: int) -> Record:
-    mine = select(slot).where(slot.c.id == slot_id, slot.c.person_id == me.id)
-    row = work.first(work.locked(mine))
+    row = work.first(_LOCKED_SLOT if work.writes else _SLOT, slot=slot_id, me=me.id)
     if row is None:
         raise NotYoursError(f"Task {slot_id} was not given to this person.")
     return row
@@ -200,7 +198,7 @@ def _again(
     if last is None or dict(last.answers) == answers:
         return _result(work, me, row, state, found, repeated=True, judged=False)
     final = row.purpose in (Purpose.TRAINING, Purpose.TEST) or state is not State.DONE
-    made = work.rows(_made_by(row))
+    made = made_in(work, row)
     if final or any(has_begun(work, each.id) for each in made):
         _append(work, me, row, LATE, answers, seconds, {})
         return _result(work, me, row, state, found, repeated=True, judged=False)
@@ -213,36 +211,8 @@ def _again(
     if row.kind == Kind.WRITE:
         for each in made:
             withdraw(work, each.id)
-        _offer(work, me, row, answers, answer_id)
+        offer(work, row, answers, answer_id)
     return _result(work, me, row, state, found, repeated=True)
-
-
-def _offer(
-    work: Work, me: Record, row: Record, answers: Mapping[str, Value], answer_id: int
-) -> None:
-    """Make a rewrite an item that others rate."""
-    if answers.get(FLAG) is not None:
-        return
-    source = work.rows(select(item).where(item.c.id == row.item_id))[0]
-    rewrite = Rewrite(
-        source=source.source, simple=sentences_of(str(answers[REWRITE])), splitter=HUMAN
-    )
-    rank = random.SystemRandom().randrange(RANKS)
-    item_id = work.insert(
-        item,
-        key=f"{source.key}.{answer_id}",
-        kind=Kind.RATE,
-        purpose=Purpose.ITEM,
-        source=source.source,
-        rewrite={**stored_rewrite(rewrite), "source_id": source.key},
-        rank=rank,
-        writer_id=me.id,
-        slot_id=row.id,
-        answer_id=answer_id,
-        withdrawn=False,
-    )
-    wanted = work.study.raters_of_rewrites
-    work.run_many(insert(slot), open_slots(item_id, Kind.RATE, wanted, rank, me.id))
 
 
 def _compare(work: Work, row: Record, answers: Answers) -> dict[str, bool]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Executable, Row, Select, insert, select
+from sqlalchemy import Connection, Executable, Row, Select, bindparam, insert, select
 
 from parataxis.studies.items import Kind
 from parataxis.studies.store.tables import event, person, study
@@ -70,22 +70,22 @@ class Work:
         """How long a task is kept for somebody, in milliseconds."""
         return int(self.study.lease_minutes * 60_000)
 
-    def run(self, statement: Executable) -> int:
+    def run(self, statement: Executable, **values: Any) -> int:
         """Execute a statement; the number of rows that it changed."""
-        return int(self.connection.execute(statement).rowcount)
+        return int(self.connection.execute(statement, values).rowcount)
 
     def run_many(self, statement: Executable, rows: Sequence[Mapping[str, Any]]) -> None:
         """Execute a statement for each of the rows."""
         if rows:
             self.connection.execute(statement, rows)
 
-    def rows(self, statement: Executable) -> Sequence[Record]:
+    def rows(self, query: Executable, **values: Any) -> Sequence[Record]:
         """All rows of a query."""
-        return self.connection.execute(statement).all()
+        return self.connection.execute(query, values).all()
 
-    def first(self, statement: Executable) -> Record | None:
+    def first(self, query: Executable, **values: Any) -> Record | None:
         """The first row of a query, or None."""
-        return self.connection.execute(statement).first()
+        return self.connection.execute(query, values).first()
 
     def insert(self, table: Any, **values: Any) -> int:
         """Insert a row and return its id."""
@@ -102,13 +102,16 @@ class Work:
         self.insert(event, at=self.now, person_id=person_id, what=what, detail=detail)
 
 
+# What is asked with every click is put together once: that takes longer than the asking.
 _PAUSED = select(study.c.paused).limit(1).scalar_subquery().label("paused")
+_PERSON = select(person, _PAUSED).where(person.c.code == bindparam("code"))
+_LOCKED_PERSON = _PERSON.with_for_update(of=person)
 
 
 def lock_person(work: Work, code: str) -> Record:
     """The row of a person, and whether the study is paused. Until the end of the transaction
     nothing else happens to this person: clicks in two tabs come one after the other."""
-    row = work.first(work.locked(select(person, _PAUSED).where(person.c.code == code)))
+    row = work.first(_LOCKED_PERSON if work.writes else _PERSON, code=code)
     if row is None:
         raise NotYoursError(f'There is nobody called "{code}" in this study.')
     return row
