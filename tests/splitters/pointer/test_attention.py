@@ -8,8 +8,10 @@ import pytest
 
 from parataxis.errors import InputError
 from parataxis.splitters.attention import AttentiveSplitter
+from parataxis.splitters.lstm import CopySplitter, Seq2SeqSplitter
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import WHOLE
+from parataxis.splitters.source import SourceSplitter
 
 SOURCE = "Ann, serving tea, fell."
 Write = Callable[..., list[int]]
@@ -60,4 +62,6 @@ def test_attention_needs_a_sentence() -> None:
 
 
 def test_attention_makes_an_attentive_splitter() -> None:
-    assert isinstance(PointerSplitter(), AttentiveSplitter)
+    for splitter in (PointerSplitter(), Seq2SeqSplitter(), CopySplitter()):
+        assert isinstance(splitter, AttentiveSplitter)
+    assert not isinstance(SourceSplitter(), AttentiveSplitter)
