@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from parataxis.api import BATCH, DocumentRewrite
 from parataxis.cli.inputs import Input, Lines
+from parataxis.corpora.files import unquoted
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import SourceLine, read_sources
 from parataxis.rewrite.record import Rewrite
@@ -137,7 +138,7 @@ def _tsv_units(lines: Lines, name: str) -> Iterator[Unit]:
     """The first column; a header, and rows that repeat the source above them, are passed over."""
     last = None
     for number, line in enumerate(lines, start=1):
-        sentence = _unquoted(line.rstrip("\r\n").split("\t")[0]).strip()
+        sentence = unquoted(line.rstrip("\r\n").split("\t")[0]).strip()
         if number == 1 and sentence.lower() in _HEADERS:
             continue
         if not sentence:
@@ -147,14 +148,6 @@ def _tsv_units(lines: Lines, name: str) -> Iterator[Unit]:
         if sentence != last:
             yield _sentence_unit(SourceLine(f"{name}:{number}", sentence), f"{sentence}\n")
         last = sentence
-
-
-def _unquoted(cell: str) -> str:
-    """A cell without the quotation marks of the TSV; marks of the text itself stay."""
-    inner = cell[1:-1]
-    if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in inner.replace('""', ""):
-        return cell
-    return inner.replace('""', '"')
 
 
 def _json_units(lines: Lines, name: str) -> Iterator[Unit]:

@@ -29,6 +29,7 @@ __all__ = [
     "one_path",
     "read_lines",
     "references_of",
+    "unquoted",
     "write_files",
 ]
 
@@ -125,6 +126,19 @@ def _lines(path: Path) -> Iterator[Line]:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{path} cannot be read: {reason}.") from error
+
+
+def unquoted(cell: str) -> str:
+    """A cell of a TSV file without the marks that a spreadsheet put around it; marks of the text
+    itself stay.
+
+    >>> unquoted('"She said ""no""."'), unquoted('"No," she said, "never."')
+    ('She said "no".', '"No," she said, "never."')
+    """
+    inner = cell[1:-1]
+    if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in inner.replace('""', ""):
+        return cell
+    return inner.replace('""', '"')
 
 
 def _text(data: bytes) -> str | None:

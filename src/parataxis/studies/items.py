@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from parataxis.corpora.files import read_lines
+from parataxis.corpora.files import read_lines, unquoted
 from parataxis.corpora.protocol import Report
 from parataxis.corpora.sentences import cut_line, has_mark, on_one_line
 from parataxis.errors import InputError
@@ -209,24 +209,28 @@ class _Row:
 
 def _rows(path: Path) -> Iterator[_Row]:
     """The rows of a TSV or CSV file; the first is a header where it names a source."""
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    reader = csv.reader(_text_with_ends(path), delimiter=delimiter, strict=True)
     header: list[str] | None = None
-    try:
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
+    for number, cells in _cells(path):
+        if not any(cell.strip() for cell in cells):
+            continue
+        if header is None:
+            names = [cell.strip().lower() for cell in cells]
+            header = names if set(names) & set(_SOURCE_COLUMNS) else []
+            if header:
                 continue
-            if header is None:
-                names = [cell.strip().lower() for cell in cells]
-                header = names if set(names) & set(_SOURCE_COLUMNS) else []
-                if header:
-                    continue
-            named = dict(zip(header, cells, strict=False))
-            where = f"{path.name}, line {reader.line_num}"
-            yield _Row(where, f"{path.name}:{reader.line_num}", cells, named)
+        named = dict(zip(header, cells, strict=False))
+        yield _Row(f"{path.name}, line {number}", f"{path.name}:{number}", cells, named)
+
+
+def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The numbered rows. Those of a TSV are lines: its texts may begin with a quotation mark."""
+    if path.suffix.lower() == ".tsv":
+        for number, line in enumerate(_text(path), start=1):
+            yield number, [unquoted(cell) for cell in line.split("\t")]
+        return
+    reader = csv.reader((f"{line}\n" for line in _text(path)), strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row
     except csv.Error as error:
         raise InputError(f"{path.name}, line {reader.line_num}: {error}.") from error
-
-
-def _text_with_ends(path: Path) -> Iterator[str]:
-    return (f"{line}\n" for line in _text(path))
