@@ -39,7 +39,6 @@ from parataxis.reports.diagnostics.sheet import (
 from parataxis.reports.diagnostics.sheet_page import sheet_page
 from parataxis.reports.tables import latex_table, markdown_table, tex
 from parataxis.rewrite.record import Rewrite
-from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import Analysis
 
 __all__ = ["errors", "table"]
@@ -96,6 +95,8 @@ def errors(
     sheet, and `parataxis diagnose table` makes the table of it. Where the corpus has references, a
     word that one of them has is no new fact, and what none of them says is not missing.
     """
+    from parataxis.syntax.analyser import load_analyser  # slow, and `--help` does without
+
     with open_output(None) as out:
         with Progress(None, out) as progress:
             examples = read_evaluation(corpus)
