@@ -15,7 +15,6 @@ from enum import StrEnum
 
 from parataxis.corpora.contents import words
 from parataxis.errors import InputError
-from parataxis.metrics.facts import label_sentences, lost_facts
 from parataxis.rewrite.record import Finding, Kind, Rewrite
 from parataxis.syntax.analysis import Analysis
 
@@ -71,6 +70,8 @@ def marked(
     References tell more than the checks can: a word that one of them has is no new fact, and
     what one of them does without, at least most of its words, is not missing.
     """
+    from parataxis.metrics.facts import label_sentences, lost_facts  # brings the analyser
+
     known = [{word for sentence in each for word in words(sentence)} for each in references]
     findings = [each for each in rewrite.findings or () if not _is_settled(each, known)]
     id_ = rewrite.id or ""
