@@ -126,7 +126,8 @@ def test_study_is_called_like_its_file(tmp_path: Path) -> None:
 
 def test_study_a_rubric_beside_it_is_found(tmp_path: Path) -> None:
     write(tmp_path, pilot_yaml="rubric: mine.yaml", mine_yaml="")
-    assert load_study(tmp_path / "pilot.yaml").rubric == str(tmp_path / "mine.yaml")
+    study = load_study(tmp_path / "pilot.yaml")
+    assert (study.rubric, study.rubric_name) == (str(tmp_path / "mine.yaml"), "mine")
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,12 @@ class Study(_Part):
         return self
 
     @property
+    def rubric_name(self) -> str:
+        """What ratings call the rubric: a path is nobody else's business."""
+        path = Path(self.rubric)
+        return path.stem if path.suffix in {".yaml", ".yml"} else self.rubric
+
+    @property
     def raters_of_items(self) -> int:
         """Ratings wanted of a rewrite that the study began with."""
         return self.rate.raters or 3

@@ -199,6 +199,18 @@ def test_erase_keeps_ratings_without_a_name(store, make, sound, url) -> None:
         store.close()
 
 
+def test_erase_somebody_stays_erased(store, make, sound) -> None:
+    ann, bob = with_a_past(store, make)
+    store.erase(ann)
+    (gone,) = (person for person in store.people() if person.id != bob)
+    with pytest.raises(InputError, match="erased"):
+        store.reinstate(gone.id)
+    store.exclude(gone.id)  # their ratings may still turn out to be bad
+    assert store.person(gone.id).state is PersonState.ERASED
+    assert store.export_ratings() == []
+    sound(store)
+
+
 def test_erase_with_ratings_leaves_nothing(store, make, sound) -> None:
     ann, bob = with_a_past(store, make)
     store.erase(ann, ratings=True)

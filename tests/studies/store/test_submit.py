@@ -52,8 +52,14 @@ def test_submit_nobody_submits_for_another(store, make) -> None:
         with pytest.raises(NotYoursError):
             store.save_draft(who, slot, OK)
         assert store.task(who, slot) is None
-    with pytest.raises(NotYoursError):
-        store.next_task("nobody")
+    for slot in (-1, 0, 2**31, 2**70):
+        with pytest.raises(NotYoursError):
+            store.submit(ann.id, slot, OK)
+        assert store.task(ann.id, slot) is None
+    for who in ("nobody", "", "a\0b", "\ud800", "x" * 5000):
+        with pytest.raises(NotYoursError):
+            store.next_task(who)
+        assert store.person(who) is None
     assert store.export_history() == []
 
 
@@ -73,6 +79,15 @@ def test_submit_refuses_what_cannot_be_kept(store, make, answers) -> None:
     task = store.next_task(ann.id)
     with pytest.raises(InputError):
         store.submit(ann.id, task.slot, answers)
+
+
+@pytest.mark.parametrize("seconds", [math.nan, math.inf, -1.0, None])
+def test_submit_a_time_that_cannot_be_is_none(store, make, seconds) -> None:
+    store.create(make.study(), make.rewrites(1))
+    (ann,) = store.invite(1)
+    store.submit(ann.id, store.next_task(ann.id).slot, OK, seconds)
+    assert store.export_ratings()[0].seconds is None
+    assert store.overview().phases["rate"].seconds is None
 
 
 def test_submit_keeps_every_character(store, make) -> None:

@@ -11,7 +11,17 @@ from parataxis.studies.records import Purpose, is_identical
 from parataxis.studies.store.slots import claim, sweep
 from parataxis.studies.store.tables import answer, item, person, slot
 from parataxis.studies.store.types import PersonState, Stage, Task, TaskItem
-from parataxis.studies.store.work import EXPERT, Record, State, Work, lock_person, moment, task_kind
+from parataxis.studies.store.work import (
+    EXPERT,
+    Record,
+    State,
+    Work,
+    lock_person,
+    may_be_code,
+    may_be_slot,
+    moment,
+    task_kind,
+)
 from parataxis.studies.study import Controls, Role
 
 __all__ = [
@@ -72,6 +82,8 @@ def next_task(work: Work, code: str) -> Task | None:
 def task(work: Work, code: str, slot_id: int) -> Task | None:
     """A task that was given to the person, submitted or not; None for any other, and for one
     that is void."""
+    if not (may_be_code(code) and may_be_slot(slot_id)):
+        return None
     row = work.first(
         _TASK.join(person, person.c.id == slot.c.person_id).where(
             person.c.code == code, slot.c.state != State.VOID

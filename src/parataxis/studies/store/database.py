@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    IntegrityError,
+    OperationalError,
+    TimeoutError,
+)
 
 from parataxis.errors import InputError
 from parataxis.studies.store.types import StoreError
@@ -104,6 +110,8 @@ class Database:
             if _passes(error):
                 raise _RetryError from error
             raise StoreError(self._sentence(error)) from error
+        except TimeoutError as error:  # of the pool: every connection is in use
+            raise StoreError(f"The database {self.name} is too busy; try again.") from error
 
     def _sentence(self, error: DBAPIError) -> str:
         reason = " ".join(str(error.orig).split()).rstrip(".")

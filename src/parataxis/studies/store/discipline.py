@@ -4,8 +4,9 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
+from parataxis.errors import InputError
 from parataxis.studies.items import Kind
-from parataxis.studies.store.people import new_code
+from parataxis.studies.store.people import clean, new_code
 from parataxis.studies.store.rewrites import offer_again, withdraw
 from parataxis.studies.store.slots import reopen, take_place
 from parataxis.studies.store.tables import answer, event, item, person, slot
@@ -18,8 +19,8 @@ __all__ = ["block", "erase", "exclude", "reinstate"]
 def block(work: Work, me: Record, reason: str | None) -> None:
     """No more tasks; what the person did counts."""
     _void(work, me, (State.LEASED, State.LAPSED, State.RETURNED))
-    work.run(update(person).where(person.c.id == me.id).values(state=PersonState.BLOCKED))
-    work.note("blocked", me.id, reason)
+    _set_state(work, me, PersonState.BLOCKED)
+    work.note("blocked", me.id, clean(reason, "reason"))
 
 
 def exclude(work: Work, me: Record, reason: str | None) -> None:
@@ -27,13 +28,15 @@ def exclude(work: Work, me: Record, reason: str | None) -> None:
     for made in work.rows(select(item.c.id).where(item.c.writer_id == me.id)):
         withdraw(work, made.id)
     _void(work, me, tuple(set(State) - {State.OPEN, State.VOID}))
-    work.run(update(person).where(person.c.id == me.id).values(state=PersonState.EXCLUDED))
-    work.note("excluded", me.id, reason)
+    _set_state(work, me, PersonState.EXCLUDED)
+    work.note("excluded", me.id, clean(reason, "reason"))
 
 
 def reinstate(work: Work, me: Record) -> None:
     """Let a person work again. What they did counts again where nobody else has done it since."""
-    work.run(update(person).where(person.c.id == me.id).values(state=PersonState.ACTIVE))
+    if me.state == PersonState.ERASED:
+        raise InputError("Somebody who was erased cannot come back.")
+    _set_state(work, me, PersonState.ACTIVE)
     voided = work.rows(
         select(slot, item.c.withdrawn)
         .join(item, item.c.id == slot.c.item_id)
@@ -80,6 +83,12 @@ def erase(work: Work, me: Record, *, ratings: bool) -> None:
         )
     )
     work.note("erased", me.id)
+
+
+def _set_state(work: Work, me: Record, state: PersonState) -> None:
+    """Somebody who was erased stays so, also when their ratings are taken out later."""
+    if me.state != PersonState.ERASED:
+        work.run(update(person).where(person.c.id == me.id).values(state=state))
 
 
 def _void(work: Work, me: Record, states: tuple[State, ...]) -> None:

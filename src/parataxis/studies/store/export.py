@@ -60,7 +60,7 @@ def ratings(
         yield Rating(
             item=row.key,
             rater=row.code,
-            rubric=work.study.rubric,
+            rubric=work.study.rubric_name,
             answers=row.answers,
             outcomes=dict(outcomes(row.answers, identical)) if outcomes else {},
             identical=identical,

@@ -10,10 +10,10 @@ from parataxis.errors import InputError
 from parataxis.studies.records import Value
 from parataxis.studies.store.tables import person
 from parataxis.studies.store.types import Person, PersonState
-from parataxis.studies.store.work import Record, Work, as_person, lock_person
+from parataxis.studies.store.work import Record, Work, as_person, lock_person, may_be_code
 from parataxis.studies.study import Panel, Role
 
-__all__ = ["by_panel", "consent", "find", "invite", "new_code", "people", "set_background"]
+__all__ = ["by_panel", "clean", "consent", "find", "invite", "new_code", "people", "set_background"]
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else
 _LONGEST = 200
@@ -27,14 +27,14 @@ def new_code() -> str:
 
 def invite(work: Work, names: Iterable[str | None], role: Role) -> list[Person]:
     """New people."""
-    ids = [_new(work, role, name=_clean(name, "name")) for name in names]
+    ids = [_new(work, role, name=clean(name, "name")) for name in names]
     return [as_person(_row(work, id_)) for id_ in ids]
 
 
 def by_panel(work: Work, panel: Panel, parameters: Mapping[str, str]) -> Person:
     """The person that a panel sends: one who was here before, or a new one."""
     given = {
-        meaning: _clean(parameters[name], name)
+        meaning: clean(parameters[name], name)
         for meaning, name in panel.parameters.items()
         if parameters.get(name)
     }
@@ -52,7 +52,7 @@ def by_panel(work: Work, panel: Panel, parameters: Mapping[str, str]) -> Person:
 
 def find(work: Work, code: str) -> Person | None:
     """The person of that id."""
-    row = work.first(select(person).where(person.c.code == code))
+    row = work.first(select(person).where(person.c.code == code)) if may_be_code(code) else None
     return None if row is None else as_person(row)
 
 
@@ -66,7 +66,7 @@ def consent(work: Work, code: str, language: str | None) -> None:
     row = lock_person(work, code)
     values: dict[str, Any] = {"consented_at": row.consented_at or work.now}
     if language is not None:
-        values["language"] = language[:16]
+        values["language"] = clean(language[:16], "language")
     work.run(update(person).where(person.c.id == row.id).values(**values))
 
 
@@ -103,7 +103,8 @@ def _row(work: Work, id_: int) -> Record:
     return rows[0]
 
 
-def _clean(text: str | None, what: str) -> str | None:
+def clean(text: str | None, what: str) -> str | None:
+    """A short text that every engine can keep, or InputError."""
     if text is None:
         return None
     text = text.strip()

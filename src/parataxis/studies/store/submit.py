@@ -2,6 +2,7 @@
 never lost; what counts is decided by the slot."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -26,7 +27,7 @@ from parataxis.studies.store.types import (
     Task,
     UndoError,
 )
-from parataxis.studies.store.work import Record, State, Work, lock_person
+from parataxis.studies.store.work import Record, State, Work, lock_person, may_be_slot
 from parataxis.studies.study import OnFailure
 from parataxis.studies.writing import sentences_of
 
@@ -136,7 +137,8 @@ def last_submission(work: Work, me: Record) -> tuple[Record, Record]:
 
 
 def _slot(work: Work, me: Record, slot_id: int) -> Record:
-    row = work.first(_LOCKED_SLOT if work.writes else _SLOT, slot=slot_id, me=me.id)
+    query = _LOCKED_SLOT if work.writes else _SLOT
+    row = work.first(query, slot=slot_id, me=me.id) if may_be_slot(slot_id) else None
     if row is None:
         raise NotYoursError(f"Task {slot_id} was not given to this person.")
     return row
@@ -180,7 +182,7 @@ def _append(
         action=action,
         answers=dict(answers),
         passed=all(found.values()) if found else None,
-        seconds=seconds,
+        seconds=seconds if seconds is not None and 0 <= seconds < math.inf else None,
         at=work.now,
     )
 

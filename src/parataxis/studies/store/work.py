@@ -21,6 +21,8 @@ __all__ = [
     "Work",
     "as_person",
     "lock_person",
+    "may_be_code",
+    "may_be_slot",
     "moment",
     "task_kind",
 ]
@@ -111,10 +113,21 @@ _LOCKED_PERSON = _PERSON.with_for_update(of=person)
 def lock_person(work: Work, code: str) -> Record:
     """The row of a person, and whether the study is paused. Until the end of the transaction
     nothing else happens to this person: clicks in two tabs come one after the other."""
-    row = work.first(_LOCKED_PERSON if work.writes else _PERSON, code=code)
+    query = _LOCKED_PERSON if work.writes else _PERSON
+    row = work.first(query, code=code) if may_be_code(code) else None
     if row is None:
-        raise NotYoursError(f'There is nobody called "{code}" in this study.')
+        raise NotYoursError("There is nobody of that id in this study.")
     return row
+
+
+def may_be_code(code: str) -> bool:
+    """Whether a text can be somebody's id at all. Engines choke on some that cannot."""
+    return len(code) <= _LONGEST_CODE and code.isascii() and code.isalnum()
+
+
+def may_be_slot(number: int) -> bool:
+    """Whether a number can be that of a slot at all."""
+    return 0 < number <= _HIGHEST_ID
 
 
 def as_person(row: Record) -> Person:
@@ -134,6 +147,9 @@ def as_person(row: Record) -> Person:
         attempt=row.attempt,
     )
 
+
+_LONGEST_CODE = 32
+_HIGHEST_ID = 2**31 - 1
 
 EXPERT = "expert"
 """The kind of slots that only experts fill; to everybody else it is a rating."""
