@@ -151,6 +151,16 @@ def test_undo_gives_the_task_back_with_its_answers(store, make, sound) -> None:
     sound(store)
 
 
+def test_undo_what_was_taken_back_comes_first(store, make) -> None:
+    store.create(make.study(raters=10), make.rewrites(3))
+    for person in store.invite(10):
+        first = store.next_task(person.id)
+        store.submit(person.id, first.slot, OK)
+        store.next_task(person.id)
+        store.undo(person.id)
+        assert store.next_task(person.id).slot == first.slot
+
+
 def test_undo_needs_something_to_undo(store, make) -> None:
     store.create(make.study(), make.rewrites(1))
     (ann,) = store.invite(1)

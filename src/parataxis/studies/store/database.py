@@ -5,6 +5,7 @@ import os
 import sqlite3
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
@@ -40,8 +41,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = _parsed(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        # Threads that wait for a lock are woken one by one; SQLite's own waiting is by polling.
-        self._turn = threading.Lock() if self.is_sqlite else nullcontext()
+        self._turn = _Turns() if self.is_sqlite else nullcontext()
         self._engine = _sqlite(self.url) if self.is_sqlite else _postgresql(self.url)
 
     @property
@@ -139,6 +139,43 @@ class _Mode(StrEnum):
     READ = "read"
     QUICK = "quick"
     DURABLE = "durable"
+
+
+class _Turns:
+    """A lock that threads get in the order in which they asked, so that nobody waits long while
+    others come again and again. SQLite's own waiting is by polling, and an ordinary lock goes to
+    whoever is quickest."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._queue: deque[threading.Lock] = deque()
+        self._taken = False
+
+    def __enter__(self) -> None:
+        with self._guard:
+            if not self._taken:
+                self._taken = True
+                return
+            mine = threading.Lock()
+            mine.acquire()
+            self._queue.append(mine)
+        try:
+            mine.acquire()
+        except BaseException:  # interrupted: whoever comes next must not wait for this one
+            with self._guard:
+                called = mine not in self._queue
+                if not called:
+                    self._queue.remove(mine)
+            if called:
+                self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        with self._guard:
+            if self._queue:
+                self._queue.popleft().release()
+            else:
+                self._taken = False
 
 
 class _RetryError(Exception):
