@@ -1,13 +1,15 @@
 """Answers to a rubric: which questions apply, what is wrong with them, and what follows."""
 
+import re
 from collections.abc import Mapping
 
 from parataxis.studies.records import Answers, Value
 from parataxis.studies.rubric.model import NUMBERS, Kind, Question, Rubric
 from parataxis.studies.texts import in_language
 
-__all__ = ["applicable", "complete", "outcomes", "problems"]
+__all__ = ["applicable", "complete", "from_text", "outcomes", "problems"]
 
+_NUMBER = re.compile(r"-?[0-9]{1,6}(\.0+)?")  # spreadsheets write 5 as 5.0
 _MESSAGES = {
     "missing": {
         "en": "Please answer this question.",
@@ -23,6 +25,23 @@ _MESSAGES = {
         "es": "No existe esta pregunta.",
     },
 }
+
+
+def from_text(question: Question, text: str) -> Value:
+    """An answer as forms and tables write it. What cannot be understood stays a text, which
+    :func:`problems` then refuses.
+
+    >>> from_text(Question(id="sense", kind=Kind.SLIDER, text="Clear?"), "5")
+    5
+    """
+    given = text.strip()
+    if not given:
+        return None
+    if question.kind is Kind.YES_NO:
+        return {"yes": True, "no": False}.get(given.lower(), given)
+    if question.kind in NUMBERS and _NUMBER.fullmatch(given):
+        return int(float(given))
+    return given
 
 
 def applicable(rubric: Rubric, answers: Answers, *, identical: bool) -> list[Question]:

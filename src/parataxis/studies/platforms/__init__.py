@@ -1,0 +1,23 @@
+"""Crowd platforms: a study as their files, and their results as records of the study."""
+
+from parataxis.studies.platforms.appen import Appen
+from parataxis.studies.platforms.files import Design, Platform, Results, shuffled
+from parataxis.studies.platforms.mturk import MTurk
+from parataxis.studies.platforms.names import Pseudonyms, key_file
+from parataxis.studies.platforms.results import Brought, ratings_of, rewrites_of, writing
+
+__all__ = [
+    "PLATFORMS",
+    "Brought",
+    "Design",
+    "Platform",
+    "Pseudonyms",
+    "Results",
+    "key_file",
+    "ratings_of",
+    "rewrites_of",
+    "shuffled",
+    "writing",
+]
+
+PLATFORMS: dict[str, Platform] = {each.name: each for each in (MTurk(), Appen())}

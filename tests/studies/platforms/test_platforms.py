@@ -1,0 +1,274 @@
+"""Studies as the files of Mechanical Turk and Appen, and their results as records."""
+
+import csv
+import html
+import json
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("yaml", reason="needs the extra [study]")
+
+from parataxis.cli.main import main
+from parataxis.studies.items import Kind
+from parataxis.studies.platforms import PLATFORMS, Design, Pseudonyms, key_file, writing
+from parataxis.studies.platforms.files import opaque
+from parataxis.studies.records import Rating, read_ratings
+from parataxis.studies.rubric import available_rubrics, load_rubric
+
+SOURCE = "Ghent, a city with 2 < 3 towers & a <b>moat</b> for ${price}, is old 🏰."
+ITEMS = [
+    {"id": "rules:1", "source": SOURCE, "simple": ["Ghent is a city.", "It is old."]},
+    {"id": "rules:2", "source": "Ann left.", "simple": ["Ann left."]},
+    {"id": "mine", "source": "Bo, who sat, ate.", "simple": ["Bo ate."], "writer": "W3"},
+]
+CONTROL = {"id": "att", "source": "A cat.", "simple": ["Seven."], "expected": {"meaning": 1}}
+RATED = {
+    "simplification": "3",
+    "meaning": "3",
+    "fluency": "2",
+    "concerning": "no",
+    "overall": "reject",
+    "severity": "2",
+    "corrected": "Ghent is old.",
+    "needed": "yes",
+}
+MTURK = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "SubmitTime", "WorkTimeInSeconds"]
+APPEN = ["_unit_id", "_created_at", "_golden", "_id", "_started_at", "_tainted", "_worker_id"]
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    def write(name: str, records: Sequence[Mapping[str, object]]) -> None:
+        lines = "".join(json.dumps({"splitter": "rules", **each}) + "\n" for each in records)
+        (tmp_path / name).write_text(lines, encoding="utf-8")
+
+    write("items.jsonl", ITEMS)
+    write("attention.jsonl", [CONTROL])
+    (tmp_path / "sources.txt").write_text("Bo, who sat, ate.\nIt rained.\n", encoding="utf-8")
+    (tmp_path / "pilot.yaml").write_text(
+        "rubric: concise\nitems: items.jsonl\nwrite: {sources: sources.txt}\n"
+        "attention: {items: attention.jsonl, on_failure: void}\n",
+        encoding="utf-8",
+    )
+    return tmp_path / "pilot.yaml"
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, str]]) -> Path:
+    columns = dict.fromkeys(name for row in rows for name in row)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(columns), restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def _turk(worker: str, item: str, answers: Mapping[str, str], **others: str) -> dict[str, str]:
+    row = dict.fromkeys(MTURK, "x") | {"AssignmentStatus": "Submitted", "WorkerId": worker}
+    row |= {"SubmitTime": "Tue Mar 05 09:11:05 PST 2019", "WorkTimeInSeconds": "42"}
+    row |= {"Input.item": opaque(item)} | others
+    return row | {f"Answer.q_{name.replace('-', '_')}": text for name, text in answers.items()}
+
+
+def _appen(worker: str, item: str, answers: Mapping[str, str], **others: str) -> dict[str, str]:
+    row = dict.fromkeys(APPEN, "1") | {"_worker_id": worker, "_tainted": "false"}
+    row |= {"_started_at": "2/25/2015 05:24:08", "_created_at": "2/25/2015 05:24:38"}
+    row |= {"item": opaque(item)} | others
+    return row | {f"q_{name.replace('-', '_')}": text for name, text in answers.items()}
+
+
+def _ratings(study: Path, results: Path, platform: str, *others: str) -> list[Rating]:
+    folder = study.parent / "back"
+    given = ["from-platform", str(study), str(results), "-p", platform, "-o", str(folder)]
+    assert main(["study", *given, *others]) == 0
+    return list(read_ratings(folder / "ratings.jsonl"))
+
+
+class _Fields(HTMLParser):
+    """Names of fields, and whatever would be loaded from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if tag in ("input", "textarea", "cml:radios", "cml:textarea"):
+            self.names.add(found["name"] or "")
+        self.loaded += [f"{tag} {name}" for name in ("src", "href", "action") if name in found]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("rubric", [each.name for each in available_rubrics()] + ["write"])
+def test_platforms_page_asks_all_and_loads_nothing(rubric: str, language: str) -> None:
+    asked = writing() if rubric == "write" else load_rubric(rubric)
+    kind = Kind.WRITE if rubric == "write" else Kind.RATE
+    for name, platform in PLATFORMS.items():
+        files = platform.files(Design(asked, kind, language), [])
+        page = files["task.html" if name == "mturk" else "task.cml"]
+        parser = _Fields()
+        parser.feed(page)
+        assert parser.names == {f"q_{q.id.replace('-', '_')}" for q in asked.questions}
+        assert parser.loaded == []
+        assert "http" not in page
+        placeholders = {"source"} if kind is Kind.WRITE else {"source", "rewrite"}
+        if name == "mturk":
+            extra = set() if kind is Kind.WRITE else {"identical"}
+            assert set(re.findall(r"\$\{(\w+)\}", page)) == placeholders | extra
+        else:
+            assert set(re.findall(r"\{\{ (\w+) \| escape \}\}", page)) == placeholders
+
+
+def test_platforms_mturk_table_is_html_without_large_characters(study: Path) -> None:
+    out = study.parent / "task"
+    assert main(["study", "to-platform", str(study), "-p", "mturk", "-o", str(out)]) == 0
+    text = (out / "items.csv").read_text(encoding="utf-8")
+    assert text.isascii()
+    assert "rules" not in text  # nobody sees whose rewrite it is
+    rows = {row["item"]: row for row in csv.DictReader(text.splitlines())}
+    assert set(rows) == {opaque(name) for name in ("rules:1", "rules:2", "mine", "att")}
+    first = rows[opaque("rules:1")]
+    assert "<" not in first["source"]
+    assert "${" not in first["source"]
+    assert html.unescape(first["source"]) == SOURCE
+    assert (first["identical"], rows[opaque("rules:2")]["identical"]) == ("no", "yes")
+
+
+def test_platforms_appen_test_questions(study: Path) -> None:
+    out = study.parent / "task"
+    assert main(["study", "to-platform", str(study), "-p", "appen", "-o", str(out)]) == 0
+    with (out / "items.csv").open(encoding="utf-8", newline="") as stream:
+        rows = {row["item"]: row for row in csv.DictReader(stream)}
+    assert rows[opaque("rules:1")]["source"] == SOURCE
+    assert rows[opaque("rules:1")]["_golden"] == ""
+    assert (rows[opaque("att")]["_golden"], rows[opaque("att")]["q_meaning_gold"]) == ("TRUE", "1")
+
+
+def test_platforms_appen_conditions_by_place() -> None:
+    page = PLATFORMS["appen"].files(Design(load_rubric("concise"), Kind.RATE), [])["task.cml"]
+    assert 'name="q_severity" label="How severe is the error?" validates="required" ' in page
+    assert 'only-if="q_overall:[2]"' in page
+    assert 'only-if="q_concerning:[0]"' in page
+    fixed = re.findall(r'\{% unless identical == "yes" %\}(.*?)\{% endunless %\}', page, re.S)
+    names = [re.findall(r'name="q_(\w+)"', part)[0] for part in fixed]
+    assert names == ["meaning", "fluency", "overall", "edited", "severity", "corrected"]
+
+
+def test_platforms_ratings_from_mturk(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    same = {"simplification": "1", "concerning": "no", "needed": "no"}
+    rows = [
+        _turk("W1", "rules:1", RATED),
+        _turk("W1", "rules:2", same),
+        _turk("W2", "rules:1", RATED, AssignmentStatus="Rejected"),
+        _turk("W2", "rules:2", same, Reject="careless"),
+        _turk("W1", "rules:1", RATED),
+        _turk("W3", "rules:1", RATED | {"severity": ""}),
+        _turk("W3", "rules:1", RATED | {"meaning": "7"}),
+        _turk("W3", "gone", RATED),
+        _turk("W3", "mine", RATED),
+        _turk("W4", "rules:1", RATED),
+        _turk("W4", "att", RATED),
+    ]
+    results = _write(study.parent / "batch.csv", rows)
+    found = _ratings(study, results, "mturk", "--worker-ids")
+    assert [(each.item, each.rater) for each in found] == [("rules:1", "W1"), ("rules:2", "W1")]
+    assert found[0].answers["severity"] == 2
+    assert found[0].outcomes == {"accepted": False, "as-is": False}
+    assert (found[0].seconds, str(found[0].when)) == (42.0, "2019-03-05 17:11:05+00:00")
+    assert found[1].identical
+    assert (found[1].answers["meaning"], found[1].answers["overall"]) == (3, None)
+    told = capsys.readouterr().err
+    assert "2 rejected pieces of work are left out." in told
+    assert "batch.csv, line 6: W1 has answered about this item before; left out." in told
+    assert 'batch.csv, line 7: "severity": Please answer this question; left out.' in told
+    assert 'batch.csv, line 8: "meaning": This is not one of the possible answers' in told
+    assert f'batch.csv, line 9: the study has no item "{opaque("gone")}"' in told
+    assert "batch.csv, line 10: W3 rated a rewrite of their own; left out." in told
+    assert "W4 failed 1 attention items; their 2 ratings are left out." in told
+
+
+def test_platforms_ratings_from_appen(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        _appen("11", "rules:1", RATED),
+        _appen("12", "rules:1", RATED, _tainted="true"),
+        _appen("13", "rules:1", RATED | {"fluency": "2.0", "corrected": "One.\nTwo."}),
+    ]
+    found = _ratings(study, _write(study.parent / "f1.csv", rows), "appen")
+    assert len({each.rater for each in found}) == 2
+    assert not {each.rater for each in found} & {"11", "13"}
+    assert [each.answers["fluency"] for each in found] == [2, 2]
+    assert found[1].answers["corrected"] == "One.\nTwo."
+    assert found[0].seconds == 30.0
+    assert "1 rejected pieces" in capsys.readouterr().err
+
+
+def test_platforms_rewrites_come_back_and_are_rated(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = "sources.txt:1", "sources.txt:2"
+    written = {"answer": "rewrite", "rewrite": "Bo sat.\nBo ate."}
+    rows = [
+        _turk("W1", first, written),
+        _turk("W2", first, written | {"rewrite": "Bo sat. He ate."}),
+        _turk("W3", first, written | {"rewrite": "Bo ate."}),
+        _turk("W1", second, {"answer": "simple"}),
+        _turk("W2", second, written | {"rewrite": "SIMPLE"}),
+    ]
+    results = _write(study.parent / "write.csv", rows)
+    back = study.parent / "written"
+    given = ["from-platform", str(study), str(results), "-p", "mturk", "--phase", "write"]
+    assert main(["study", *given, "-o", str(back)]) == 0
+    records = [json.loads(line) for line in (back / "items.jsonl").open(encoding="utf-8")]
+    assert [record["id"] for record in records] == [f"{first}.1", f"{first}.2"]
+    assert records[0]["simple"] == ["Bo sat.", "Bo ate."]
+    assert {record["splitter"] for record in records} == {"human"}
+    flagged = [json.loads(line) for line in (back / "flagged.jsonl").open(encoding="utf-8")]
+    assert [each["flag"] for each in flagged] == ["simple", "simple"]
+    assert "write.csv, line 5: the rewrite is too few sentences; left out." in (
+        capsys.readouterr().err
+    )
+    # In the second phase the writer of a rewrite is known by the same name.
+    rated = [_turk("W1", f"{first}.1", RATED), _turk("W2", f"{first}.1", RATED)]
+    path = _write(study.parent / "rate.csv", rated)
+    found = _ratings(study, path, "mturk", "--items", str(back / "items.jsonl"))
+    assert [each.rater for each in found] == [records[1]["writer"]]
+    assert "rated a rewrite of their own" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", 'has no column "WorkerId"; is it the right file?'),
+        ("WorkerId,AssignmentStatus,Input.item\n1,2,3,4\n", "line 2: there are 4 cells"),
+        ('WorkerId,AssignmentStatus,Input.item\n"1,2\n', "is no CSV file in UTF-8"),
+        ("WorkerId,AssignmentStatus,Input.item\n", "there are no answers"),
+        ("WorkerId,AssignmentStatus,Input.item\nA,Approved,x\n", 'has no item "x"'),
+    ],
+)
+def test_platforms_bad_results(
+    study: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = study.parent / "bad.csv"
+    path.write_text(text, encoding="utf-8")
+    assert main(["study", "from-platform", str(study), str(path), "-p", "mturk"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_platforms_nothing_to_rate(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study.write_text("rubric: gms\nitems: items.jsonl\n", encoding="utf-8")
+    given = ["to-platform", str(study), "-p", "mturk", "--phase", "write"]
+    assert main(["study", *given]) == 2
+    assert '"write: sources" is missing' in capsys.readouterr().err
+
+
+def test_platforms_key_is_private_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "pilot.platform-key"
+    key = key_file(path)
+    assert key_file(path) == key
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert Pseudonyms(key)("A1") != Pseudonyms(b"another")("A1")
