@@ -22,7 +22,7 @@ from parataxis.studies.reliability import Posterior, posteriors
 from parataxis.studies.rubric.model import NUMBERS, Kind, Rubric
 from parataxis.studies.texts import in_language
 
-__all__ = ["Agreement", "StudyReport", "study_report"]
+__all__ = ["Agreement", "StudyReport", "agreements", "raters_compared", "study_report"]
 
 TRIALS = 200
 """Samples of items for the interval of an alpha."""
@@ -132,36 +132,56 @@ def study_report(
         notes.append(f"{summary.unknown:,} ratings are of items that are not there; left out.")
     is_gold = CORRECT in rubric.outcomes
     by_people = [rewrite for rewrite in rewrites if rewrite.splitter == HUMAN]
-    yes_no = [name for name, outcome in rubric.outcomes.items() if outcome.all]
-    main = f"={yes_no[0]}" if yes_no else rubric.questions[0].id
+    yes_no = _yes_no(rubric)
     return StudyReport(
         rubric,
         summary,
-        tuple(_agreements(rubric, judged, language)),
-        tuple(raters_against_rest(_values(judged, main))),
+        tuple(agreements(rubric, judged, language)),
+        tuple(raters_compared(rubric, judged)),
         tuple(posteriors(judged, expert, yes_no[0])) if expert and yes_no else (),
         tuple(perfect(by_people or rewrites, judged, raters=raters)) if is_gold else (),
         tuple(notes),
     )
 
 
-def _agreements(rubric: Rubric, ratings: Sequence[Rating], language: str) -> Iterator[Agreement]:
+def raters_compared(rubric: Rubric, ratings: Sequence[Rating]) -> list[RaterAgreement]:
+    """Each rater against the rest, by the rubric's first outcome that is yes or no, else by its
+    first question; those who agree least first."""
+    yes_no = _yes_no(rubric)
+    main = f"={yes_no[0]}" if yes_no else rubric.questions[0].id
+    return raters_against_rest(_values(ratings, main))
+
+
+def _yes_no(rubric: Rubric) -> list[str]:
+    return [name for name, outcome in rubric.outcomes.items() if outcome.all]
+
+
+def agreements(
+    rubric: Rubric, ratings: Sequence[Rating], language: str, *, trials: int = TRIALS
+) -> Iterator[Agreement]:
+    """How far raters agree about each question that is no text, and each outcome that is yes or
+    no; with the interval from so many samples."""
     for question in rubric.questions:
         if question.kind is not Kind.TEXT:
             level = Level.ORDINAL if question.kind in NUMBERS else Level.NOMINAL
             title = in_language(question.title or question.id, language)
-            yield _agreement(title, level, ratings, question.id, list(question.choices))
+            yield _agreement(title, level, ratings, question.id, list(question.choices), trials)
     for name, outcome in rubric.outcomes.items():
         if outcome.all:
             title = in_language(outcome.title or name, language)
-            yield _agreement(title, Level.NOMINAL, ratings, f"={name}", [])
+            yield _agreement(title, Level.NOMINAL, ratings, f"={name}", [], trials)
 
 
 def _agreement(
-    title: str, level: Level, ratings: Sequence[Rating], key: str, choices: Sequence[str]
+    title: str,
+    level: Level,
+    ratings: Sequence[Rating],
+    key: str,
+    choices: Sequence[str],
+    trials: int,
 ) -> Agreement:
     table = _values(ratings, key, choices)
-    return Agreement(title, level, alpha(table, level, trials=TRIALS), *pairwise(table))
+    return Agreement(title, level, alpha(table, level, trials=trials), *pairwise(table))
 
 
 def _values(
