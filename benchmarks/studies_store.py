@@ -10,6 +10,7 @@ import os
 import random
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -104,6 +105,7 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--calls", type=int, default=2000, help="tasks done one after the other")
     parser.add_argument("--threads", type=int, default=40)
+    parser.add_argument("--each", type=int, default=10, help="tasks of each person at once")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         print(f"fsync of 4 kB: {fsync_milliseconds(folder):.2f} ms (median)")
@@ -128,7 +130,7 @@ def main() -> None:
 
         def work(person: str) -> list[float]:
             found = []
-            for _ in range(10):
+            for _ in range(options.each):
                 start = time.perf_counter()
                 task = store.next_task(person)
                 if task is None:
@@ -145,6 +147,8 @@ def main() -> None:
         times.found[f"both, {options.threads} threads"] = together
         times.print()
         print(f"{options.threads} threads at once: {rate:.0f} tasks given and submitted per second")
+        ratings = Counter(rating.item for rating in store.export_ratings())
+        print(f"ratings: {ratings.total()}; most of one item: {max(ratings.values())}")
         if "://" not in url:
             size = Path(url).stat().st_size / 1e6
             print(f"the file: {size:.1f} MB")

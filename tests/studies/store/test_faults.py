@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.studies.store import Store, Stored, StoreError
+from parataxis.studies.store.database import _Turns
 from parataxis.studies.study import Panel, Role
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -218,6 +220,29 @@ def test_faults_a_file_that_may_not_grow_says_so_and_loses_nothing(
     with Store.open(str(path)) as store:
         assert len(store.export_ratings()) == int(done)
         sound(store)
+
+
+def test_faults_threads_take_turns_in_the_order_in_which_they_came() -> None:
+    turns, order = _Turns(2), []
+    turns.__enter__()
+    turns.__enter__()
+
+    def come(number: int) -> None:
+        with turns:
+            order.append(number)
+
+    threads = [threading.Thread(target=come, args=(number,)) for number in range(8)]
+    for number, thread in enumerate(threads):
+        thread.start()
+        while len(turns._queue) <= number:
+            time.sleep(0.001)
+    assert order == []
+    turns.__exit__()
+    for thread in threads:
+        thread.join()
+    assert order == list(range(8))
+    turns.__exit__()
+    assert turns._free == 2
 
 
 def test_faults_a_file_of_something_else_is_refused(tmp_path: Path) -> None:

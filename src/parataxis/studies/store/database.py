@@ -32,6 +32,9 @@ _TRIES = 8
 _BUSY_MS = 30_000
 """How long a process waits for another that writes to the same SQLite file."""
 
+_CONNECTIONS = 10
+"""Of a process to PostgreSQL, which lends a hundred by default."""
+
 _DEADLOCK, _SERIALIZATION, _UNIQUE = "40P01", "40001", "23505"
 
 
@@ -41,8 +44,10 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = _parsed(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self._turn = _Turns() if self.is_sqlite else nullcontext()
         self._engine = _sqlite(self.url) if self.is_sqlite else _postgresql(self.url)
+        # One thread at a time may write to SQLite; PostgreSQL has a few connections for all.
+        self._writing = _Turns(1) if self.is_sqlite else _Turns(_CONNECTIONS)
+        self._reading = nullcontext() if self.is_sqlite else self._writing
 
     @property
     def name(self) -> str:
@@ -72,7 +77,7 @@ class Database:
         """See that what was deleted is no longer in the files: SQLite overwrites it there, but the
         log of changes still has it. PostgreSQL clears it in its own time (VACUUM)."""
         if self.is_sqlite:
-            with self._turn, self._told(), self._engine.connect() as connection:
+            with self._writing, self._told(), self._engine.connect() as connection:
                 raw = connection.connection.cursor()
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 raw.close()
@@ -81,7 +86,7 @@ class Database:
         for attempt in range(_TRIES):
             try:
                 with (
-                    nullcontext() if mode is _Mode.READ else self._turn,
+                    self._reading if mode is _Mode.READ else self._writing,
                     self._told(),
                     self._connection(mode) as connection,
                 ):
@@ -142,19 +147,19 @@ class _Mode(StrEnum):
 
 
 class _Turns:
-    """A lock that threads get in the order in which they asked, so that nobody waits long while
-    others come again and again. SQLite's own waiting is by polling, and an ordinary lock goes to
-    whoever is quickest."""
+    """A lock that so many threads may hold, and that they get in the order in which they asked:
+    nobody waits long while others come again and again. SQLite's own waiting is by polling, and
+    an ordinary lock goes to whoever is quickest."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: int) -> None:
         self._guard = threading.Lock()
         self._queue: deque[threading.Lock] = deque()
-        self._taken = False
+        self._free = places
 
     def __enter__(self) -> None:
         with self._guard:
-            if not self._taken:
-                self._taken = True
+            if self._free:
+                self._free -= 1
                 return
             mine = threading.Lock()
             mine.acquire()
@@ -175,7 +180,7 @@ class _Turns:
             if self._queue:
                 self._queue.popleft().release()
             else:
-                self._taken = False
+                self._free += 1
 
 
 class _RetryError(Exception):
@@ -251,7 +256,7 @@ def _sqlite(url: URL) -> Engine:
 
 def _postgresql(url: URL) -> Engine:
     try:
-        engine = create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
+        engine = create_engine(url, pool_size=_CONNECTIONS, max_overflow=0, pool_pre_ping=True)
     except ImportError as error:
         raise InputError(
             "PostgreSQL needs psycopg; install it with: pip install 'psycopg[binary]'."

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from alembic.command import upgrade
 from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
@@ -21,7 +21,8 @@ _LOCK = 0x7061726174  # any number that nobody else locks
 
 def migrate(database: Database) -> None:
     """Make the tables, or change them to what this version needs; all of it or nothing."""
-    scripts = _scripts()
+    config = _config()
+    scripts = ScriptDirectory.from_config(config)
     known = {script.revision for script in scripts.walk_revisions()}
     head = scripts.get_current_head()
 
@@ -38,30 +39,21 @@ def migrate(database: Database) -> None:
             )
         if current is None and inspect(connection).get_table_names():
             raise InputError(f"The database {database.name} holds something else than a study.")
-        _upgrade(connection, scripts)
+        config.attributes.update(connection=connection, version_table=VERSION_TABLE)
+        upgrade(config, "head")
 
     # A look costs nothing and locks nobody out.
     if database.read(_current) != head:
         database.write(work)
 
 
-def _scripts() -> ScriptDirectory:
+def _config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.set_main_option("path_separator", "os")
-    return ScriptDirectory.from_config(config)
+    return config
 
 
 def _current(connection: Connection) -> str | None:
     options = {"version_table": VERSION_TABLE}
     return MigrationContext.configure(connection, opts=options).get_current_revision()
-
-
-def _upgrade(connection: Connection, scripts: ScriptDirectory) -> None:
-    config = Config()
-    config.attributes["connection"] = connection
-    config.attributes["version_table"] = VERSION_TABLE
-    with EnvironmentContext(
-        config, scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
-    ):
-        scripts.run_env()
