@@ -1,0 +1,58 @@
+"""``parataxis study serve``: the pages of writers, raters and the organiser."""
+
+import secrets as random
+import sys
+from typing import Annotated
+
+import typer
+
+from parataxis.cli.study_database import DatabaseOption, StudyArgument, begin, secrets_path
+from parataxis.errors import ParataxisError
+
+__all__ = ["serve"]
+
+
+def serve(
+    study: StudyArgument,
+    database: DatabaseOption = None,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen at.")] = 8000,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            show_default=False,
+            help="What people type, such as https://study.example.org; links begin with it.",
+        ),
+    ] = None,
+    link_days: Annotated[
+        float, typer.Option(min=0, help="How many days a personal link can be used.")
+    ] = 60,
+) -> None:
+    """Serve the pages of a study. Where it has no database yet, that is made; where the organiser
+    has no password yet, one is drawn and shown once."""
+    from parataxis.web.studies import Settings, keep_password, load_secrets, make_app
+
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise ParataxisError(
+            "Serving a study needs uvicorn; install it with: pip install 'parataxis[study]'."
+        ) from error
+    path = secrets_path(study, database)
+    store, described, rubric, _ = begin(study, database)
+    kept = load_secrets(path)
+    drawn = None
+    if kept.password_hash is None:
+        drawn = random.token_urlsafe(12)
+        kept = keep_password(path, drawn)
+    base = (url or f"http://{host}:{port}").rstrip("/")
+    settings = Settings(secrets=kept, base_url=base, link_days=link_days)
+    lines = [f'The study "{described.name}" is at {base} and its organiser at {base}/organiser']
+    if drawn:
+        lines.append(f"The organiser's password is {drawn} (shown only now)")
+    sys.stderr.write("".join(f"{line}.\n" for line in lines))
+    with store:
+        app = make_app(store, described, rubric, settings)
+        # Addresses of requests hold personal links, so they are not logged.
+        uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)

@@ -1,0 +1,159 @@
+"""Puts the application of a study together."""
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from parataxis import __version__
+from parataxis.errors import InputError, ParataxisError
+from parataxis.studies.rubric import Rubric
+from parataxis.studies.store import NotYoursError, Store
+from parataxis.studies.study import Study
+from parataxis.web.studies import api, arrival, organiser, tasks
+from parataxis.web.studies.api import Problem, ProblemsError
+from parataxis.web.studies.dashboard import Counter
+from parataxis.web.studies.security import Guard, Throttle
+from parataxis.web.studies.settings import Settings
+from parataxis.web.studies.signing import Signing
+from parataxis.web.studies.site import (
+    CsrfError,
+    NoSessionError,
+    Site,
+    make_templates,
+    page,
+    redirect,
+)
+from parataxis.web.studies.work import give_help
+
+__all__ = ["make_app"]
+
+
+def make_app(store: Store, study: Study, rubric: Rubric, settings: Settings) -> FastAPI:
+    """The application of one study.
+
+    ``store`` must hold the study; ``study`` and ``rubric`` are what people read.
+    """
+    app = FastAPI(
+        title=f"{study.name}: the API of a study",
+        summary="What the pages of writers and raters do, as JSON.",
+        version=__version__,
+        docs_url=None,  # its page needs scripts of another host
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=_lifespan,
+    )
+    app.state.site = Site(
+        store=store,
+        study=study,
+        rubric=rubric,
+        settings=settings,
+        signing=Signing(settings),
+        templates=make_templates(),
+        logins=Throttle(5, 300, altogether=50),
+        arrivals=Throttle(settings.arrivals_per_minute, 60),
+    )
+    app.state.counter = Counter()
+    for module in (arrival, tasks, api, organiser):
+        app.include_router(module.router)
+    app.mount("/static", StaticFiles(packages=[("parataxis.web.studies", "static")]), "static")
+    app.add_middleware(Guard, largest=settings.largest_body, secure=settings.is_secure)
+    for error, handler in _HANDLERS.items():
+        app.add_exception_handler(error, handler)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """What the first writer would have to wait for is loaded while nobody waits."""
+    if app.state.site.study.write is not None:
+        warm = ("Ann, who was born here, paints.", "Ann was born here. Ann painted it.")
+        threading.Thread(target=give_help, args=warm, daemon=True).start()
+    yield
+
+
+def _is_api(request: Request) -> bool:
+    return request.url.path.removeprefix(request.scope.get("root_path", "")).startswith("/api/")
+
+
+def _answer(
+    request: Request, status: int, detail: str, title: str, problems: dict[str, str] | None = None
+) -> Response:
+    """The refusal, as JSON or as a page, by who asks."""
+    if _is_api(request):
+        body = Problem(detail=detail, problems=problems or {})
+        return JSONResponse(body.model_dump(), status)
+    return page(request, "message.html", status=status, title=title, body=f"{title}-text")
+
+
+def _no_session(request: Request, error: NoSessionError) -> Response:
+    if error.kind == "organiser":
+        return redirect(request, "/organiser/login")
+    if _is_api(request):
+        return _answer(request, 401, "There is no session: come by your personal link.", "no-link")
+    return page(request, "landing.html", status=401)
+
+
+def _csrf(request: Request, error: CsrfError) -> Response:
+    return _answer(request, 403, "The token of the session is missing or wrong.", "forged")
+
+
+def _not_yours(request: Request, error: NotYoursError) -> Response:
+    return _answer(request, 404, "There is nothing like that for you.", "not-found")
+
+
+def _problems(request: Request, error: ProblemsError) -> Response:
+    return _answer(request, 422, str(error), "not-understood", error.problems)
+
+
+def _invalid(request: Request, error: RequestValidationError) -> Response:
+    found = error.errors()
+    if found and found[0]["type"] == "json_invalid":
+        return _answer(request, 400, "The body is no JSON.", "not-understood")
+    if not _is_api(request):
+        return _answer(request, 404, "", "not-found")
+    problems = {".".join(map(str, each["loc"])): str(each["msg"]) for each in found}
+    return _answer(request, 422, "This was not understood.", "not-understood", problems)
+
+
+def _input(request: Request, error: InputError) -> Response:
+    return _answer(request, 422, str(error), "not-understood")
+
+
+def _database(request: Request, error: ParataxisError) -> Response:
+    """The database cannot be used. What is asked again later will be done."""
+    answer = _answer(request, 503, "The database cannot be used now; try again.", "busy")
+    answer.headers["retry-after"] = "5"
+    return answer
+
+
+def _http(request: Request, error: HTTPException) -> Response:
+    if error.status_code in (404, 405):
+        answer = _answer(request, error.status_code, str(error.detail), "not-found")
+    else:
+        answer = _answer(request, error.status_code, str(error.detail), "not-understood")
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _bug(request: Request, error: Exception) -> Response:
+    return _answer(request, 500, "Something went wrong.", "broken")
+
+
+_HANDLERS: dict[type[Exception], Any] = {
+    NoSessionError: _no_session,
+    CsrfError: _csrf,
+    NotYoursError: _not_yours,
+    ProblemsError: _problems,
+    RequestValidationError: _invalid,
+    InputError: _input,
+    ParataxisError: _database,
+    HTTPException: _http,
+    Exception: _bug,
+}

@@ -1,0 +1,200 @@
+"""How people come in, what they are told and asked first, and how they leave."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from parataxis.errors import InputError
+from parataxis.studies.items import Kind
+from parataxis.studies.store import Person, PersonState, Progress, Stage
+from parataxis.studies.study import Role
+from parataxis.web.studies.answers import background_from
+from parataxis.web.studies.interface import choose, interface
+from parataxis.web.studies.site import (
+    LANGUAGE_COOKIE,
+    LanguageDep,
+    PersonDep,
+    PersonForm,
+    Site,
+    SiteDep,
+    keep_session,
+    page,
+    redirect,
+    session_of,
+    set_cookie,
+)
+from parataxis.web.studies.work import STATUS, next_path
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+
+_DOING = (Stage.TRAINING, Stage.TEST, Stage.WORK)
+
+
+@router.get("/", response_class=HTMLResponse)
+def home(request: Request, site: SiteDep) -> Response:
+    """Where somebody stands, or, for somebody who came without a link, what to do."""
+    session = session_of(request, site, "person")
+    if session is None:
+        return page(request, "landing.html")
+    return redirect(request, _first_path(site, session.who))
+
+
+@router.get("/join/{token}")
+def join(request: Request, site: SiteDep, token: str) -> Response:
+    """Come in by a personal link."""
+    person = site.signing.person_of_link(token)
+    known = site.store.person(person) if person else None
+    if known is None or known.state is PersonState.ERASED:
+        return page(request, "message.html", status=410, title="link-over", body="link-over-text")
+    return _welcome(request, site, known)
+
+
+@router.get("/panel")
+def panel(request: Request, site: SiteDep) -> Response:
+    """Come in by the URL of a panel."""
+    address = request.client.host if request.client else ""
+    if wait := site.arrivals.wait(address):
+        answer = page(request, "message.html", status=429, title="too-many", body="too-many-text")
+        answer.headers["retry-after"] = str(int(wait) + 1)
+        return answer
+    site.arrivals.count(address)
+    try:
+        person = site.store.person_by_panel(dict(request.query_params))
+    except InputError:
+        return page(request, "message.html", status=400, title="no-panel", body="no-panel-text")
+    return _welcome(request, site, person)
+
+
+def _welcome(request: Request, site: Site, person: Person) -> Response:
+    answer = redirect(request, "/")
+    keep_session(request, answer, "person", person.id)
+    if person.language and LANGUAGE_COOKIE not in request.cookies:
+        set_cookie(request, answer, LANGUAGE_COOKIE, choose([person.language], site.languages))
+    return answer
+
+
+@router.get("/language/{code}")
+def language(request: Request, site: SiteDep, code: str, back: str = "/") -> Response:
+    """Read the pages in another language."""
+    local = back.startswith("/") and not back.startswith("//") and "\\" not in back
+    root = request.scope.get("root_path", "")
+    answer = RedirectResponse(back if local and back.isprintable() else f"{root}/", 303)
+    if code in site.languages:
+        set_cookie(request, answer, LANGUAGE_COOKIE, code)
+    return answer
+
+
+def _first_path(site: Site, person: str) -> str:
+    """The page for somebody who has just come."""
+    progress = site.store.progress(person)
+    if progress.stage is Stage.CONSENT:
+        return "/consent"
+    if progress.stage is Stage.BACKGROUND:
+        return "/background"
+    if progress.stage not in _DOING:
+        return STATUS
+    if _has_begun(progress):
+        return next_path(site, person)
+    return _after_consent(site, person)
+
+
+def _has_begun(progress: Progress) -> bool:
+    return any(progress.done.values()) or progress.training[0] > 0 or progress.test[0] > 0
+
+
+def _after_consent(site: Site, person: str) -> str:
+    if site.study.background:
+        known = site.store.person(person)
+        if known is not None and known.background is None:
+            return "/background"
+    return "/instructions"
+
+
+@router.get("/consent", response_class=HTMLResponse)
+def consent(request: Request, site: SiteDep, session: PersonDep) -> Response:
+    """What taking part means."""
+    if site.study.consent is None:
+        return redirect(request, "/")
+    return page(request, "consent.html", session=session, problem=False)
+
+
+@router.post("/consent")
+def agree(
+    request: Request, site: SiteDep, session: PersonDep, form: PersonForm, language: LanguageDep
+) -> Response:
+    """Agree to take part."""
+    if form.get("agree") != "yes":
+        return page(request, "consent.html", session=session, status=422, problem=True)
+    site.store.consent(session.who, language)
+    return redirect(request, _after_consent(site, session.who))
+
+
+@router.get("/background", response_class=HTMLResponse)
+def background(request: Request, site: SiteDep, session: PersonDep) -> Response:
+    """Questions about the person."""
+    if not site.study.background:
+        return redirect(request, "/")
+    known = site.store.person(session.who)
+    given = dict(known.background or {}) if known else {}
+    return page(request, "background.html", session=session, given=given, problems={})
+
+
+@router.post("/background")
+def save_background(
+    request: Request, site: SiteDep, session: PersonDep, form: PersonForm, language: LanguageDep
+) -> Response:
+    """Keep the answers about the person."""
+    texts = interface(language)
+    given, problems = background_from(site.study.background, form, texts, 500)
+    if problems:
+        return page(
+            request,
+            "background.html",
+            session=session,
+            status=422,
+            given=given,
+            problems=problems,
+        )
+    site.store.save_background(session.who, given)
+    return redirect(request, "/instructions")
+
+
+@router.get("/instructions", response_class=HTMLResponse)
+def instructions(request: Request, site: SiteDep, session: PersonDep) -> Response:
+    """What is to be done, and how."""
+    person = site.store.person(session.who)
+    progress = site.store.progress(session.who)
+    role = person.role if person else Role.RATER
+    return page(
+        request,
+        "instructions.html",
+        session=session,
+        rubric=site.rubric,
+        writes=role in (Role.WRITER, Role.BOTH),
+        rates=role is not Role.WRITER,
+        progress=progress,
+        begun=_has_begun(progress),
+    )
+
+
+@router.get(STATUS, response_class=HTMLResponse)
+def status(request: Request, site: SiteDep, session: PersonDep) -> Response:
+    """Why there is nothing to do, or the code that says that all is done."""
+    progress = site.store.progress(session.who)
+    if progress.stage in (*_DOING, Stage.CONSENT, Stage.BACKGROUND):
+        return redirect(request, _first_path(site, session.who))
+    done = sum(progress.done.values())
+    # Somebody who waits for others has done all that there is, and may leave with the code.
+    may_leave = progress.stage is Stage.FINISHED or (progress.stage is Stage.WAITING and done > 0)
+    person = site.store.person(session.who)
+    by_panel = person is not None and bool(person.panel)
+    return page(
+        request,
+        "status.html",
+        session=session,
+        progress=progress,
+        stage=progress.stage.value,
+        done={kind.value: progress.done.get(kind, 0) for kind in Kind},
+        leave=site.study.panel if may_leave and by_panel else None,
+    )

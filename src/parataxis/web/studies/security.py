@@ -1,0 +1,147 @@
+"""What holds for every request: headers, a limit on what is sent, and a limit on how often."""
+
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["Guard", "Throttle"]
+
+_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "manifest-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+_SECURE = "max-age=31536000"
+_STATIC = "/static/"
+
+
+class _TooLargeError(Exception):
+    """More was sent than is allowed."""
+
+
+class Guard:
+    """Sets the headers of every answer, and refuses what is too large before it is read."""
+
+    def __init__(self, app: ASGIApp, largest: int, *, secure: bool) -> None:
+        self._app = app
+        self._largest = largest
+        self._secure = secure
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+        seen = 0
+
+        async def guarded(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                self._add_headers(scope, message)
+            await send(message)
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._largest:
+                raise _TooLargeError
+            return message
+
+        try:
+            declared = Headers(scope=scope).get("content-length", "0")
+            if not declared.isdecimal() or int(declared) > self._largest:
+                raise _TooLargeError
+            await self._app(scope, counted, guarded)
+        except _TooLargeError:
+            if begun:
+                raise
+            answer = PlainTextResponse("This is too large.", 413)
+            await answer(scope, receive, guarded)
+
+    def _add_headers(self, scope: Scope, message: Message) -> None:
+        headers = MutableHeaders(scope=message)
+        for name, value in _HEADERS.items():
+            headers.setdefault(name, value)
+        if self._secure:
+            headers.setdefault("strict-transport-security", _SECURE)
+        if not scope["path"].startswith(_STATIC):
+            headers.setdefault("cache-control", "no-store")
+
+
+class Throttle:
+    """Allows so many events in a while for each key, and so many for all keys together.
+
+    It counts within one process.
+    """
+
+    def __init__(
+        self,
+        times: int,
+        seconds: float,
+        *,
+        altogether: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._times = times
+        self._altogether = altogether
+        self._seconds = seconds
+        self._clock = clock
+        self._events: dict[str | None, deque[float]] = defaultdict(deque)
+        self._turn = threading.Lock()
+
+    def wait(self, key: str) -> float:
+        """How many seconds to wait until the next event is allowed; 0 is now."""
+        with self._turn:
+            now = self._forget()
+            waits = [0.0]
+            for each, limit in ((key, self._times), (None, self._altogether)):
+                events = self._events.get(each) or deque()
+                if limit is not None and len(events) >= limit:
+                    waits.append(events[0] + self._seconds - now)
+            return max(waits)
+
+    def count(self, key: str) -> None:
+        """Note an event."""
+        with self._turn:
+            now = self._forget()
+            self._events[key].append(now)
+            self._events[None].append(now)
+
+    def forgive(self, key: str) -> None:
+        """Forget the events of a key."""
+        with self._turn:
+            self._events.pop(key, None)
+
+    def _forget(self) -> float:
+        now = self._clock()
+        for key, events in list(self._events.items()):
+            while events and events[0] <= now - self._seconds:
+                events.popleft()
+            if not events:
+                del self._events[key]
+        return now

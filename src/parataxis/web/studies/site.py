@@ -1,0 +1,226 @@
+"""What the routes share: the study, who asks, in which language, and how a page is made."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from parataxis.studies.rubric import Rubric
+from parataxis.studies.store import Store
+from parataxis.studies.study import Study
+from parataxis.studies.texts import Text, in_language
+from parataxis.web.studies.interface import LANGUAGES, Interface, choose, interface
+from parataxis.web.studies.security import Throttle
+from parataxis.web.studies.settings import Settings
+from parataxis.web.studies.signing import Session, Signing
+
+__all__ = [
+    "COOKIES",
+    "LANGUAGE_COOKIE",
+    "CsrfError",
+    "Form",
+    "LanguageDep",
+    "NoSessionError",
+    "OrganiserDep",
+    "OrganiserForm",
+    "PersonDep",
+    "PersonForm",
+    "Site",
+    "SiteDep",
+    "keep_session",
+    "page",
+    "redirect",
+    "set_cookie",
+]
+
+COOKIES = {"person": "parataxis_person", "organiser": "parataxis_organiser"}
+LANGUAGE_COOKIE = "parataxis_language"
+CSRF_HEADER = "x-csrf-token"
+ORGANISER, VISITOR = "organiser", "visitor"
+"""Who an organiser's session is of: somebody logged in, or somebody at the login form."""
+_YEAR = 365 * 86_400
+_FIELDS = 300
+
+Form = Mapping[str, str]
+
+
+class NoSessionError(Exception):
+    """Somebody came without a link, or not logged in. ``kind`` says which is needed."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class CsrfError(Exception):
+    """A form was not made in the session that sends it."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything that is made once."""
+
+    store: Store
+    study: Study
+    rubric: Rubric
+    settings: Settings
+    signing: Signing
+    templates: Environment
+    logins: Throttle
+    arrivals: Throttle
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages that people can choose from."""
+        return [code for code in self.study.languages if code in LANGUAGES] or ["en"]
+
+
+def make_templates() -> Environment:
+    """The templates. Whatever they are given is shown as text, never as HTML."""
+    return Environment(
+        loader=PackageLoader("parataxis.web.studies"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+async def _site(request: Request) -> Site:
+    site = request.app.state.site
+    if not isinstance(site, Site):
+        raise TypeError("the application was not made by make_app")
+    return site
+
+
+SiteDep = Annotated[Site, Depends(_site)]
+
+
+async def _language(request: Request, site: SiteDep) -> str:
+    return language_of(request, site)
+
+
+def language_of(request: Request, site: Site) -> str:
+    """The language that somebody chose, or that their browser asks for."""
+    accepted = request.headers.get("accept-language", "")[:200].split(",")
+    wanted = [request.cookies.get(LANGUAGE_COOKIE), *(part.partition(";")[0] for part in accepted)]
+    return choose(wanted, site.languages)
+
+
+LanguageDep = Annotated[str, Depends(_language)]
+
+
+def session_of(request: Request, site: Site, kind: str) -> Session | None:
+    """The session of a person or of the organiser, or None."""
+    return site.signing.session(kind, request.cookies.get(COOKIES[kind]))
+
+
+async def _person(request: Request, site: SiteDep) -> Session:
+    session = session_of(request, site, "person")
+    if session is None:
+        raise NoSessionError("person")
+    return session
+
+
+async def _organiser(request: Request, site: SiteDep) -> Session:
+    session = session_of(request, site, "organiser")
+    if session is None or session.who != ORGANISER:
+        raise NoSessionError("organiser")
+    return session
+
+
+PersonDep = Annotated[Session, Depends(_person)]
+OrganiserDep = Annotated[Session, Depends(_organiser)]
+
+
+async def form_of(request: Request, site: Site, session: Session) -> Form:
+    """The fields of a form that was made in this session."""
+    async with request.form(max_files=0, max_fields=_FIELDS) as form:
+        fields = {key: value for key, value in form.items() if isinstance(value, str)}
+    if not site.signing.is_csrf(session, fields.pop("csrf", None)):
+        raise CsrfError
+    return fields
+
+
+async def _person_form(request: Request, site: SiteDep, session: PersonDep) -> Form:
+    return await form_of(request, site, session)
+
+
+async def _organiser_form(request: Request, site: SiteDep, session: OrganiserDep) -> Form:
+    return await form_of(request, site, session)
+
+
+PersonForm = Annotated[Form, Depends(_person_form)]
+OrganiserForm = Annotated[Form, Depends(_organiser_form)]
+
+
+def page(
+    request: Request,
+    name: str,
+    *,
+    session: Session | None = None,
+    status: int = 200,
+    **values: Any,
+) -> HTMLResponse:
+    """A page from its template. It knows the language, and the token of the session for forms."""
+    site: Site = request.app.state.site
+    language = language_of(request, site)
+    texts: Interface = interface(language)
+
+    def text(of: Text | None) -> str:
+        return "" if of is None else in_language(of, language)
+
+    content = site.templates.get_template(name).render(
+        t=texts,
+        text=text,
+        language=language,
+        languages={code: LANGUAGES[code] for code in site.languages},
+        study=site.study,
+        root=request.scope.get("root_path", ""),
+        here=request.url.path,
+        csrf=site.signing.csrf(session) if session else "",
+        notice=_notice(request, texts),
+        **values,
+    )
+    return HTMLResponse(content, status)
+
+
+NOTICES = ("undone", "cannot-undo", "passed", "again", "late", "attention", "changed", "invited")
+"""What a page may be asked to say first; a URL can name nothing else."""
+
+
+def _notice(request: Request, texts: Callable[[str], str]) -> str:
+    key = request.query_params.get("notice")
+    return texts(f"notice-{key}") if key in NOTICES else ""
+
+
+def redirect(request: Request, path: str) -> RedirectResponse:
+    """Go on at another page of the application."""
+    return RedirectResponse(request.scope.get("root_path", "") + path, 303)
+
+
+def keep_session(request: Request, response: Response, kind: str, who: str) -> Session:
+    """Begin a session, in a cookie that scripts cannot read and other sites cannot use."""
+    signing: Signing = request.app.state.site.signing
+    cookie, session = signing.new_session(kind, who)
+    set_cookie(request, response, COOKIES[kind], cookie, signing.seconds_of(kind))
+    return session
+
+
+def set_cookie(
+    request: Request, response: Response, name: str, value: str, seconds: int = _YEAR
+) -> None:
+    """Set a cookie for the application only."""
+    site: Site = request.app.state.site
+    response.set_cookie(
+        name,
+        value,
+        max_age=seconds,
+        path=request.scope.get("root_path", "") or "/",
+        secure=site.settings.is_secure or request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
