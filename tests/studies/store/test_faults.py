@@ -291,6 +291,19 @@ def test_faults_a_study_is_created_once(store, make) -> None:
     assert len(store.export_items()) == 3
 
 
+def test_faults_a_changed_description_is_taken_over_but_not_another_rubric(url, make) -> None:
+    study = make.study(raters=1)
+    with Store.open(url) as store:
+        store.create(study, make.rewrites(1))
+        store.update(study.model_copy(update={"consent": "Agreed?"}))
+        with pytest.raises(InputError, match="rubric"):
+            store.update(study.model_copy(update={"rubric": "concise"}))
+    with Store.open(url) as store:
+        assert store.study.consent == "Agreed?"
+        (ann,) = store.invite(1)
+        assert store.next_task(ann.id) is None  # they are asked first
+
+
 def test_faults_a_failed_creation_leaves_nothing(store, make) -> None:
     with pytest.raises(InputError, match="already"):
         store.create(make.study(), [*make.rewrites(3), *make.rewrites(1)])

@@ -1,13 +1,16 @@
 """Databases are made and upgraded by opening them, and refused when they are too new."""
 
+import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
-from parataxis.studies.store import Store, StoreError
+from parataxis.studies.store import Store, StoreError, migrate
 from parataxis.studies.store.migrate import VERSION_TABLE
 from parataxis.studies.store.tables import METADATA
 
@@ -36,6 +39,68 @@ def test_migrations_two_servers_may_start_at_once(url) -> None:
     for store in stores:
         assert not store.exists
         store.close()
+
+
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.add_column("person", sa.Column("shoe_size", sa.Integer()))
+    if {fails}:
+        op.execute("SELECT nothing FROM nowhere")
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Changes what this program takes for its newest version."""
+
+    def install(text: str) -> None:
+        folder = tmp_path / "100% migrations"
+        shutil.copytree(migrate._FOLDER, folder)
+        (folder / "versions" / "r0002_next.py").write_text(text)
+        monkeypatch.setattr(migrate, "_FOLDER", folder)
+
+    return install
+
+
+def columns(store: Store) -> set[str]:
+    return store._database.read(
+        lambda connection: {each["name"] for each in inspect(connection).get_columns("person")}
+    )
+
+
+def test_migrations_an_older_database_is_upgraded_with_all_it_holds(
+    url, make, program, monkeypatch
+) -> None:
+    with Store.open(url) as store:
+        store.create(make.study(), make.rewrites(2))
+        (ann,) = store.invite(["Ann"])
+        store.submit(ann.id, store.next_task(ann.id).slot, {"grammatical": 5})
+    program(NEXT.format(fails=False))
+    with Store.open(url) as store:
+        assert "shoe_size" in columns(store)
+        assert len(store.export_ratings()) == 1
+    monkeypatch.undo()
+    with pytest.raises(StoreError, match="newer version"):
+        Store.open(url)
+
+
+def test_migrations_one_that_fails_changes_nothing(url, make, program, monkeypatch) -> None:
+    with Store.open(url) as store:
+        store.create(make.study(), make.rewrites(2))
+    program(NEXT.format(fails=True))
+    with pytest.raises(StoreError):
+        Store.open(url)
+    monkeypatch.undo()
+    with Store.open(url) as store:
+        assert "shoe_size" not in columns(store)
+        assert len(store.export_items()) == 2
 
 
 def test_migrations_a_newer_database_is_refused(url, store) -> None:

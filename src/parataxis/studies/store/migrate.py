@@ -16,6 +16,7 @@ __all__ = ["VERSION_TABLE", "migrate"]
 
 VERSION_TABLE = "parataxis_version"
 
+_FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 0x7061726174  # any number that nobody else locks
 
 
@@ -49,7 +50,8 @@ def migrate(database: Database) -> None:
 
 def _config() -> Config:
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    folder = str(_FOLDER).replace("%", "%%")  # the option is a template
+    config.set_main_option("script_location", folder)
     config.set_main_option("path_separator", "os")
     return config
 
