@@ -100,3 +100,31 @@ def test_study_report_bad_files(study: Path, capsys: pytest.CaptureFixture[str])
     (study / "bad.jsonl").write_text("", encoding="utf-8")
     assert main(["study", "report", *files]) == 2
     assert "has no ratings" in capsys.readouterr().err
+
+
+def test_study_sample_for_an_expert(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["--items", str(study / "items.jsonl"), "--ratings", str(study / "ratings.jsonl")]
+    out = study / "sample.jsonl"
+    assert main(["study", "sample", *files, "-o", str(out)]) == 0
+    drawn = [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert sorted(drawn) == ["0", "1"]
+    assert "1 where 0 of 2 said yes, 1 where 2 of 2 said yes." in capsys.readouterr().err
+    assert main(["study", "sample", *files, "--outcome", "nice"]) == 2
+    assert "An outcome that is yes or no is needed: one of correct." in capsys.readouterr().err
+
+
+def test_study_report_with_references(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+    lines = [
+        json.dumps({"source": f"Town {n}, a city, is old.", "simple": ["It is old."]}) + "\n"
+        for n in range(2)
+    ]
+    (study / "gold.jsonl").write_text("".join(lines), encoding="utf-8")
+    files = ["--items", str(study / "items.jsonl"), "--ratings", str(study / "ratings.jsonl")]
+    given = [*files, "--references", str(study / "gold.jsonl")]
+    assert main(["study", "report", *given]) == 0
+    out = capsys.readouterr().out
+    assert "bleu" in out.splitlines()[4]
+    assert "How far metrics agree with them" in out
+    assert main(["study", "report", *given, "--format", "csv"]) == 0
+    assert "rules,bleu,,," in capsys.readouterr().out

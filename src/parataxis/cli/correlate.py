@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -22,7 +21,7 @@ from parataxis.reports.correlate import Correlation, Level
 from parataxis.reports.correlate import correlate as correlations
 from parataxis.reports.judgements import Columns, read_judgements
 from parataxis.reports.systems import read_examples
-from parataxis.reports.tables import NONE, latex_table, markdown_table, tex, without_nans
+from parataxis.reports.tables import latex_table, markdown_table, tex, without_nans
 
 __all__ = ["correlate"]
 
@@ -169,7 +168,7 @@ def _tables(
     criteria = list(dict.fromkeys(each.criterion for each in found))
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for each in found:
-        rows.setdefault((each.group, each.metric), {})[each.criterion] = _cell(each)
+        rows.setdefault((each.group, each.metric), {})[each.criterion] = str(each)
     header = ["group", "metric", *criteria]
     table = [[*key, *(row[name] for name in criteria)] for key, row in rows.items()]
     if output_format is CorrelationFormat.MARKDOWN:
@@ -177,9 +176,3 @@ def _tables(
     if output_format is CorrelationFormat.LATEX:
         return latex_table(header, [list(map(tex, row)) for row in table], names=2, notes=notes)
     return plain_table(header, table, right=range(2, len(header))) + "\n" + "\n".join(notes) + "\n"
-
-
-def _cell(each: Correlation) -> str:
-    if math.isnan(each.value):
-        return NONE
-    return f"{each.value:.3f}{'' if each.is_significant else '†'}"

@@ -3,7 +3,6 @@
 import csv
 import io
 import sys
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,20 +10,22 @@ from typing import Annotated
 import typer
 
 from parataxis.cli.documents import document_text
+from parataxis.cli.study_files import read_item_file, read_rating_file, rubric_of
 from parataxis.corpora.files import write_files
 from parataxis.corpora.formats.benchmarks import WikiBM
 from parataxis.corpora.formats.jsonl import Jsonl
-from parataxis.errors import InputError
+from parataxis.metrics.registry import load_metric
 from parataxis.reports.studies.figure import reliability_svg
 from parataxis.reports.studies.report import StudyReport, study_report
+from parataxis.reports.systems import read_examples
 from parataxis.reports.tables import latex_table, tex
-from parataxis.rewrite.jsonl import read_rewrites
-from parataxis.rewrite.record import Rewrite
 from parataxis.studies.gold import benchmark
-from parataxis.studies.records import Rating, read_ratings
-from parataxis.studies.rubric import load_rubric
+from parataxis.studies.records import read_ratings
 
 __all__ = ["report"]
+
+_BY_SYSTEM, _BY_SENTENCE = "bleu", "bleu-sentence"
+"""What the paper puts beside ratings: BLEU of a system (table 3) and of a rewrite (table 4)."""
 
 
 class Form(StrEnum):
@@ -59,6 +60,27 @@ def report(
             help="An expert's ratings of some of the rewrites: how far can raters be trusted?",
         ),
     ] = None,
+    references: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--references",
+            metavar="CORPUS",
+            show_default=False,
+            help="References of the sources, for BLEU and other metrics: a corpus "
+            "FORMAT:FILE,FILE, or JSON lines; several times.",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            "-m",
+            metavar="NAME",
+            show_default=False,
+            help="How far does this metric agree with raters? Can be repeated; with references "
+            "it is bleu-sentence where none is named.",
+        ),
+    ] = None,
     raters: Annotated[
         int, typer.Option(min=1, help="A rewrite is perfect if so many raters found it correct.")
     ] = 2,
@@ -79,38 +101,25 @@ def report(
     ] = None,
 ) -> None:
     """Make the tables of a study: what raters said about each system, how far they agree, how far
-    to trust them, and which rewrites are perfect."""
-    rewrites = _read_rewrites(items)
-    given = list(read_ratings(ratings))
-    if not given:
-        raise InputError(f"{ratings} has no ratings.")
+    to trust them, how far metrics agree with them, and which rewrites are perfect."""
+    rewrites = read_item_file(items)
+    given = read_rating_file(ratings)
+    names = metric or ([_BY_SENTENCE] if references else [])
     found = study_report(
         rewrites,
         given,
-        load_rubric(rubric or _rubric_of(given, ratings)),
+        rubric_of(given, ratings, rubric),
         expert=list(read_ratings(expert)) if expert else (),
         raters=raters,
         language=language,
+        examples=read_examples(None, references) if references else (),
+        metrics=[load_metric(name) for name in names],
+        column=load_metric(_BY_SYSTEM) if references else None,
     )
     if output is not None:
         _write_all(found, title, output)
     else:
         sys.stdout.write(_written(found, title, form))
-
-
-def _read_rewrites(path: Path) -> list[Rewrite]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
-    return list(read_rewrites(lines, str(path)))
-
-
-def _rubric_of(ratings: Sequence[Rating], path: Path) -> str:
-    names = sorted({rating.rubric for rating in ratings})
-    if len(names) > 1:
-        raise InputError(f"{path} has ratings by {' and '.join(names)}; name one with --rubric.")
-    return names[0]
 
 
 def _written(found: StudyReport, title: str, form: Form) -> str:
@@ -140,6 +149,8 @@ def _as_csv(found: StudyReport) -> str:
             writer.writerow(
                 [row.benchmark, row.system, column.title, cell.count, cell.share, cell.mean]
             )
+        for name in found.summary.metrics:
+            writer.writerow([row.benchmark, row.system, name, "", "", row.scores[name]])
     return out.getvalue()
 
 

@@ -4,6 +4,7 @@ A metric gives each judged rewrite a score from its own row; the correlation is 
 rewrites, or over systems by their means.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,7 @@ from parataxis.metrics.protocol import Metric
 from parataxis.metrics.scoring import statistics_of
 from parataxis.reports.coefficients import Coefficient, Estimate, coefficient
 from parataxis.reports.judgements import Judged
+from parataxis.reports.tables import NONE
 
 __all__ = ["Correlation", "Level", "correlate", "single_scores"]
 
@@ -50,6 +52,12 @@ class Correlation:
     def is_significant(self) -> bool:
         """Whether chance gives as much less often than once in twenty."""
         return self.p_value < 0.05
+
+    def __str__(self) -> str:
+        """The coefficient, with a dagger where it is not significant."""
+        if math.isnan(self.value):
+            return NONE
+        return f"{self.value:.3f}{'' if self.is_significant else '†'}"
 
 
 def correlate(

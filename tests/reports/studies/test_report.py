@@ -4,6 +4,8 @@ import pytest
 
 pytest.importorskip("yaml", reason="needs the extra [study]")
 
+from parataxis.corpora.example import Example
+from parataxis.metrics.registry import load_metric
 from parataxis.reports.studies.report import study_report
 from parataxis.reports.studies.summary import Cell, summarise
 from parataxis.rewrite.record import Rewrite
@@ -126,9 +128,16 @@ def test_study_report_says_why_alpha_is_undefined() -> None:
 
 
 def test_study_report_fixed_answers_say_nothing_about_agreement() -> None:
-    fixed = [each.model_copy(update={"identical": True}) for each in RATINGS]
-    found = study_report(ITEMS, fixed, SIX)
-    assert {one.alpha.reason for one in found.agreement} == {"no item was rated by two people"}
+    concise = load_rubric("concise")
+    answers = {question.id: question.best for question in concise.questions}
+    given = [
+        Rating(item="a", rater=rater, rubric="concise", answers=answers, identical=True)
+        for rater in ("ann", "bob")
+    ]
+    found = {one.title: one for one in study_report(ITEMS, given, concise).agreement}
+    assert found["meaning"].pairs == 0
+    assert found["meaning"].alpha.reason == "no item was rated by two people"
+    assert found["simplification"].pairs == 1  # what is asked of such a pair as of any other
 
 
 def test_study_report_trust_of_raters_by_an_expert() -> None:
@@ -138,3 +147,67 @@ def test_study_report_trust_of_raters_by_an_expert() -> None:
     # Beta(2, 1) and Beta(1, 2): the bounds are the square root of 0.1 and one less that.
     assert "When all 2 raters say yes, an expert agrees in more than 32 % of the cases." in text
     assert "When none of 2 raters says yes, an expert does in less than 68 % of the cases." in text
+
+
+def _many() -> tuple[list[Rewrite], list[Rating], list[Example]]:
+    """Twenty rewrites of ten sources, the better the longer; two raters who see that."""
+    words = list("abcdefghijkl")
+    items, ratings, examples = [], [], []
+    for number in range(10):
+        source = f"Source {number}."
+        examples.append(Example(source, ((" ".join(words) + ".",),), str(number)))
+        for system, length in (("short", 4 + number % 3), ("long", 9 + number % 3)):
+            id_ = f"{system}-{number}"
+            items.append(
+                Rewrite(
+                    source=source, simple=(" ".join(words[:length]) + ".",), splitter=system, id=id_
+                )
+            )
+            ratings += [rating(id_, rater, sensical=length // 3) for rater in ("ann", "bob")]
+    items.append(
+        Rewrite(source="Source 0.", simple=(" ".join(words) + ".",), splitter=HUMAN, id="gold")
+    )
+    ratings.append(rating("gold", "ann"))
+    return items, ratings, examples
+
+
+def test_study_report_bleu_is_the_last_column_and_correlates() -> None:
+    pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+    pytest.importorskip("scipy", reason="needs the extra [metrics]")
+    items, ratings, examples = _many()
+    found = study_report(
+        items,
+        ratings,
+        SIX,
+        examples=examples,
+        metrics=[load_metric("bleu-sentence")],
+        column=load_metric("bleu"),
+    )
+    header, rows = found.summary.table()
+    assert header[-1] == "bleu"
+    scores = {row[0]: row[-1] for row in rows}
+    assert float(scores["short"]) < float(scores["long"])
+    assert scores[HUMAN] == "–"  # a rewrite is not compared with itself
+    by = {(each.group, each.criterion): each for each in found.correlations}
+    assert list(dict.fromkeys(each.group for each in found.correlations)) == [
+        "short",
+        "long",
+        "all",
+    ]
+    assert by["all", "sensical"].value > 0.8
+    assert by["all", "sensical"].is_significant
+    assert by["all", "sensical"].pairs == 20
+    assert str(by["all", "grammatical"]) == "–"  # all the same
+    text = found.document("Pilot").as_markdown()
+    assert "| all | bleu-sentence |" in text
+
+
+def test_study_report_without_references_for_its_sources() -> None:
+    pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+    items, ratings, _ = _many()
+    other = [Example("Another source.", (("Another.",),), "1")]
+    found = study_report(
+        items, ratings, SIX, examples=other, metrics=[load_metric("bleu-sentence")]
+    )
+    assert found.correlations == ()
+    assert "nothing correlates" in found.notes[0]

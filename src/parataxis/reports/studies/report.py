@@ -5,7 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from parataxis.corpora.example import Example
+from parataxis.metrics.protocol import Metric
+from parataxis.reports.correlate import Correlation
 from parataxis.reports.document import Block, Document, Figure, Heading, Paragraph, Table
+from parataxis.reports.studies.metrics import correlations, judged_rewrites, with_scores
 from parataxis.reports.studies.summary import Summary, summarise
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.agreement import (
@@ -52,6 +56,7 @@ class StudyReport:
     """By the rubric's first outcome that is yes or no, else by its first question."""
     trust: tuple[Posterior, ...] = ()
     gold: tuple[Rewrite, ...] = ()
+    correlations: tuple[Correlation, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
     def document(self, title: str, figure: str = "") -> Document:
@@ -62,7 +67,8 @@ class StudyReport:
     def _blocks(self, figure: str) -> Iterator[Block]:
         header, rows = self.summary.table()
         yield Heading("What raters said")
-        yield Table(header, rows, names=len(header) - len(self.summary.columns) - 2)
+        numbers = 2 + len(self.summary.columns) + len(self.summary.metrics)
+        yield Table(header, rows, names=len(header) - numbers)
         yield Paragraph(self._legend())
         yield Heading("How far they agree")
         yield Table(
@@ -86,6 +92,14 @@ class StudyReport:
             yield from (Paragraph(line) for line in _conclusions(self.trust))
             if figure:
                 yield Figure(figure, "How often an expert agrees, by how many raters said yes.")
+        if self.correlations:
+            yield Heading("How far metrics agree with them")
+            yield _correlation_table(self.correlations)
+            pairs = max(each.pairs for each in self.correlations)
+            yield Paragraph(
+                f"Spearman's correlation over single rewrites, {pairs:,} in all; †: not "
+                "significant at .05. What people of the study wrote is left out."
+            )
         if CORRECT in self.rubric.outcomes:
             counted = statistics(benchmark(self.gold))
             yield Heading("Perfect rewrites")
@@ -122,17 +136,29 @@ def study_report(
     expert: Sequence[Rating] = (),
     raters: int = 2,
     language: str = "en",
+    examples: Sequence[Example] = (),
+    metrics: Sequence[Metric] = (),
+    column: Metric | None = None,
 ) -> StudyReport:
     """The report of a study. A rewrite is perfect if so many raters found it correct; where
-    people wrote some, only theirs can be references."""
+    people wrote some, only theirs can be references.
+
+    ``examples`` bring references for ``metrics``, which are correlated with what raters said, and
+    for ``column``, whose score of each system stands beside it.
+    """
     summary = summarise(rewrites, ratings, rubric, language)
+    if column is not None:
+        summary = with_scores(summary, rewrites, examples, column)
+    compared = judged_rewrites(rewrites, ratings, rubric, examples, language) if metrics else []
     judged = [rating for rating in ratings if rating.purpose is Purpose.ITEM]
     notes = []
     if summary.unknown:
         notes.append(f"{summary.unknown:,} ratings are of items that are not there; left out.")
+    if metrics and not compared:
+        notes.append("No rewrite of a system has a rating and a reference; nothing correlates.")
     is_gold = CORRECT in rubric.outcomes
     by_people = [rewrite for rewrite in rewrites if rewrite.splitter == HUMAN]
-    yes_no = _yes_no(rubric)
+    yes_no = rubric.verdicts
     return StudyReport(
         rubric,
         summary,
@@ -140,6 +166,7 @@ def study_report(
         tuple(raters_compared(rubric, judged)),
         tuple(posteriors(judged, expert, yes_no[0])) if expert and yes_no else (),
         tuple(perfect(by_people or rewrites, judged, raters=raters)) if is_gold else (),
+        tuple(correlations(compared, metrics)) if compared else (),
         tuple(notes),
     )
 
@@ -147,13 +174,9 @@ def study_report(
 def raters_compared(rubric: Rubric, ratings: Sequence[Rating]) -> list[RaterAgreement]:
     """Each rater against the rest, by the rubric's first outcome that is yes or no, else by its
     first question; those who agree least first."""
-    yes_no = _yes_no(rubric)
+    yes_no = rubric.verdicts
     main = f"={yes_no[0]}" if yes_no else rubric.questions[0].id
-    return raters_against_rest(_values(ratings, main))
-
-
-def _yes_no(rubric: Rubric) -> list[str]:
-    return [name for name, outcome in rubric.outcomes.items() if outcome.all]
+    return raters_against_rest(_values(ratings, main, rubric))
 
 
 def agreements(
@@ -165,11 +188,11 @@ def agreements(
         if question.kind is not Kind.TEXT:
             level = Level.ORDINAL if question.kind in NUMBERS else Level.NOMINAL
             title = in_language(question.title or question.id, language)
-            yield _agreement(title, level, ratings, question.id, list(question.choices), trials)
+            yield _agreement(title, level, ratings, question.id, rubric, trials)
     for name, outcome in rubric.outcomes.items():
         if outcome.all:
             title = in_language(outcome.title or name, language)
-            yield _agreement(title, Level.NOMINAL, ratings, f"={name}", [], trials)
+            yield _agreement(title, Level.NOMINAL, ratings, f"={name}", rubric, trials)
 
 
 def _agreement(
@@ -177,23 +200,25 @@ def _agreement(
     level: Level,
     ratings: Sequence[Rating],
     key: str,
-    choices: Sequence[str],
+    rubric: Rubric,
     trials: int,
 ) -> Agreement:
-    table = _values(ratings, key, choices)
+    table = _values(ratings, key, rubric)
     return Agreement(title, level, alpha(table, level, trials=trials), *pairwise(table))
 
 
-def _values(
-    ratings: Sequence[Rating], key: str, choices: Sequence[str] = ()
-) -> dict[str, dict[str, float]]:
+def _values(ratings: Sequence[Rating], key: str, rubric: Rubric) -> dict[str, dict[str, float]]:
     """Values by item and rater; fixed answers say nothing about raters, and are left out."""
     table: dict[str, dict[str, float]] = defaultdict(dict)
+    is_outcome = key.startswith("=")
+    asked = set(rubric.outcomes[key[1:]].all) if is_outcome else {key}
+    is_fixed = bool(asked & set(rubric.identical))
+    choices = [] if is_outcome else list(rubric.question(key).choices)
     for rating in ratings:
         found: Value | float = (
-            rating.outcomes.get(key[1:]) if key.startswith("=") else rating.answers.get(key)
+            rating.outcomes.get(key[1:]) if is_outcome else rating.answers.get(key)
         )
-        if found is None or rating.identical:
+        if found is None or (rating.identical and is_fixed):
             continue
         number = choices.index(found) if isinstance(found, str) else float(found)
         table[rating.item][rating.rater] = float(number)
@@ -219,6 +244,16 @@ def _rater_cells(one: RaterAgreement) -> list[str]:
         "–" if one.agreement is None else f"{100 * one.agreement:.1f} %",
         "–" if one.difference is None else f"{one.difference:+.2f}",
     ]
+
+
+def _correlation_table(found: Sequence[Correlation]) -> Table:
+    """A row for each group and metric, a column for each question and outcome."""
+    criteria = list(dict.fromkeys(each.criterion for each in found))
+    rows: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for each in found:
+        rows[each.group, each.metric][each.criterion] = str(each)
+    cells = [[*key, *(row[name] for name in criteria)] for key, row in rows.items()]
+    return Table(["rewrites of", "metric", *criteria], cells, names=2)
 
 
 def _trust_cells(one: Posterior) -> list[str]:

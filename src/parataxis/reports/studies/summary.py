@@ -3,14 +3,14 @@ and the summary of BrevE/CLaro are the same table for different rubrics."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value
 from parataxis.studies.rubric.model import NUMBERS, Kind, Question, Rubric
 from parataxis.studies.texts import in_language
 
-__all__ = ["BENCHMARK", "Cell", "Column", "Row", "Summary", "summarise"]
+__all__ = ["BENCHMARK", "Cell", "Column", "Row", "Summary", "group_of", "summarise"]
 
 BENCHMARK = "benchmark"
 """A field that a rewrite may have: where its source comes from."""
@@ -53,6 +53,8 @@ class Row:
     identical: int
     """Rewrites among these that are equal to their source."""
     cells: Mapping[str, Cell]
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    """By metric; None where nothing could be scored."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,10 @@ class Summary:
     rows: tuple[Row, ...]
     unknown: int
     """Ratings of items that are not among the rewrites, which were left out."""
+    rated: frozenset[str] = frozenset()
+    """The ids of the rewrites with a rating."""
+    metrics: tuple[str, ...] = ()
+    """Automatic metrics, the last columns."""
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows as text; the column of benchmarks only where there is one."""
@@ -72,8 +78,10 @@ class Summary:
         for row in self.rows:
             names = [*([row.benchmark] if named else []), row.system]
             cells = (str(row.cells[column.id]) for column in self.columns)
-            rows.append([*names, f"{row.items:,}", f"{row.ratings:,}", *cells])
-        return [*header, *(column.title for column in self.columns)], rows
+            scores = (row.scores[name] for name in self.metrics)
+            shown = ("–" if score is None else f"{score:.1f}" for score in scores)
+            rows.append([*names, f"{row.items:,}", f"{row.ratings:,}", *cells, *shown])
+        return [*header, *(column.title for column in self.columns), *self.metrics], rows
 
 
 def summarise(
@@ -83,13 +91,13 @@ def summarise(
     known = {rewrite.id: rewrite for rewrite in rewrites if rewrite.id is not None}
     groups: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     for rewrite in known.values():
-        groups[_group(rewrite)] = []
+        groups[group_of(rewrite)] = []
     unknown = 0
     for rating in ratings:
         if rating.purpose is not Purpose.ITEM:
             continue
         if rating.item in known:
-            groups[_group(known[rating.item])].append(rating)
+            groups[group_of(known[rating.item])].append(rating)
         else:
             unknown += 1
     rows = [
@@ -99,10 +107,12 @@ def summarise(
     ]
     order = {benchmark: place for place, (benchmark, _) in enumerate(reversed(list(groups)))}
     rows.sort(key=lambda row: (-order[row.benchmark], row.system == HUMAN))
-    return Summary(tuple(_columns(rubric, language)), tuple(rows), unknown)
+    rated = frozenset(rating.item for given in groups.values() for rating in given)
+    return Summary(tuple(_columns(rubric, language)), tuple(rows), unknown, rated)
 
 
-def _group(rewrite: Rewrite) -> tuple[str, str]:
+def group_of(rewrite: Rewrite) -> tuple[str, str]:
+    """The benchmark and the system of a rewrite."""
     named = (rewrite.model_extra or {}).get(BENCHMARK)
     return (named if isinstance(named, str) else ""), rewrite.splitter
 

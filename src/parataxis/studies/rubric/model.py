@@ -154,6 +154,11 @@ class Rubric(_Part):
         return next(question for question in self.questions if question.id == name)
 
     @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The outcomes that are yes or no, such as *correct*."""
+        return tuple(name for name, outcome in self.outcomes.items() if outcome.all)
+
+    @property
     def languages(self) -> tuple[str, ...]:
         """The languages that all texts of the rubric are there in; none where a text has only
         one, which is then shown to everybody."""
