@@ -32,6 +32,7 @@ def start(url: str, *people: str) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.slow
 def test_faults_many_at_once_lose_nothing_and_cross_nothing(url, make, sound) -> None:
     store = Store.open(url)
     store.create(make.study(writers=2, raters=3), [*make.sources(20), *make.rewrites(30)])
@@ -85,6 +86,7 @@ def test_faults_a_person_of_a_panel_who_arrives_many_times_at_once_is_one(store,
     assert len(set(found)) == len(store.people()) == 1
 
 
+@pytest.mark.slow
 def test_faults_excluding_while_others_work_keeps_everything_sound(url, make, sound) -> None:
     store = Store.open(url)
     store.create(make.study(writers=1, raters=2), [*make.sources(15), *make.rewrites(10)])
@@ -118,6 +120,7 @@ def test_faults_excluding_while_others_work_keeps_everything_sound(url, make, so
     store.close()
 
 
+@pytest.mark.slow
 def test_faults_what_was_acknowledged_survives_kill_9(url, make, sound) -> None:
     store = Store.open(url)
     store.create(make.study(raters=5), make.rewrites(100))
@@ -152,6 +155,7 @@ def test_faults_what_was_acknowledged_survives_kill_9(url, make, sound) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_faults_a_full_database_says_so_and_loses_nothing(make, tmp_path: Path, sound) -> None:
     path = tmp_path / "study.db"
     store = Store.open(str(path))

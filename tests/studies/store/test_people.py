@@ -126,6 +126,22 @@ def test_reinstate_a_writer_brings_their_rewrites_and_ratings_back(store, make, 
     assert len(store.export_ratings()) == 6
 
 
+def test_reinstate_a_writer_whose_rewrite_an_expert_rated(store, make) -> None:
+    store.create(make.study(writers=1, raters=1), make.sources(1))
+    (ann,), (expert,), (bob,) = (
+        store.invite(1, role) for role in (Role.WRITER, Role.EXPERT, Role.RATER)
+    )
+    rate(store, ann.id)
+    store.ask_experts([store.export_items()[0].id])
+    assert rate(store, expert.id) == 1
+    store.exclude(ann.id)
+    assert store.export_ratings(experts=True) == []
+    store.reinstate(ann.id)
+    assert len(store.export_ratings(experts=True)) == 1
+    assert rate(store, bob.id) == 1
+    assert len(store.export_ratings()) == 1
+
+
 def test_reinstate_offers_what_was_written_meanwhile(store, make, sound) -> None:
     store.create(make.study(writers=1, raters=1), make.sources(1))
     (ann,), (bob,) = store.invite(1, Role.WRITER), store.invite(1)

@@ -23,6 +23,7 @@ from parataxis.studies.study import Role
 PEOPLE = st.integers(0, 3)
 
 
+@pytest.mark.slow
 def test_rules_hold_whatever_happens(make, sound) -> None:
     class Machine(RuleBasedStateMachine):
         """A study of three sources and three rewrites, with four people."""

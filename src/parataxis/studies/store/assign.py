@@ -13,6 +13,7 @@ from parataxis.studies.store.tables import answer, item, person, slot
 from parataxis.studies.store.types import PersonState, Stage, Task, TaskItem
 from parataxis.studies.store.work import (
     EXPERT,
+    FINISHED,
     Record,
     State,
     Work,
@@ -25,7 +26,6 @@ from parataxis.studies.store.work import (
 from parataxis.studies.study import Controls, Role
 
 __all__ = [
-    "FINISHED",
     "KINDS",
     "Tally",
     "barred",
@@ -48,8 +48,6 @@ KINDS = {
     Role.EXPERT: (EXPERT,),
 }
 
-FINISHED = (State.DONE, State.SURPLUS)
-"""The states of what a person has done, whether or not it counts."""
 _SEEN_EVERY = 60_000
 
 # What is asked with every click is put together once: that takes longer than the asking.
@@ -144,6 +142,7 @@ def _new_slot(work: Work, me: Record) -> int | None:
 
 
 def may_do_more(work: Work, kind: str, tally: Tally) -> bool:
+    """Whether the person has done less of that kind than one person may."""
     limit = None
     if kind == Kind.WRITE and work.study.write:
         limit = work.study.write.per_person

@@ -9,14 +9,13 @@ from sqlalchemy import Integer, cast, func, select
 from parataxis.studies.records import Purpose
 from parataxis.studies.store.tables import answer, event, item, person, slot, study
 from parataxis.studies.store.types import FLAG, Flag, Overview, PersonOverview, PhaseOverview
-from parataxis.studies.store.work import Record, State, Work, as_person, moment
+from parataxis.studies.store.work import FINISHED, Record, State, Work, as_person, moment
 
 __all__ = ["overview"]
 
 _HOUR = 3_600_000
 _HOURS = 48
 _CONTROLS = (Purpose.ATTENTION, Purpose.KNOWN)
-_FINISHED = (State.DONE, State.SURPLUS)
 
 
 def overview(work: Work) -> Overview:
@@ -24,7 +23,7 @@ def overview(work: Work) -> Overview:
     answers = work.rows(
         select(slot.c.kind, slot.c.person_id, answer.c.seconds)
         .join(answer, answer.c.id == slot.c.answer_id)
-        .where(slot.c.state.in_(_FINISHED), slot.c.purpose == Purpose.ITEM)
+        .where(slot.c.state.in_(FINISHED), slot.c.purpose == Purpose.ITEM)
     )
     paused = work.first(select(study.c.paused))
     last = work.first(select(func.max(answer.c.at)))

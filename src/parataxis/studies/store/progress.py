@@ -7,7 +7,6 @@ from sqlalchemy import Select, select
 from parataxis.studies.items import Kind
 from parataxis.studies.records import Purpose
 from parataxis.studies.store.assign import (
-    FINISHED,
     KINDS,
     Tally,
     barred,
@@ -20,7 +19,7 @@ from parataxis.studies.store.slots import HAD
 from parataxis.studies.store.submit import last_submission
 from parataxis.studies.store.tables import slot
 from parataxis.studies.store.types import Progress, Stage, UndoError
-from parataxis.studies.store.work import Record, State, Work, lock_person, task_kind
+from parataxis.studies.store.work import FINISHED, Record, State, Work, lock_person, task_kind
 from parataxis.studies.study import Role
 
 __all__ = ["progress"]

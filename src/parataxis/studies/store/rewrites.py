@@ -76,8 +76,10 @@ def offer_again(work: Work, row: Record) -> None:
         .order_by(slot.c.id)
     )
     for rating in rated:
-        state = State.DONE if rating.place in free else State.SURPLUS
-        free.discard(rating.place)
+        state = State.DONE
+        if rating.kind == Kind.RATE:
+            state = State.DONE if rating.place in free else State.SURPLUS
+            free.discard(rating.place)
         work.run(update(slot).where(slot.c.id == rating.id).values(state=state))
     fresh = open_slots(made.id, Kind.RATE, work.study.raters_of_rewrites, made.rank, made.writer_id)
     work.run_many(insert(slot), [each for each in fresh if each["place"] in free])

@@ -163,6 +163,7 @@ def claim(work: Work, me: Record, kind: str, begun: int) -> int | None:
 
 
 def has_begun(work: Work, item_id: int) -> bool:
-    """Whether somebody works, or worked, on an item."""
-    begun = select(slot.c.id).where(slot.c.item_id == item_id, slot.c.state != State.OPEN).limit(1)
-    return work.first(begun) is not None
+    """Whether somebody works, or worked, on an item; if not, nobody begins before the end of a
+    transaction that writes."""
+    states = work.rows(work.locked(select(slot.c.state).where(slot.c.item_id == item_id)))
+    return any(row.state != State.OPEN for row in states)

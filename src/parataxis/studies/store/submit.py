@@ -27,7 +27,7 @@ from parataxis.studies.store.types import (
     Task,
     UndoError,
 )
-from parataxis.studies.store.work import Record, State, Work, lock_person, may_be_slot
+from parataxis.studies.store.work import FINISHED, Record, State, Work, lock_person, may_be_slot
 from parataxis.studies.study import OnFailure
 from parataxis.studies.writing import sentences_of
 
@@ -37,7 +37,6 @@ SUBMIT, CORRECT, UNDO, LATE = "submit", "correct", "undo", "late"
 """What an entry of the history is. A late one came after a submission that cannot be changed any
 more, and is kept beside it."""
 
-_FINISHED = (State.DONE, State.SURPLUS)
 
 _SLOT = select(slot).where(slot.c.id == bindparam("slot"), slot.c.person_id == bindparam("me"))
 _LOCKED_SLOT = _SLOT.with_for_update()
@@ -50,7 +49,7 @@ def submit(
     me = lock_person(work, code)
     row = _slot(work, me, slot_id)
     answers = _checked(row, answers)
-    if row.state in _FINISHED:
+    if row.state in FINISHED:
         return _again(work, me, row, answers, seconds)
     state = State(row.state)
     changed: dict[str, Any] = {"draft": None, "leased_until": None, "submitted_at": work.now}

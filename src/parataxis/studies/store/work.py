@@ -15,6 +15,7 @@ from parataxis.studies.study import Role, Study
 
 __all__ = [
     "EXPERT",
+    "FINISHED",
     "RANKS",
     "Record",
     "State",
@@ -49,6 +50,10 @@ class State(StrEnum):
     RETURNED = "returned"
     """Handed back by the person."""
     VOID = "void"
+
+
+FINISHED = (State.DONE, State.SURPLUS)
+"""The states of what a person has done, whether or not it counts."""
 
 
 def moment(milliseconds: int | None) -> datetime | None:
