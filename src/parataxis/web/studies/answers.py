@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping
 
 from parataxis.studies.records import Value
-from parataxis.studies.rubric.model import NUMBERS, Kind, Question, Rubric
-from parataxis.studies.store import FLAG, REWRITE
+from parataxis.studies.rubric.answers import from_text
+from parataxis.studies.rubric.model import Kind, Question, Rubric
+from parataxis.studies.store import REWRITE
 from parataxis.studies.study import BackgroundKind, BackgroundQuestion
 from parataxis.studies.texts import in_language
 from parataxis.web.studies.interface import Interface
@@ -31,17 +32,8 @@ def from_form(rubric: Rubric, form: Mapping[str, str]) -> dict[str, Value]:
     for question in rubric.questions:
         given = form.get(f"{PREFIX}{question.id}", "")
         if given.strip():
-            found[question.id] = _value(question, clean(given))
+            found[question.id] = from_text(question, clean(given))
     return found
-
-
-def _value(question: Question, given: str) -> Value:
-    """What cannot be understood stays a text, which the rubric then refuses."""
-    if question.kind is Kind.YES_NO:
-        return {"yes": True, "no": False}.get(given, given)
-    if question.kind in NUMBERS and re.fullmatch(r"-?[0-9]{1,6}", given):
-        return int(given)
-    return given
 
 
 def as_draft(rubric: Rubric, answers: Mapping[str, Value], longest: int) -> dict[str, Value]:
@@ -111,8 +103,3 @@ def shown(question: Question, value: Value, texts: Interface) -> str:
         return f"{value} ({in_language(label, texts.language)})" if label else str(value)
     choice = question.choices.get(value)
     return in_language(choice, texts.language) if choice else value
-
-
-def is_flag(answers: Mapping[str, Value]) -> bool:
-    """Whether a writer flags the source instead of rewriting it."""
-    return answers.get(FLAG) is not None

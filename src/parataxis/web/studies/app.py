@@ -19,7 +19,7 @@ from parataxis.studies.study import Study
 from parataxis.web.studies import api, arrival, organiser, tasks
 from parataxis.web.studies.api import Problem, ProblemsError
 from parataxis.web.studies.dashboard import Counter
-from parataxis.web.studies.security import Guard, Throttle
+from parataxis.web.studies.security import Guard, Throttle, add_headers
 from parataxis.web.studies.settings import Settings
 from parataxis.web.studies.signing import Signing
 from parataxis.web.studies.site import (
@@ -143,7 +143,11 @@ def _http(request: Request, error: HTTPException) -> Response:
 
 
 def _bug(request: Request, error: Exception) -> Response:
-    return _answer(request, 500, "Something went wrong.", "broken")
+    """Such an answer is made outside of the guard, so it gets its headers here."""
+    answer = _answer(request, 500, "Something went wrong.", "broken")
+    secure = request.app.state.site.settings.is_secure
+    add_headers(answer.headers, request.url.path, secure=secure)
+    return answer
 
 
 _HANDLERS: dict[type[Exception], Any] = {

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard", "Throttle"]
+__all__ = ["Guard", "Throttle", "add_headers"]
 
 _POLICY = "; ".join(
     [
@@ -61,7 +61,7 @@ class Guard:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                self._add_headers(scope, message)
+                add_headers(MutableHeaders(scope=message), scope["path"], secure=self._secure)
             await send(message)
 
         async def counted() -> Message:
@@ -83,14 +83,15 @@ class Guard:
             answer = PlainTextResponse("This is too large.", 413)
             await answer(scope, receive, guarded)
 
-    def _add_headers(self, scope: Scope, message: Message) -> None:
-        headers = MutableHeaders(scope=message)
-        for name, value in _HEADERS.items():
-            headers.setdefault(name, value)
-        if self._secure:
-            headers.setdefault("strict-transport-security", _SECURE)
-        if not scope["path"].startswith(_STATIC):
-            headers.setdefault("cache-control", "no-store")
+
+def add_headers(headers: MutableHeaders, path: str, *, secure: bool) -> None:
+    """Set what every answer must say."""
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
+    if secure:
+        headers.setdefault("strict-transport-security", _SECURE)
+    if not path.startswith(_STATIC):
+        headers.setdefault("cache-control", "no-store")
 
 
 class Throttle:

@@ -272,6 +272,7 @@
       if (!field || isOpen(field)) return;
       field.removeAttribute("aria-invalid");
       document.getElementById(`${field.id}-problem`).hidden = true;
+      if (!form.querySelector("[aria-invalid]")) document.getElementById("errors").hidden = true;
     });
   } else {
     const text = form.elements.rewrite;
