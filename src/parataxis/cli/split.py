@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from parataxis.api import DEFAULT_SPLITTER
+from parataxis.cli.document_files import find_document, split_file
 from parataxis.cli.inputs import Input, resolve_inputs
 from parataxis.cli.options import InputFormatOption, Inputs
 from parataxis.cli.sentences import total_size
@@ -71,12 +72,29 @@ def split(
             "--output", "-o", metavar="FILE", help="Write to this file, not to standard output."
         ),
     ] = None,
+    tracked: Annotated[
+        bool,
+        typer.Option(
+            "--tracked",
+            help="In a Word document, make each split a tracked change that can be accepted or "
+            "rejected.",
+        ),
+    ] = False,
 ) -> None:
     """Split complex sentences into simple ones.
 
     All else comes back exactly as it was: white space, blank lines, list markers and the
-    sentences that need no split. An argument that names a file is read as a file.
+    sentences that need no split. An argument that names a file is read as a file. A Word (.docx),
+    Markdown (.md) or HTML (.html) file keeps its formatting where the output is of the same kind.
     """
+    is_plain = explain or output_format is not OutputFormat.TEXT
+    document = find_document(
+        inputs or [], output, tracked=tracked, plain=is_plain or input_format != InputFormat.AUTO
+    )
+    if document and output:
+        task = Task(splitter, strict=strict, beam=beam)
+        split_file(document, output, task, jobs=jobs, tracked=tracked)
+        return
     sources = resolve_inputs(inputs or [])
     check_records(sources, input_format)
     shows_all = explain or output_format is OutputFormat.HTML

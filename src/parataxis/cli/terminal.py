@@ -25,6 +25,7 @@ __all__ = [
     "ReaderGoneError",
     "is_reader_gone",
     "open_output",
+    "require_other_file",
     "wants_colour",
     "warn",
     "whole_step",
@@ -102,15 +103,21 @@ class Output:
 @contextmanager
 def open_output(path: Path | None, inputs: Sequence[Input] = ()) -> Iterator[Output]:
     """Standard output, or the file ``path``, which must not be one of the inputs."""
-    to_file = path is not None and str(path) != STDIN
-    for source in inputs if to_file else ():
-        if source.path and path and path.exists() and path.samefile(source.path):
-            raise InputError(f"{path} is also an input; write the output to another file.")
-    output = Output(path if to_file else None)
+    target = path if path is not None and str(path) != STDIN else None
+    for source in inputs:
+        if target and source.path:
+            require_other_file(target, source.path)
+    output = Output(target)
     try:
         yield output
     finally:
         output.close()
+
+
+def require_other_file(output: Path, source: Path) -> None:
+    """Raise InputError where the output would be written over an input."""
+    if output.exists() and output.samefile(source):
+        raise InputError(f"{output} is also an input; write the output to another file.")
 
 
 @contextmanager

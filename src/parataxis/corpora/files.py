@@ -31,6 +31,7 @@ __all__ = [
     "references_of",
     "unquoted",
     "write_files",
+    "write_whole",
 ]
 
 STREAM = Path("-")
@@ -189,6 +190,23 @@ def write_files(paths: Sequence[Path]) -> Iterator[list[Writer]]:
                 sys.stdout.buffer.flush()
         for unfinished, path in made:
             unfinished.replace(path)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that appears when all of it is written, and not at all where that fails."""
+    target = path.resolve()  # a link stays one
+    unfinished, stream = _make(target)
+    try:
+        with stream:
+            stream.write(data)
+        if unfinished != target:
+            unfinished.replace(target)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path} cannot be written: {reason}.") from error
+    finally:
+        if unfinished != target:
+            unfinished.unlink(missing_ok=True)
 
 
 def _remove(made: Sequence[tuple[Path, Path]]) -> None:
