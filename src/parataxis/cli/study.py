@@ -10,6 +10,7 @@ from parataxis.cli.study_report import report
 from parataxis.cli.study_rubrics import rubrics
 from parataxis.cli.study_sample import sample
 from parataxis.cli.study_serve import serve
+from parataxis.cli.study_simulate import simulate
 
 __all__ = ["study"]
 
@@ -23,6 +24,7 @@ study = make_group(
         serve,
         invite,
         export,
+        simulate,
         to_platform,
         from_platform,
         sample,

@@ -2,6 +2,7 @@
 items whose answers are known."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -88,7 +89,7 @@ def read_items(study: Study) -> list[Item]:
     if study.write:
         items += _some([Item(*line) for line in _sources(study.write.sources)], study.write.sources)
     if study.items:
-        items += _some([_item(each) for each in _rewrites(study.items)], study.items)
+        items += _some(_told_apart(list(_rewrites(study.items))), study.items)
     if study.qualification:
         items += _controls(study.qualification.training, Purpose.TRAINING)
         items += _controls(study.qualification.test, Purpose.TEST)
@@ -114,8 +115,17 @@ def _refuse_repeated(items: Iterable[Item]) -> None:
         seen.add(item.id)
 
 
-def _item(rewrite: Rewrite) -> Item:
-    return Item(rewrite.id or "", rewrite.source, rewrite)
+def _told_apart(rewrites: Sequence[Rewrite]) -> list[Item]:
+    """The rewrites as items. Several systems that rewrote the same corpus use its ids; there the
+    name of the system is added."""
+    times = Counter(rewrite.id for rewrite in rewrites)
+    by_system = Counter((rewrite.id, rewrite.splitter) for rewrite in rewrites)
+
+    def id_of(rewrite: Rewrite) -> str:
+        is_told = times[rewrite.id] > 1 and by_system[rewrite.id, rewrite.splitter] == 1
+        return f"{rewrite.id}@{rewrite.splitter}" if is_told else rewrite.id or ""
+
+    return [Item(id_of(rewrite), rewrite.source, rewrite) for rewrite in rewrites]
 
 
 def _controls(path: Path | None, purpose: Purpose) -> list[Item]:

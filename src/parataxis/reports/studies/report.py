@@ -124,7 +124,8 @@ class StudyReport:
         parts.append("Of yes or no: the share of answers that speak for the rewrite.")
         same = sum(row.identical for row in self.summary.rows)
         if same:
-            parts.append(f"{same:,} rewrites are equal to their source; their answers are fixed.")
+            fixed = "; some of their answers are fixed" if self.rubric.identical else ""
+            parts.append(f"{same:,} rewrites are equal to their source{fixed}.")
         return " ".join(parts)
 
 
