@@ -51,6 +51,22 @@ def test_study_budget_what_money_buys(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out == "508.00 buys 5,805 answers at 0.07 and 25 % fee.\n"
 
 
+def test_study_budget_of_a_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.txt").write_text("It rained.\nWe left.\n", encoding="utf-8")
+    path = tmp_path / "pilot.yaml"
+    text = "rubric: gms\nwrite: {sources: s.txt, writers: 3}\n"
+    path.write_text(text, encoding="utf-8")
+    assert main(["study", "budget", str(path)]) == 2
+    assert 'has no "payment"' in capsys.readouterr().err
+    payment = "payment: {per_rewrite: 0.2, per_rating: 0.07, fee: 0.25}\n"
+    path.write_text(text + payment, encoding="utf-8")
+    assert main(["study", "budget", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["1.50", "1.05", "2.55"]
+    assert main(["study", "budget", str(path), "--fee", "0"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["total", "2.04"]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
