@@ -144,3 +144,11 @@ def test_study_report_with_references(study: Path, capsys: pytest.CaptureFixture
     assert "How far metrics agree with them" in out
     assert main(["study", "report", *given, "--format", "csv"]) == 0
     assert "rules,bleu,,," in capsys.readouterr().out
+    assert main(["study", "report", *given, "--format", "latex"]) == 0
+    tables = capsys.readouterr().out
+    assert tables.count(r"\begin{tabular}") == tables.count(r"\end{tabular}") == 5
+    assert "% How far metrics agree with them" in tables
+    assert main(["study", "report", *given, "--output", str(study / "out")]) == 0
+    rows = (study / "out" / "correlations.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0] == "metric,criterion,group,value,p_value,low,high,pairs"
+    assert rows[1] == "bleu-sentence,sensical,all,,,,,1"

@@ -3,6 +3,7 @@
 import csv
 import io
 import sys
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,10 +16,11 @@ from parataxis.corpora.files import write_files
 from parataxis.corpora.formats.benchmarks import WikiBM
 from parataxis.corpora.formats.jsonl import Jsonl
 from parataxis.metrics.registry import load_metric
+from parataxis.reports.document import Document, Heading, Table
 from parataxis.reports.studies.figure import reliability_svg
 from parataxis.reports.studies.report import StudyReport, study_report
 from parataxis.reports.systems import read_examples
-from parataxis.reports.tables import latex_table, tex
+from parataxis.reports.tables import latex_table, tex, without_nans
 from parataxis.studies.gold import benchmark
 from parataxis.studies.records import read_ratings
 
@@ -133,9 +135,28 @@ def _written(found: StudyReport, title: str, form: Form) -> str:
         case Form.CSV:
             return _as_csv(found)
         case Form.LATEX:
-            header, rows = found.summary.table()
-            return latex_table(header, [list(map(tex, row)) for row in rows])
+            return _as_latex(document)
     return document_text(document)
+
+
+def _as_latex(document: Document) -> str:
+    """All tables, each under a comment that names it."""
+    tables, title = [], document.title
+    for block in document.blocks:
+        if isinstance(block, Heading):
+            title = block.text
+        elif isinstance(block, Table):
+            rows = [list(map(tex, row)) for row in block.rows]
+            tables.append(latex_table(block.header, rows, names=block.names, notes=[title]))
+    return "\n".join(tables)
+
+
+def _correlations_as_csv(found: StudyReport) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(asdict(found.correlations[0])), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(without_nans(asdict(each)) for each in found.correlations)
+    return out.getvalue()
 
 
 def _as_csv(found: StudyReport) -> str:
@@ -168,6 +189,8 @@ def _write_all(found: StudyReport, title: str, folder: Path) -> None:
     texts = {folder / name: _written(found, title, form) for form, name in _NAMES.items()}
     if found.trust:
         texts[folder / "reliability.svg"] = reliability_svg(found.trust)
+    if found.correlations:
+        texts[folder / "correlations.csv"] = _correlations_as_csv(found)
     with write_files(list(texts)) as writers:
         for write, text in zip(writers, texts.values(), strict=True):
             write(text.removesuffix("\n"))

@@ -81,9 +81,9 @@ def simulate(
             plain_table(["phase", "wanted", "done", "surplus", "void"], rows, right=range(1, 5))
         )
         out.write(
-            f"\n{people} people, {found.submissions:,} submissions; {found.abandoned} left in the "
-            f"middle of a task, {found.undone} took one back, {found.excluded} were excluded, "
-            f"{found.failed} did not qualify. The expert rated {found.expert} rewrites.\n"
+            f"\n{people} people, {found.submissions:,} submissions. Left in the middle of a task: "
+            f"{found.abandoned}. Took one back: {found.undone}. Excluded: {found.excluded}. Not "
+            f"qualified: {found.failed}. Rated by the expert: {found.expert}.\n"
         )
     if any(phase.done < phase.wanted for phase in found.overview.phases.values()):
         warn("Not all is done: more people are needed.")

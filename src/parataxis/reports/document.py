@@ -103,6 +103,7 @@ class Document:
 _STYLE = """td.name, th.name { text-align: left; white-space: normal; min-width: 8rem; }
 table { margin: .75rem 0; }
 td { vertical-align: top; }
+th { white-space: normal; vertical-align: bottom; }
 """
 
 
