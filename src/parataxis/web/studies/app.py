@@ -56,7 +56,7 @@ def make_app(store: Store, study: Study, rubric: Rubric, settings: Settings) -> 
         settings=settings,
         signing=Signing(settings),
         templates=make_templates(),
-        logins=Throttle(5, 300, altogether=50),
+        logins=Throttle(5, 300, altogether=200),
         arrivals=Throttle(settings.arrivals_per_minute, 60),
     )
     app.state.counter = Counter()
