@@ -204,15 +204,19 @@ def _runs(paragraph: Paragraph, plan: Plan, parts: Sequence[tuple[int, New]]) ->
 
 
 def _format(paragraph: Paragraph, plan: Plan, index: int) -> "Node | None":
-    """The w:rPr of a new part: that of the letter that it is like, or the plainer one of those of
-    its neighbours (a space beside an underlined word is not underlined)."""
+    """The w:rPr of a new part: that of the letter that it is like. A space has the plainest of
+    those of its neighbours and of the space that its right one had before: beside an underlined
+    word it is not underlined."""
     own = _like(plan[index])
     if own is not None:
         return _properties(paragraph.letters[own])
     before = (_like(part, last=True) for part in plan[index - 1 :: -1]) if index else iter(())
     after = (_like(part) for part in plan[index + 1 :])
-    neighbours = [next((i for i in side if i is not None), None) for side in (before, after)]
-    found = [_properties(paragraph.letters[i]) for i in neighbours if i is not None]
+    sides = [next((i for i in side if i is not None), None) for side in (before, after)]
+    places = [i for i in sides if i is not None]
+    if sides[1] and paragraph.letters[sides[1] - 1].char.isspace():
+        places.append(sides[1] - 1)
+    found = [_properties(paragraph.letters[i]) for i in places]
     return min(found, key=lambda properties: len(_spelling(properties)), default=None)
 
 
