@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from parataxis.cli.folders import write_folder
+from parataxis.cli.study_database import StudyArgument
 from parataxis.cli.tables import counted
 from parataxis.cli.terminal import warn
 from parataxis.errors import InputError
@@ -43,9 +44,6 @@ class PlatformName(StrEnum):
     APPEN = "appen"
 
 
-StudyFile = Annotated[
-    Path, typer.Argument(metavar="STUDY.yaml", help="The study.", show_default=False)
-]
 PlatformOption = Annotated[
     PlatformName, typer.Option("--platform", "-p", help="Which platform.", show_default=False)
 ]
@@ -69,7 +67,7 @@ FolderOption = Annotated[
 
 
 def to_platform(
-    study: StudyFile,
+    study: StudyArgument,
     platform: PlatformOption,
     phase: PhaseOption = Kind.RATE,
     items: ItemsOption = None,
@@ -100,11 +98,11 @@ def to_platform(
 
 
 def from_platform(
-    study: StudyFile,
+    study: StudyArgument,
     results: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RESULTS.csv...",
+            metavar="RESULTS...",
             show_default=False,
             help="What the platform gives: batches of MTurk, full reports of Appen.",
         ),

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from parataxis.cli.study_database import DatabaseOption, open_study
 from parataxis.cli.study_files import read_item_file, read_rating_file, rubric_of
 from parataxis.cli.tables import counted
 from parataxis.cli.terminal import warn
@@ -45,13 +46,14 @@ def sample(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 1,
     ask: Annotated[
-        str | None,
+        Path | None,
         typer.Option(
-            metavar="DATABASE",
+            metavar="STUDY",
             show_default=False,
-            help="Also ask the experts of this study about them: a file, or postgresql://...",
+            help="Also ask the experts of this study about them: its YAML file.",
         ),
     ] = None,
+    database: DatabaseOption = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where they go; - is stdout.")
     ] = Path("-"),
@@ -74,7 +76,7 @@ def sample(
     if not drawn:
         raise InputError(f"{items} has no rewrite that {ratings} has a rating of.")
     if ask is not None:
-        _ask(ask, drawn)
+        _ask(ask, database, drawn)
     with write_files([output]) as (line,):
         for id_ in drawn:
             line(to_json(rewrites[id_]))
@@ -83,9 +85,8 @@ def sample(
     warn(f"{counted(len(drawn), 'rewrite')} for an expert: {told}.")
 
 
-def _ask(database: str, drawn: list[str]) -> None:
-    from parataxis.studies.store import Store
-
-    with Store.open(database) as store:
+def _ask(study: Path, database: str | None, drawn: list[str]) -> None:
+    store, _, _ = open_study(study, database)
+    with store:
         new = store.ask_experts(drawn)
     warn(f"The experts of the study are asked about {counted(new, 'more rewrite')}.")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from parataxis.cli.folders import write_folder
+from parataxis.cli.study_database import StudyArgument
 from parataxis.cli.study_files import read_item_file
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import open_output, warn
@@ -21,10 +22,7 @@ DATABASE = "simulated.db"
 
 
 def simulate(
-    study: Annotated[
-        Path,
-        typer.Argument(metavar="STUDY", show_default=False, help="The YAML file of the study."),
-    ],
+    study: StudyArgument,
     people: Annotated[int, typer.Option("--people", "-n", min=2, help="How many people.")] = 12,
     seed: Annotated[int, typer.Option(min=0, help="Of what they are like, and answer.")] = 1,
     written: Annotated[

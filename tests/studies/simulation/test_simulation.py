@@ -143,3 +143,18 @@ def test_simulation_command_writes_what_the_report_reads(
     assert "How far they agree" in capsys.readouterr().out
     assert main(["study", *given]) == 2
     assert "is there already; name another folder" in capsys.readouterr().err
+
+
+def test_simulation_experts_are_asked_about_a_sample(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study.write_text(YAML.replace("items: items.jsonl\n", ""), encoding="utf-8")
+    store, found = _run(study, 12)
+    store.close()
+    out = study.parent / "out"
+    assert main(["study", "export", str(study), "-o", str(out)]) == 0
+    files = ["--items", str(out / "items.jsonl"), "--ratings", str(out / "ratings.jsonl")]
+    given = [*files, "--each", "100", "--ask", str(study), "-o", str(out / "sample.jsonl")]
+    assert main(["study", "sample", *given]) == 0
+    new = found.overview.phases["rate"].items - found.expert
+    assert f"The experts of the study are asked about {new} more" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from itertools import cycle
 
 import numpy as np
 
@@ -16,9 +17,9 @@ def reliability_svg(trust: Sequence[Posterior]) -> str:
     figure = new_figure(7, 3.2)
     axes = figure.add_subplot()
     shares = np.linspace(0, 1, 401)
-    for one in trust:
+    for one, line in zip(trust, cycle(("-", "--", "-.", ":")), strict=False):
         label = f"{one.bucket.yes} of {one.bucket.raters} raters"
-        axes.plot(shares, one.density(shares), label=label)
+        axes.plot(shares, one.density(shares), line, label=label)  # curves may cover each other
     axes.set_xlabel("share of rewrites that an expert finds correct")
     axes.set_ylabel("density")
     axes.set_xlim(0, 1)
