@@ -3,11 +3,12 @@
 import secrets as random
 import sys
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from parataxis.cli.study_database import DatabaseOption, StudyArgument, begin, secrets_path
-from parataxis.errors import ParataxisError
+from parataxis.errors import InputError, ParataxisError
 
 __all__ = ["serve"]
 
@@ -39,6 +40,9 @@ def serve(
         raise ParataxisError(
             "Serving a study needs uvicorn; install it with: pip install 'parataxis[study]'."
         ) from error
+    base = (url or f"http://{host}:{port}").rstrip("/")
+    if not base.startswith(("http://", "https://")):
+        raise InputError(f'"{base}" is not the URL of a site: it begins with http:// or https://.')
     path = secrets_path(study, database)
     store, described, rubric, _ = begin(study, database)
     kept = load_secrets(path)
@@ -46,7 +50,6 @@ def serve(
     if kept.password_hash is None:
         drawn = random.token_urlsafe(12)
         kept = keep_password(path, drawn)
-    base = (url or f"http://{host}:{port}").rstrip("/")
     settings = Settings(secrets=kept, base_url=base, link_days=link_days)
     lines = [f'The study "{described.name}" is at {base} and its organiser at {base}/organiser']
     if drawn:
@@ -55,4 +58,11 @@ def serve(
     with store:
         app = make_app(store, described, rubric, settings)
         # Addresses of requests hold personal links, so they are not logged.
-        uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
+        uvicorn.run(
+            app,
+            host=host,
+            port=port,
+            root_path=urlsplit(base).path,
+            log_level="warning",
+            access_log=False,
+        )

@@ -1,0 +1,169 @@
+"""`parataxis study create`, `password`, `invite`, `serve` and `export`: a study in its database."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra [study]")
+pytest.importorskip("sqlalchemy", reason="needs the extra [study]")
+
+from parataxis.cli.main import main
+from parataxis.studies.store import Store
+
+ITEMS = [
+    {"id": f"i{n}", "source": f"Town {n}, a city, is old.", "splitter": "rules"}
+    | {"simple": [f"Town {n} is a city.", "It is old."]}
+    for n in range(3)
+]
+ANSWERS = {
+    "sensical": 5,
+    "grammatical": 5,
+    "misses": False,
+    "adds": False,
+    "wrong-split": False,
+    "split-further": False,
+}
+
+
+@pytest.fixture
+def pilot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("PARATAXIS_STUDY_KEY", "PARATAXIS_STUDY_PASSWORD_HASH"):
+        monkeypatch.delenv(name, raising=False)
+    lines = "".join(json.dumps(item) + "\n" for item in ITEMS)
+    (tmp_path / "items.jsonl").write_text(lines)
+    path = tmp_path / "pilot.yaml"
+    path.write_text("rubric: six-criteria\nitems: items.jsonl\nrate: {raters: 2}\n")
+    return path
+
+
+def test_study_create_invite_export_report(
+    pilot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["study", "create", str(pilot)]) == 0
+    assert capsys.readouterr().out == 'The study "pilot" is ready: 6 to rate.\n'
+    assert main(["study", "invite", str(pilot), "2", "--url", "https://s.example/x/"]) == 0
+    header, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert header == ["id", "name", "role", "link"]
+    assert len(rows) == 2
+    assert rows[0][3].startswith(f"https://s.example/x/join/{rows[0][0]}.")
+    with Store.open(str(tmp_path / "pilot.db")) as store:
+        for person, *_ in rows:
+            while (task := store.next_task(person)) is not None:
+                store.submit(person, task.slot, ANSWERS, 3.0)
+    out = tmp_path / "out"
+    assert main(["study", "export", str(pilot), "-o", str(out)]) == 0
+    assert "3 in items.jsonl, 6 in ratings.jsonl, 0 in experts.jsonl" in capsys.readouterr().out
+    files = ["-i", str(out / "items.jsonl"), "-r", str(out / "ratings.jsonl")]
+    assert main(["study", "report", *files]) == 0
+    assert "rules" in capsys.readouterr().out
+
+
+def test_study_create_with_other_items_and_another_database(
+    pilot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps(ITEMS[0]))
+    database = str(tmp_path / "elsewhere.db")
+    assert main(["study", "create", str(pilot), "-i", str(other), "-d", database]) == 0
+    assert "2 to rate" in capsys.readouterr().out
+    with Store.open(database) as store:
+        assert len(store.export_items()) == 1
+    assert main(["study", "create", str(pilot), "-d", database]) == 2
+    assert "holds a study already" in capsys.readouterr().err
+
+
+def test_study_invite_by_names(
+    pilot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["study", "create", str(pilot)])
+    names = tmp_path / "names.txt"
+    names.write_text("Bo\n\nCy\n")
+    capsys.readouterr()
+    given = ["-n", "Ann", "--names", str(names), "-r", "expert"]
+    assert main(["study", "invite", str(pilot), *given]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [(row[1], row[2]) for row in rows] == [(n, "expert") for n in ("Ann", "Bo", "Cy")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["invite", "STUDY", "2"], "There is no database"),
+        (["export", "STUDY"], "There is no database"),
+        (["create", "STUDY.missing"], "cannot be read"),
+        (["create", "STUDY", "--items", "missing.jsonl"], "missing.jsonl"),
+    ],
+)
+def test_study_commands_tell_what_is_missing(
+    pilot: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert main(["study", *(part.replace("STUDY", str(pilot)) for part in arguments)]) == 2
+    assert message in capsys.readouterr().err
+    assert not pilot.with_suffix(".db").exists() or "items" in str(arguments)
+
+
+def test_study_invite_wants_a_number_or_names(
+    pilot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["study", "create", str(pilot)])
+    assert main(["study", "invite", str(pilot)]) == 2
+    assert main(["study", "invite", str(pilot), "2", "-n", "Ann"]) == 2
+    assert "how many people to invite, or their names" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [({"sense": 5}, "does not ask"), ({"sensical": 7}, "is no answer"), ({"misses": 1}, "1")],
+)
+def test_study_create_refuses_known_answers_that_nobody_can_give(
+    pilot: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    expected: Any,
+    message: str,
+) -> None:
+    (tmp_path / "test.jsonl").write_text(json.dumps({**ITEMS[0], "id": "t", "expected": expected}))
+    pilot.write_text(pilot.read_text() + "qualification: {test: test.jsonl}\n")
+    assert main(["study", "create", str(pilot)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_study_password_is_kept_as_a_hash(
+    pilot: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import io
+    import sys
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a long password\n"))
+    assert main(["study", "password", str(pilot), "--stdin"]) == 0
+    kept = pilot.with_suffix(".secrets").read_text()
+    assert "argon2" in kept
+    assert "a long password" not in kept
+    monkeypatch.setattr(sys, "stdin", io.StringIO("short\n"))
+    assert main(["study", "password", str(pilot), "--stdin"]) == 2
+    assert "10 characters" in capsys.readouterr().err
+
+
+def test_study_serve_makes_what_is_missing_and_takes_over_changes(
+    pilot: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import uvicorn
+
+    seen: list[dict[str, Any]] = []
+    monkeypatch.setattr(uvicorn, "run", lambda app, **options: seen.append({"app": app} | options))
+    address = ["--port", "8123", "--url", "https://s.example/pilot"]
+    assert main(["study", "serve", str(pilot), *address]) == 0
+    told = capsys.readouterr().err
+    assert "https://s.example/pilot/organiser" in told
+    assert "password is " in told
+    assert seen[0]["port"] == 8123
+    assert seen[0]["access_log"] is False
+    assert seen[0]["root_path"] == "/pilot"
+    pilot.write_text(pilot.read_text() + "consent: Yes?\n")
+    assert main(["study", "serve", str(pilot)]) == 0
+    assert "password" not in capsys.readouterr().err
+    with Store.open(str(pilot.with_suffix(".db"))) as store:
+        assert store.study.consent == "Yes?"
+        assert len(store.export_items()) == 3
