@@ -31,7 +31,8 @@ def browser() -> Iterator[Any]:
 def _open(browser: Any, tmp_path: Path, identical: str, assignment: str) -> tuple[Any, list[str]]:
     design = Design(load_rubric("concise"), Kind.RATE)
     page = PLATFORMS["mturk"].files(design, [])["task.html"]
-    for name, text in (("source", "A <b>."), ("rewrite", "B."), ("identical", identical)):
+    texts = {"item": "x1", "source": "A <b>.", "rewrite": "B.", "identical": identical}
+    for name, text in texts.items():
         page = page.replace("${" + name + "}", html.escape(text))
     (tmp_path / "task.html").write_text(page, encoding="utf-8")
     tab = browser.new_page()
@@ -84,6 +85,7 @@ def test_mturk_page_by_keyboard(browser: Any, tmp_path: Path) -> None:
     given = {name: values[0] for name, values in parse_qs(body).items()}
     assert given == {
         "assignmentId": "A1",
+        "item": "x1",
         "q_simplification": "2",
         "q_meaning": "3",
         "q_fluency": "3",

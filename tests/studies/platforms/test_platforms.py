@@ -113,12 +113,13 @@ def test_platforms_page_asks_all_and_loads_nothing(rubric: str, language: str) -
         page = files["task.html" if name == "mturk" else "task.cml"]
         parser = _Fields()
         parser.feed(page)
-        assert parser.names == {f"q_{q.id.replace('-', '_')}" for q in asked.questions}
+        named = {"item"} if name == "mturk" else set()
+        assert parser.names == {f"q_{q.id.replace('-', '_')}" for q in asked.questions} | named
         assert parser.loaded == []
         assert "http" not in page
         placeholders = {"source"} if kind is Kind.WRITE else {"source", "rewrite"}
         if name == "mturk":
-            extra = set() if kind is Kind.WRITE else {"identical"}
+            extra = {"item"} if kind is Kind.WRITE else {"item", "identical"}
             assert set(re.findall(r"\$\{(\w+)\}", page)) == placeholders | extra
         else:
             assert set(re.findall(r"\{\{ (\w+) \| escape \}\}", page)) == placeholders
@@ -192,6 +193,13 @@ def test_platforms_ratings_from_mturk(study: Path, capsys: pytest.CaptureFixture
     assert "W4 failed 1 attention items; their 2 ratings are left out." in told
 
 
+def test_platforms_mturk_item_may_be_among_the_answers(study: Path) -> None:
+    row = _turk("W1", "rules:1", RATED)
+    row["Answer.item"] = row.pop("Input.item")
+    found = _ratings(study, _write(study.parent / "batch.csv", [row]), "mturk")
+    assert [each.item for each in found] == ["rules:1"]
+
+
 def test_platforms_ratings_from_appen(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
         _appen("11", "rules:1", RATED),
@@ -247,6 +255,7 @@ def test_platforms_rewrites_come_back_and_are_rated(
         ("WorkerId,AssignmentStatus,Input.item\n1,2,3,4\n", "line 2: there are 4 cells"),
         ('WorkerId,AssignmentStatus,Input.item\n"1,2\n', "is no CSV file in UTF-8"),
         ("WorkerId,AssignmentStatus,Input.item\n", "there are no answers"),
+        ("WorkerId,AssignmentStatus\nA,Approved\n", 'has no item ""'),
         ("WorkerId,AssignmentStatus,Input.item\nA,Approved,x\n", 'has no item "x"'),
     ],
 )

@@ -65,8 +65,7 @@ class MTurk:
         """A batch of results; rejected work is left out, also where the rejection is only noted
         in the file (Requester UI Guide, "Reviewing Assignments Offline")."""
         found, rejected = [], 0
-        needed = ("WorkerId", "AssignmentStatus", f"{_INPUT}{ITEM}")
-        for where, row in read_table(path, needed):
+        for where, row in read_table(path, ("WorkerId", "AssignmentStatus")):
             if row["AssignmentStatus"] == "Rejected" or row.get("Reject", "").strip():
                 rejected += 1
                 continue
@@ -79,7 +78,7 @@ class MTurk:
                 Answered(
                     where,
                     row["WorkerId"],
-                    row[f"{_INPUT}{ITEM}"],
+                    row.get(f"{_INPUT}{ITEM}") or values.get(ITEM, ""),
                     values,
                     _number(row.get("WorkTimeInSeconds", "")),
                     _time(row.get("SubmitTime", "")),
@@ -114,7 +113,7 @@ def _page(design: Design) -> Iterator[str]:
     for name in names:
         yield f'<h2>{text_of(name, language)}</h2>\n<p class="text">${{{name}}}</p>'
     yield f'<p class="keys">{text_of("keys", language)}</p>'
-    yield '<form method="post">'
+    yield f'<form method="post">\n<input type="hidden" name="{ITEM}" value="${{{ITEM}}}">'
     for question in design.rubric.questions:
         yield from _question(question, language)
     yield f'<p><button type="submit">{text_of("submit", language)}</button></p>'
