@@ -79,9 +79,10 @@ def simulate(
             plain_table(["phase", "wanted", "done", "surplus", "void"], rows, right=range(1, 5))
         )
         out.write(
-            f"\n{people} people, {found.submissions:,} submissions. Left in the middle of a task: "
-            f"{found.abandoned}. Took one back: {found.undone}. Excluded: {found.excluded}. Not "
-            f"qualified: {found.failed}. Rated by the expert: {found.expert}.\n"
+            f"\n{found.people} people, {found.submissions:,} submissions. "
+            f"Left in the middle of a task: {found.abandoned}. Took one back: {found.undone}. "
+            f"Excluded: {found.excluded}. Not qualified: {found.failed}. "
+            f"Rated by the expert: {found.expert}.\n"
         )
     if any(phase.done < phase.wanted for phase in found.overview.phases.values()):
         warn("Not all is done: more people are needed.")

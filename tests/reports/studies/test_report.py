@@ -211,3 +211,25 @@ def test_study_report_without_references_for_its_sources() -> None:
     )
     assert found.correlations == ()
     assert "nothing correlates" in found.notes[0]
+
+
+def test_study_report_correlations_by_benchmark_as_in_table_4() -> None:
+    pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+    pytest.importorskip("scipy", reason="needs the extra [metrics]")
+    items, ratings, examples = _many()
+    placed = [
+        each.model_copy(update={"benchmark": "Wiki" if number % 4 < 2 else "Cont"})
+        for number, each in enumerate(items)
+    ]
+    found = study_report(
+        placed, ratings, SIX, examples=examples, metrics=[load_metric("bleu-sentence")]
+    )
+    assert list(dict.fromkeys(each.group for each in found.correlations)) == [
+        "Wiki short",
+        "Wiki long",
+        "Cont short",
+        "Cont long",
+        "Wiki",
+        "Cont",
+        "all",
+    ]

@@ -3,6 +3,7 @@
 import csv
 import html
 import json
+import random
 import re
 import stat
 from collections.abc import Mapping, Sequence
@@ -14,12 +15,24 @@ import pytest
 pytest.importorskip("yaml", reason="needs the extra [study]")
 
 from parataxis.cli.main import main
-from parataxis.studies.items import Kind
-from parataxis.studies.platforms import PLATFORMS, Design, Pseudonyms, key_file, writing
+from parataxis.rewrite.record import Rewrite
+from parataxis.studies.items import Item, Kind
+from parataxis.studies.platforms import (
+    PLATFORMS,
+    Design,
+    Pseudonyms,
+    key_file,
+    ratings_of,
+    writing,
+)
 from parataxis.studies.platforms.files import opaque
+from parataxis.studies.platforms.markup import written
 from parataxis.studies.records import Rating, read_ratings
-from parataxis.studies.rubric import available_rubrics, load_rubric
+from parataxis.studies.rubric import available_rubrics, complete, load_rubric
+from parataxis.studies.simulation.people import Habits, rate
+from parataxis.studies.study import Study
 
+WHOLE = "Ann, who left, is back."
 SOURCE = "Ghent, a city with 2 < 3 towers & a <b>moat</b> for ${price}, is old 🏰."
 ITEMS = [
     {"id": "rules:1", "source": SOURCE, "simple": ["Ghent is a city.", "It is old."]},
@@ -281,3 +294,31 @@ def test_platforms_key_is_private_and_kept(tmp_path: Path) -> None:
     assert key_file(path) == key
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert Pseudonyms(key)("A1") != Pseudonyms(b"another")("A1")
+
+
+@pytest.mark.parametrize("platform", ["mturk", "appen"])
+@pytest.mark.parametrize("rubric", [each.name for each in available_rubrics()])
+def test_platforms_answers_come_back_as_they_were(
+    tmp_path: Path, rubric: str, platform: str
+) -> None:
+    """Whatever may be answered: as a form sends it, and as it would have been kept at home."""
+    asked = load_rubric(rubric)
+    items = [
+        Item(id_, rewrite.source, rewrite)
+        for id_, simple in (("split", ("Ann left.", "Ann is back.")), ("same", (WHOLE,)))
+        for rewrite in [Rewrite(source=WHOLE, simple=simple, splitter="x")]
+    ]
+    chance = random.Random(1)
+    rows, wanted = [], []
+    for worker in range(20):
+        for item in items:
+            identical = item.id == "same"
+            given = rate(asked, {}, Habits(care=0.5), chance, identical=identical)
+            texts = {name: written(value) for name, value in given.items() if value is not None}
+            row = _turk if platform == "mturk" else _appen
+            rows.append(row(f"W{worker}", item.id, texts))
+            wanted.append(complete(asked, given, identical=identical))
+    results = PLATFORMS[platform].read(_write(tmp_path / "results.csv", rows))
+    found = ratings_of(results, Study(rubric=rubric), asked, items, str)
+    assert found.notes == []
+    assert [each.answers for each in found.ratings] == wanted

@@ -53,6 +53,8 @@ class Simulated:
     """What happened."""
 
     overview: Overview
+    people: int
+    """Writers and raters."""
     submissions: int
     abandoned: int
     """Tasks that somebody took and left."""
@@ -104,7 +106,8 @@ def simulate(
 ) -> Simulated:
     """Let so many people do a study that has just been created, and an expert look over them.
 
-    A third of them write, where there is something to write; the others rate. What they answer
+    A third of them write, where there is something to write, and never fewer than a source needs;
+    the others, at least one, rate. What they answer
     follows from the seed; which of them gets what, the store draws by a chance of its own.
     """
     study = store.study
@@ -123,6 +126,7 @@ def simulate(
     stages = [store.progress(one.id).stage for one in crew]
     return Simulated(
         store.overview(),
+        len(crew),
         town.counts["done"],
         town.counts["left"],
         town.counts["back"],
