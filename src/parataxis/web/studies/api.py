@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.security import APIKeyCookie, APIKeyHeader
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
 
 from parataxis.studies.items import Kind
 from parataxis.studies.records import Purpose
@@ -61,7 +61,8 @@ _WRITING: dict[int | str, dict[str, Any]] = {
 
 router = APIRouter(prefix="/api", tags=["people"], responses=_REFUSALS)
 
-Value = StrictBool | Annotated[StrictInt, Field(ge=-(2**31), lt=2**31)] | StrictStr | None
+Value = StrictBool | Annotated[int, Field(ge=-(2**31), lt=2**31)] | StrictStr | None
+"""In JSON 5.0 is a whole number too."""
 
 
 async def _checked(
