@@ -1,6 +1,7 @@
 """``parataxis study simulate``: a study with invented people, to try it out."""
 
 from collections import defaultdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -62,7 +63,7 @@ def simulate(
     if (output / DATABASE).exists():
         raise InputError(f"{output / DATABASE} is there already; name another folder.")
     output.mkdir(parents=True, exist_ok=True)
-    clock = Clock()
+    clock = Clock(datetime.now(UTC) - timedelta(days=1))  # so that the pages show its pace
     checker = Checker(None if words_only else load_analyser())
     with Store.open(str(output / DATABASE), clock=clock) as store:
         store.create(described, items)

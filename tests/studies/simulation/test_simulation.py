@@ -83,7 +83,8 @@ def test_simulation_all_gets_done(study: Path) -> None:
         assert sum(item.splitter == HUMAN for item in items) <= 2 * len(SOURCES)
         assert {item.id for item in items} >= {"0@source", "0@rules"}
         assert len(store.export_ratings(experts=True)) == found.expert
-        assert any(person.panel for person in store.people())
+        assert sum(bool(person.panel) for person in store.people()) == 1
+        assert len(store.people()) == found.people + 1  # the expert
 
 
 def test_simulation_too_few_people_end_too(study: Path) -> None:

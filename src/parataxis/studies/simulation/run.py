@@ -145,12 +145,13 @@ def _invite(town: _Town, people: int, chance: random.Random) -> list[_Somebody]:
         (Role.WRITER, cast_writers(writers, chance)),
         (Role.RATER, cast_raters(raters, chance)),
     ):
-        invited = store.invite([f"{role} {n}" for n in range(1, len(habits) + 1)], role)
-        ids = [person.id for person in invited]
+        names = [f"{role} {number}" for number in range(1, len(habits) + 1)]
+        ids = []
         panel = town.study.panel
-        if panel is not None and panel.role is role and ids:
+        if panel is not None and panel.role is role and names:
             given = {name: f"simulated-{meaning}" for meaning, name in panel.parameters.items()}
-            ids[0] = store.person_by_panel(given).id
+            ids.append(store.person_by_panel(given).id)
+        ids += [person.id for person in store.invite(names[len(ids) :], role)]
         found += [
             _Somebody(id_, each, random.Random(f"{chance.random()}"))
             for id_, each in zip(ids, habits, strict=True)
