@@ -1,5 +1,6 @@
 """``parataxis split`` for a file with formatting: the whole document in, the whole document out."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,8 +27,11 @@ def find_document(
     ``plain`` says that other options ask for something else. Raises InputError where a Word
     document is mixed with anything else.
     """
-    files = [Path(argument) for argument in arguments if kind_of(argument)]
-    files = [file for file in files if file.is_file()]
+    named = [argument for argument in arguments if kind_of(argument)]
+    # os.path.isfile, unlike pathlib, answers for any string, however long.
+    files = [Path(argument) for argument in named if os.path.isfile(argument)]  # noqa: PTH113
+    if len(files) < len(named):
+        return None  # which is told where the inputs are looked for
     word = next((file for file in files if kind_of(file) is Kind.WORD), None)
     made = kind_of(output) if output else None
     if word is None and tracked:

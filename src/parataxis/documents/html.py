@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from html import escape, unescape
 from html.parser import HTMLParser
 
-from parataxis.documents.markup import Block, Cell, Chain, Element, MarkupDocument, placeholder
+from parataxis.documents.markup import (
+    Block,
+    Cell,
+    Chain,
+    Element,
+    MarkupDocument,
+    Tail,
+    placeholder,
+)
 
 __all__ = ["HtmlDocument"]
 
@@ -77,7 +85,7 @@ class _Reader(HTMLParser):
         elif tag in _OBSTACLES:
             self._add("\n" if tag == "br" else "\ufffc", raw, start, end, _OBSTACLES[tag])
         elif tag == "wbr":
-            self._tail(raw)
+            self._tail(start, end)
         elif tag in _SKIPPED or dict(attrs).get("translate") == "no":
             if tag not in _INLINE:
                 self._end_block()
@@ -126,7 +134,7 @@ class _Reader(HTMLParser):
     def handle_comment(self, data: str) -> None:
         if not self._whole and self._cells:
             end = self._text.find("-->", self._place)
-            self._tail(self._text[self._place : end + 3]) if end >= 0 else self._break()
+            self._tail(self._place, end + 3) if end >= 0 else self._break()
 
     def handle_decl(self, decl: str) -> None:
         self._end_block()
@@ -154,9 +162,9 @@ class _Reader(HTMLParser):
             own = "" if number else raw
             self._cells.append(Cell(char, own, self._chain, start, end, obstacle=obstacle))
 
-    def _tail(self, raw: str) -> None:
+    def _tail(self, start: int, end: int) -> None:
         if self._cells:
-            self._cells[-1].tails.append((raw, self._chain))
+            self._cells[-1].tails.append(Tail(self._text[start:end], self._chain, end))
 
     def _close(self, tag: str, raw: str, end: int) -> None:
         if not self._names or self._names[-1] != tag:
@@ -167,15 +175,13 @@ class _Reader(HTMLParser):
         self._names.pop()
         self._chain = self._chain[:-1]
         if not any(element in cell.chain for cell in reversed(self._cells)):
-            self._tail(self._text[element.start : end])
+            self._tail(element.start, end)
 
     def _end_whole(self, tag: str, end: int) -> None:
         raw = self._text[self._whole_start : end]
         if tag in _NOTES and self._cells and not self._cells[-1].char.isspace():
-            self._tail(raw)
-        elif tag in _SKIPPED:
-            pass
-        else:
+            self._tail(self._whole_start, end)
+        elif tag in _VERBATIM | _NOTES | _INLINE:
             content = raw[raw.find(">") + 1 : raw.rfind("<")]
             first = len(self._cells)
             self._add(placeholder(unescape(content), first), raw, self._whole_start, end)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 from markdown_it.token import Token
 
-from parataxis.documents.markup import Cell, Chain, Element, placeholder
+from parataxis.documents.markup import Cell, Chain, Element, Tail, placeholder
 
 __all__ = ["LostError", "read_inline"]
 
@@ -108,7 +108,7 @@ class _Reader:
         start = self.cursor
         self._take(tag)
         if tag.startswith("<!--") and self.cells:
-            self.cells[-1].tails.append((tag, self._chain))
+            self._tail(tag)
         else:
             self.cursor = start
             self._add("\ufffc", self._take(tag), "a tag")
@@ -135,7 +135,11 @@ class _Reader:
             del self.cells[len(self.cells) - len(inside) :]
             if not self.cells:
                 raise LostError
-            self.cells[-1].tails.append((element.opening + text + raw, self._chain))
+            self._tail(element.opening + text + raw)
+
+    def _tail(self, raw: str) -> None:
+        end = self.place(self.cursor - 1) + 1
+        self.cells[-1].tails.append(Tail(raw, self._chain, end))
 
     def _add(self, chars: str, raw: str, obstacle: str = "") -> None:
         """Cells for some characters, the first of which stands for all of the raw text."""
@@ -224,6 +228,6 @@ def _with_notes(cells: list[Cell]) -> list[Cell]:
         end = match.start()
         if kept and not any(cell.chain != note[0].chain or cell.obstacle for cell in note):
             raw = "".join(cell.raw for cell in note)
-            kept[-1].tails.append((raw, note[0].chain))
+            kept[-1].tails.append(Tail(raw, note[0].chain, note[-1].end))
             end = match.end()
     return kept + cells[end:]

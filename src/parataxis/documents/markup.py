@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, takewhile
+from typing import NamedTuple
 
-from parataxis.documents.plan import Kept, New, Plan, Range
+from parataxis.documents.plan import New, Plan, Range
 from parataxis.documents.sentences import MOVES, Report, Sentence, plan_sentence
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
@@ -23,6 +24,7 @@ __all__ = [
     "Change",
     "Element",
     "MarkupDocument",
+    "Tail",
     "placeholder",
     "signature",
 ]
@@ -46,12 +48,19 @@ class Element:
 Chain = tuple[Element, ...]
 
 
+class Tail(NamedTuple):
+    """What follows a character without being text: a reference to a note, a comment."""
+
+    raw: str
+    chain: Chain
+    end: int
+
+
 @dataclass
 class Cell:
     """A character of the text, with what stands for it in the document from ``start`` to ``end``.
 
-    ``tails`` is what follows it without being text (a reference to a note, a comment). Of what
-    is verbatim (code), the first cell stands for all of it, and ``verbatim`` numbers it.
+    Of what is verbatim (code), the first cell stands for all of it, and ``verbatim`` numbers it.
     """
 
     char: str
@@ -59,13 +68,31 @@ class Cell:
     chain: Chain
     start: int
     end: int
-    tails: list[tuple[str, Chain]] = field(default_factory=list)
+    tails: list[Tail] = field(default_factory=list)
     obstacle: str = ""
     verbatim: int | None = None
 
 
+Sign = tuple[str, Sequence[str]]
+"""A visible character, or code, and the opening tags of the markup around it."""
+
 _CROSSING = "markup that begins or ends elsewhere"
 _UNREADABLE = "markup that would read otherwise"
+
+
+class _Item(NamedTuple):
+    """What is written: raw text, the signs that it shows, and the markup around it."""
+
+    raw: str
+    signs: Sequence[str]
+    chain: Chain
+
+
+class _Open(NamedTuple):
+    """The same where the neighbours say what markup is around it."""
+
+    raw: str
+    signs: Sequence[str] = ()
 
 
 @dataclass
@@ -112,47 +139,56 @@ class Block:
         first, last = self.cells[sentence.start], self.cells[sentence.end - 1]
         depth = len(self._home(sentence.start, sentence.end))
         start = min([first.start, *(element.start for element in first.chain[depth:])])
-        end = max([last.end, *(element.end for element in last.chain[depth:])])
+        ends = [element.end for element in last.chain[depth:]]
+        end = max([last.end, *ends, *(tail.end for tail in last.tails)])
         return start, end
 
     def write(self, sentence: Sentence, plan: Plan, escape: Callable[[str], str]) -> str:
         """The sentence as its plan has it, with its markup."""
         depth = len(self._home(sentence.start, sentence.end))
-        items: list[tuple[str, Chain | None]] = []
+        parts: list[str] = []
+        is_open: Chain = ()
+        for item in self._items(plan, escape):
+            common = len(_common(is_open, item.chain[depth:]))
+            parts += [element.closing for element in reversed(is_open[common:])]
+            is_open = item.chain[depth:]
+            parts += [element.opening for element in is_open[common:]]
+            parts.append(item.raw)
+        parts += [element.closing for element in reversed(is_open)]
+        return "".join(parts)
+
+    def expected(self, plan: Plan) -> list[Sign]:
+        """What a plan results in, as :func:`signature` has it."""
+        return [
+            (sign, [element.opening for element in item.chain])
+            for item in self._items(plan, str)
+            for sign in item.signs
+        ]
+
+    def _items(self, plan: Plan, escape: Callable[[str], str]) -> list[_Item]:
+        items: list[_Item | _Open] = []
         for part in plan:
-            if isinstance(part, Kept):
-                for cell in self.cells[part.start : part.end]:
-                    items.append((cell.raw, None if cell.char.isspace() else cell.chain[depth:]))
-                    items += [(raw, chain[depth:]) for raw, chain in cell.tails]
-            else:
-                items.append((self._new_text(part, escape), self._new_chain(part, depth)))
-        return _emit(items)
+            if isinstance(part, New):
+                items.append(self._new(part, escape))
+                continue
+            for cell in self.cells[part.start : part.end]:
+                signs = [sign for sign, _ in signature([cell])]
+                # Markdown has no emphasis that begins or ends with a space.
+                items.append(_Item(cell.raw, signs, cell.chain) if signs else _Open(cell.raw))
+                items += [_Item(tail.raw, [], tail.chain) for tail in cell.tails]
+        return _closed(items)
 
-    def expected(self, plan: Plan) -> list[tuple[str, Sequence[str]]]:
-        """The visible characters that a plan results in, each with the markup around it."""
-        found: list[tuple[str, Sequence[str]]] = []
-        for part in plan:
-            if isinstance(part, Kept):
-                found += signature(self.cells[part.start : part.end])
-            else:
-                chain = [element.opening for element in self._new_chain(part, 0) or ()]
-                copied = self.cells[slice(*part.copied)] if part.copied else ()
-                chars = [char for char, _ in signature(copied)] or part.text
-                found += [(char, chain) for char in chars if not char.isspace()]
-        return found
-
-    def _new_text(self, new: New, escape: Callable[[str], str]) -> str:
-        if new.copied is None:
-            return escape(new.text)
-        return "".join(cell.raw for cell in self.cells[slice(*new.copied)])
-
-    def _new_chain(self, new: New, depth: int) -> Chain | None:
+    def _new(self, new: New, escape: Callable[[str], str]) -> _Item | _Open:
+        copied = self.cells[slice(*new.copied)] if new.copied else ()
+        raw = "".join(cell.raw for cell in copied) or escape(new.text)
+        signs = [sign for sign, _ in signature(copied)] or [c for c in new.text if not c.isspace()]
         if new.like is None:
-            return None
-        return tuple(e for e in self.cells[new.like].chain[depth:] if e.is_formatting)
+            return _Open(raw, signs)
+        chain = tuple(e for e in self.cells[new.like].chain if e.is_formatting)
+        return _Item(raw, signs, chain)
 
 
-def signature(cells: Iterable[Cell]) -> list[tuple[str, Sequence[str]]]:
+def signature(cells: Iterable[Cell]) -> list[Sign]:
     """The visible characters of cells (of code, all of it), each with the markup around it."""
     return [
         (cell.char if cell.verbatim is None else cell.raw, [e.opening for e in cell.chain])
@@ -170,30 +206,20 @@ def _verbatim(offset: int, cells: Sequence[Cell]) -> list[Range]:
     return spans
 
 
-def _emit(items: Sequence[tuple[str, Chain | None]]) -> str:
-    """Raw text with markup opened and closed where it must be; spaces stand outside of markup
-    unless it is around the words on both sides."""
-    parts: list[str] = []
-    is_open: Chain = ()
-    after = _following(items)
-    for (raw, chain), following in zip(items, after, strict=True):
-        wanted = _common(is_open, following) if chain is None else chain
-        common = len(_common(is_open, wanted))
-        parts += [element.closing for element in reversed(is_open[common:])]
-        parts += [element.opening for element in wanted[common:]]
-        parts.append(raw)
-        is_open = wanted
-    parts += [element.closing for element in reversed(is_open)]
-    return "".join(parts)
-
-
-def _following(items: Sequence[tuple[str, Chain | None]]) -> list[Chain]:
-    chains: list[Chain] = []
-    chain: Chain = ()
-    for _, own in reversed(items):
-        chains.append(chain)
-        chain = chain if own is None else own
-    return chains[::-1]
+def _closed(items: Sequence[_Item | _Open]) -> list[_Item]:
+    """The items with the markup that is around both neighbours of what has none of its own."""
+    after: list[Chain] = []
+    chain: Chain | None = None
+    for item in reversed(items):
+        after.append(chain or ())
+        chain = item.chain if isinstance(item, _Item) else chain
+    found: list[_Item] = []
+    for item, following in zip(items, reversed(after), strict=True):
+        if isinstance(item, _Open):
+            before = found[-1].chain if found else following
+            item = _Item(item.raw, item.signs, _common(before, following))
+        found.append(item)
+    return found
 
 
 def _common(one: Iterable[Element], other: Iterable[Element]) -> Chain:
@@ -269,7 +295,7 @@ class MarkupDocument:
         """The blocks whose changes would not read as they should."""
         return set()
 
-    def expected(self, changes: Sequence[Change]) -> list[list[tuple[str, Sequence[str]]]]:
+    def expected(self, changes: Sequence[Change]) -> list[list[Sign]]:
         """What each block should read when changes are made."""
         wanted = []
         for number, block in enumerate(self.blocks):

@@ -133,7 +133,7 @@ def _align(source: Sequence[_Unit], simple: Sequence[Piece], must: set[int]) -> 
         for j in range(1, columns + 1):
             is_last = i == rows and j == columns
             if _can_stay(unit, simple[j - 1]):
-                value = _value(unit, must=is_last or i - 1 in must)
+                value = _value(unit, must=i - 1 in must) + is_last * _MUST
                 pair[j] = value + max(kept[i - 1][j - 1], above[j - 1] - _BREAK)
             here[j] = max(above[j], here[j - 1], pair[j])
     return _trace(kept, best)
@@ -206,17 +206,17 @@ def _likes(
     source: Sequence[_Unit], simple: Sequence[Piece], whole: Sequence[Range]
 ) -> list[int | None]:
     """For each piece of the rewrite the place in the source whose formatting it takes: a word that
-    of its source; an inserted mark that of the last mark; an inserted word that of the word before
-    it; a space that of the same space of the source."""
+    of its source, an inserted word that of the word before it, a space that of the same space of
+    the source. Other spaces and marks look like their neighbours."""
     end = source[-1].end
     likes: list[int | None] = []
     for index, piece in enumerate(simple):
         if piece.text.isspace():
             likes.append(_same_space(source, simple[max(0, index - 1) : index + 2]))
+        elif not any(map(str.isalnum, piece.text)):
+            likes.append(None)
         elif piece.source:
             likes.append(_outside(piece.source[0], whole, end))
-        elif not any(map(str.isalnum, piece.text)):
-            likes.append(_outside(end - 1, whole, end))
         else:
             likes.append(next((like for like in reversed(likes) if like is not None), None))
     return likes

@@ -173,18 +173,18 @@ def _insert(
         for run in runs:
             before.addprevious(run)
     else:
-        after = _top(paragraph.letters[place - 1], depth)
+        after = _top(paragraph.letters[place - 1], depth, at_end=True)
         for run in reversed(runs):
             after.addnext(run)
 
 
-def _top(letter: Letter, depth: int) -> "Node":
-    """What to put something before, that is to stand before a letter and outside of all holders
-    but the first ``depth``."""
+def _top(letter: Letter, depth: int, *, at_end: bool = False) -> "Node":
+    """The node before (or after) which something is put that is to stand before (or after) a
+    letter and outside of all its holders but the first ``depth``."""
     holder = letter.holders[depth] if len(letter.holders) > depth else None
-    if holder is None:
-        return letter.run
-    return holder.begin if isinstance(holder, Field) else holder
+    if isinstance(holder, Field):
+        return holder.end if at_end and holder.end is not None else holder.begin
+    return letter.run if holder is None else holder
 
 
 def _runs(paragraph: Paragraph, plan: Plan, parts: Sequence[tuple[int, New]]) -> Iterator["Node"]:

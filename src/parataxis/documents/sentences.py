@@ -80,17 +80,23 @@ class _Places:
     """Places in the text of a sentence and in its block, where the white space may be longer."""
 
     def __init__(self, sentence: Sentence, block: str) -> None:
+        self._start, self._end = sentence.start, sentence.end
         self._in_text = [i for i, c in enumerate(sentence.text) if not c.isspace()]
         self._in_block = [i for i in range(sentence.start, sentence.end) if not block[i].isspace()]
         if len(self._in_text) != len(self._in_block):
             raise ValueError(f"the sentence {sentence.text!r} does not stand in its block")
 
     def to_text(self, ranges: Iterable[Range]) -> Iterator[Range]:
-        """The ranges that hold something visible of the sentence, as places in its text."""
+        """The ranges as places in the text of the sentence; white space counts as a whole."""
         for start, end in ranges:
-            inside = [n for n, place in enumerate(self._in_block) if start <= place < end]
-            if inside:
-                yield self._in_text[inside[0]], self._in_text[inside[-1]] + 1
+            start, end = max(start, self._start), min(end, self._end)
+            if start < end:
+                yield self._text_place(start), self._text_place(end - 1) + 1
+
+    def _text_place(self, place: int) -> int:
+        """The place of a character of the block, or of the space that it belongs to."""
+        number = bisect_right(self._in_block, place) - 1
+        return self._in_text[number] + (self._in_block[number] != place)
 
     def to_block(self, part: Kept | New) -> Kept | New:
         if isinstance(part, Kept):

@@ -64,9 +64,10 @@ _RANGES = {
 
 @dataclass(eq=False)
 class Field:
-    """A field that stands in several runs; ``begin`` is the first of them."""
+    """A field that stands in several runs; ``begin`` and ``end`` are the first and the last."""
 
     begin: "Node"
+    end: "Node | None" = None
     shows_result: bool = False
 
 
@@ -160,10 +161,11 @@ class Paragraph:
 
 
 def _is_level(letter: Letter) -> bool:
-    """Do the fields of a letter begin beside its run, not in or out of something?"""
+    """Do the fields of a letter begin and end beside its run, not in or out of something?"""
     parent = letter.run.getparent()
-    fields = (holder for holder in letter.holders if isinstance(holder, Field))
-    return all(field.begin.getparent() is parent for field in fields)
+    fields = [holder for holder in letter.holders if isinstance(holder, Field)]
+    edges = [edge for field in fields for edge in (field.begin, field.end)]
+    return all(edge is not None and edge.getparent() is parent for edge in edges)
 
 
 def _is_tracked(holder: "Node | Field") -> bool:
@@ -288,7 +290,7 @@ class _Reader:
         elif kind == "separate" and self._fields:
             self._fields[-1].shows_result = True
         elif kind == "end" and self._fields:
-            self._fields.pop()
+            self._fields.pop().end = run
 
     def _object(
         self, node: "Node", holders: Sequence["Node | Field"], run: "Node | None" = None
