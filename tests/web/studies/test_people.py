@@ -323,3 +323,31 @@ def test_people_someone_without_a_link_learns_what_to_do(serve: Any) -> None:
     refused = visitor.get("/task")
     assert refused.status_code == 401
     assert "personal link" in refused.text
+
+
+def test_people_an_external_question_of_mechanical_turk(serve: Any) -> None:
+    served = serve(panel={"parameters": {"person": "workerId"}, "completion_code": "C0DE"})
+    visitor = served.visitor()
+    at = "/mturk?workerId=w1&hitId=h&turkSubmitTo=https://www.mturk.com&assignmentId="
+    preview = visitor.get(f"{at}ASSIGNMENT_ID_NOT_AVAILABLE")
+    assert "accept this task first" in preview.text
+    page = visitor.get(f"{at}a1")
+    assert 'action="https://www.mturk.com/mturk/externalSubmit"' in page.text
+    assert 'name="assignmentId" value="a1"' in page.text
+    assert "C0DE" not in page.text
+    assert not page.headers.get("set-cookie")
+    policy = page.headers["content-security-policy"]
+    assert "frame-ancestors https://*.mturk.com" in policy
+    assert "script-src 'self'" in policy
+    visitor.get("/panel?workerId=w1&hitId=h")
+    assert visitor.path == "/instructions"
+    assert "frame-ancestors 'none'" in visitor.page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["https://evil.example", "http://www.mturk.com", "https://evilmturk.com", "javascript:x", ""],
+)
+def test_people_the_code_is_sent_to_mechanical_turk_only(serve: Any, target: str) -> None:
+    page = serve(panel={}).visitor().get(f"/mturk?assignmentId=a&turkSubmitTo={target}")
+    assert "<form" not in page.text

@@ -1,5 +1,7 @@
 """How people come in, what they are told and asked first, and how they leave."""
 
+from urllib.parse import urlsplit
+
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
@@ -9,6 +11,7 @@ from parataxis.studies.store import Person, PersonState, Progress, Stage
 from parataxis.studies.study import Role
 from parataxis.web.studies.answers import background_from
 from parataxis.web.studies.interface import choose, interface
+from parataxis.web.studies.security import allow_frame
 from parataxis.web.studies.site import (
     LANGUAGE_COOKIE,
     LanguageDep,
@@ -64,6 +67,37 @@ def panel(request: Request, site: SiteDep) -> Response:
     except InputError:
         return page(request, "message.html", status=400, title="no-panel", body="no-panel-text")
     return _welcome(request, site, person)
+
+
+@router.get("/mturk", response_class=HTMLResponse)
+def mturk(request: Request, site: SiteDep) -> Response:
+    """An external question of Mechanical Turk: a page in its frame that leads to the study in a
+    tab of its own, where cookies work, and takes the completion code back."""
+    if site.study.panel is None:
+        return page(request, "message.html", status=400, title="no-panel", body="no-panel-text")
+    given = request.query_params
+    assignment = given.get("assignmentId", "")
+    host = _turk_host(given.get("turkSubmitTo", ""))
+    accepted = host and assignment not in ("", "ASSIGNMENT_ID_NOT_AVAILABLE")
+    answer = page(
+        request,
+        "mturk.html",
+        submit=f"https://{host}/mturk/externalSubmit" if accepted else "",
+        assignment=assignment,
+        query=str(given),
+    )
+    allow_frame(answer.headers, "https://*.mturk.com")
+    return answer
+
+
+def _turk_host(url: str) -> str:
+    """The host of Mechanical Turk that takes the code; none where it is somebody else's."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return ""
+    return host if parts.scheme == "https" and f".{host}".endswith(".mturk.com") else ""
 
 
 def _welcome(request: Request, site: Site, person: Person) -> Response:

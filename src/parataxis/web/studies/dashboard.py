@@ -16,6 +16,8 @@ __all__ = ["Concern", "Numbers", "concerns", "numbers"]
 
 _FRESH = 15.0
 """Seconds for which numbers that take a while to count are shown again."""
+_SHARE = 30
+"""Numbers stay fresh for so many times the time that counting took: raters should not wait."""
 _ENOUGH = 5
 """Tasks or shared items from which on a person can be compared with the others."""
 _QUICK = 1 / 3
@@ -42,16 +44,20 @@ class Numbers:
 class Counter:
     """Counts agreement, at most every few seconds: ratings come faster than people look."""
 
-    def __init__(self) -> None:
+    def __init__(self, fresh: float = _FRESH) -> None:
+        self._fresh = fresh
         self._turn = threading.Lock()
         self._kept: dict[str, tuple[float, Numbers]] = {}
 
     def __call__(self, store: Store, rubric: Rubric, language: str) -> Numbers:
         with self._turn:
-            then, kept = self._kept.get(language, (0.0, None))
-            if kept is None or time.monotonic() - then > _FRESH:
+            until, kept = self._kept.get(language, (0.0, None))
+            begun = time.monotonic()
+            if kept is None or begun > until:
                 kept = numbers(rubric, _ratings(store, rubric), language)
-                self._kept[language] = (time.monotonic(), kept)
+                took = time.monotonic() - begun
+                until = begun + max(self._fresh, _SHARE * took if self._fresh else 0)
+                self._kept[language] = (until, kept)
             return kept
 
 

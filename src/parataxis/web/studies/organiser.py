@@ -60,7 +60,9 @@ def login_form(request: Request, site: SiteDep) -> Response:
 def _login_page(request: Request, site: Site, problem: str, status: int = 200) -> HTMLResponse:
     """The form, in a session of its own: nobody can be logged in from another site."""
     holder = Response()
-    session = keep_session(request, holder, "organiser", VISITOR)
+    session = session_of(request, site, "organiser")
+    if session is None:  # else a login form in another tab would be out of date
+        session = keep_session(request, holder, "organiser", VISITOR)
     answer = page(
         request,
         "login.html",
@@ -69,7 +71,8 @@ def _login_page(request: Request, site: Site, problem: str, status: int = 200) -
         problem=problem,
         is_set=site.settings.secrets.password_hash is not None,
     )
-    answer.headers["set-cookie"] = holder.headers["set-cookie"]
+    if "set-cookie" in holder.headers:
+        answer.headers["set-cookie"] = holder.headers["set-cookie"]
     return answer
 
 

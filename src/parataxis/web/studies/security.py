@@ -9,26 +9,28 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard", "Throttle", "add_headers"]
+__all__ = ["Guard", "Throttle", "add_headers", "allow_frame"]
 
-_POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "manifest-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    ]
-)
+_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+
+def _policy(**changes: str) -> str:
+    named = {name.replace("_", "-"): value for name, value in changes.items()}
+    return "; ".join(f"{name} {value}" for name, value in (_POLICY | named).items())
+
 
 _HEADERS = {
-    "content-security-policy": _POLICY,
+    "content-security-policy": _policy(),
     "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cross-origin-opener-policy": "same-origin",
@@ -92,6 +94,11 @@ def add_headers(headers: MutableHeaders, path: str, *, secure: bool) -> None:
         headers.setdefault("strict-transport-security", _SECURE)
     if not path.startswith(_STATIC):
         headers.setdefault("cache-control", "no-store")
+
+
+def allow_frame(headers: MutableHeaders, where: str) -> None:
+    """Let a page without a session be shown in a frame of another site, and send its form there."""
+    headers["content-security-policy"] = _policy(frame_ancestors=where, form_action=where)
 
 
 class Throttle:

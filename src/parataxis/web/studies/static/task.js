@@ -90,7 +90,6 @@
     const mine = ++latest;
     const draft = { answers: answers(), seconds: time() };
     try { sessionStorage.setItem(shelf, JSON.stringify(draft.answers)); } catch { /* the server has it soon */ }
-    say(data.saving);
     try {
       const answer = await send("PUT", "/draft", draft, { keepalive: true });
       if (!answer.ok) throw new Error(String(answer.status));
@@ -107,6 +106,7 @@
 
   const changed = () => {
     isDirty = true;
+    if (state?.dataset.tone === "good") say("");
     clearTimeout(timer);
     timer = setTimeout(save, 700);
   };
