@@ -77,6 +77,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--think", type=float, default=4.0, help="seconds that a rater takes for an item (mean)"
     )
+    parser.add_argument("--arrive", type=float, default=20.0, help="seconds in which all come")
     parser.add_argument("--kills", type=int, default=1, help="of a server, with kill -9")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
@@ -195,10 +196,10 @@ class Browser:
         """Ask any of the servers, as a balancer of load would choose; ConnectionError where it is
         away, or goes away before it has answered."""
         port = self._chance.choice(self._servers).port
-        kept = self._open.pop(port, None)
+        request = self._request(method, path, body, headers)
         try:
-            reader, writer = kept or await asyncio.open_connection("127.0.0.1", port)
-            writer.write(self._request(method, path, body, headers))
+            reader, writer = await self._connection(port)
+            writer.write(request)
             answer = await _answer(reader)
         except (OSError, EOFError, ValueError) as error:
             raise ConnectionError(str(error)) from error
@@ -207,6 +208,13 @@ class Browser:
             name, _, value = cookie.partition(";")[0].partition("=")
             self._cookies[name] = value
         return answer
+
+    async def _connection(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """The one that is kept, unless the server has closed it for being idle, or a new one."""
+        kept = self._open.pop(port, None)
+        if kept is not None and not kept[0].at_eof() and not kept[1].is_closing():
+            return kept
+        return await asyncio.open_connection("127.0.0.1", port)
 
     def _request(self, method: str, path: str, body: str, headers: dict[str, str]) -> bytes:
         content = body.encode()
@@ -268,7 +276,7 @@ class Day:
 
     async def _work(self, person: str, link: str, chance: random.Random) -> None:
         browser = Browser(self.servers, chance)
-        await asyncio.sleep(chance.uniform(0, self.options.think))
+        await asyncio.sleep(chance.uniform(0, self.options.arrive))
         await self._ask(browser, "come in", "GET", link)
         page = await self._ask(browser, "other pages", "GET", "/consent")
         form = f"csrf={_csrf(page)}&agree=yes"

@@ -17,6 +17,7 @@ from parataxis.studies.rubric import Rubric
 from parataxis.studies.store import NotYoursError, Store
 from parataxis.studies.study import Study
 from parataxis.web.studies import api, arrival, organiser, tasks
+from parataxis.web.studies.answers import clean
 from parataxis.web.studies.api import Problem, ProblemsError
 from parataxis.web.studies.dashboard import Counter
 from parataxis.web.studies.security import Guard, Throttle, add_headers
@@ -47,6 +48,7 @@ def make_app(store: Store, study: Study, rubric: Rubric, settings: Settings) -> 
         docs_url=None,  # its page needs scripts of another host
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        redirect_slashes=False,  # such a redirect goes to whatever host the request names
         lifespan=_lifespan,
     )
     app.state.site = Site(
@@ -87,7 +89,8 @@ def _answer(
 ) -> Response:
     """The refusal, as JSON or as a page, by who asks."""
     if _is_api(request):
-        body = Problem(detail=detail, problems=problems or {})
+        told = {clean(name): problem for name, problem in (problems or {}).items()}
+        body = Problem(detail=detail, problems=told)
         return JSONResponse(body.model_dump(), status)
     return page(request, "message.html", status=status, title=title, body=f"{title}-text")
 
