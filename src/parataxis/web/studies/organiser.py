@@ -114,6 +114,7 @@ def logout(request: Request, form: OrganiserForm) -> Response:
 
 
 @router.get("", response_class=HTMLResponse)
+@router.get("/", response_class=HTMLResponse)
 def dashboard(
     request: Request, site: SiteDep, session: OrganiserDep, language: LanguageDep
 ) -> Response:

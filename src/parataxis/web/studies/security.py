@@ -1,5 +1,6 @@
 """What holds for every request: headers, a limit on what is sent, and a limit on how often."""
 
+import re
 import threading
 import time
 from collections import defaultdict, deque
@@ -76,7 +77,7 @@ class Guard:
 
         try:
             declared = Headers(scope=scope).get("content-length", "0")
-            if not declared.isdecimal() or int(declared) > self._largest:
+            if not re.fullmatch("[0-9]{1,12}", declared) or int(declared) > self._largest:
                 raise _TooLargeError
             await self._app(scope, counted, guarded)
         except _TooLargeError:
