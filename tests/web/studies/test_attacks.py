@@ -268,3 +268,32 @@ def test_attacks_a_writer_cannot_rate_and_nobody_sees_who_wrote(serve: Any) -> N
     answers = {"answers": {"sensical": 5}}
     assert visitor.api("GET", f"/tasks/{slot}").status_code == 404
     assert visitor.api("POST", f"/tasks/{slot}/submission", answers, token).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("back", "expected"),
+    [
+        ("https://workersandbox.mturk.com", "https://workersandbox.mturk.com/mturk/externalSubmit"),
+        ("https://evil.example\\.mturk.com", None),
+        ("https://evil.example/.mturk.com", None),
+        ("https://evil.example#.mturk.com", None),
+        ("https://www.mturk.com@evil.example", None),
+        ("https://evilmturk.com", None),
+        ("http://www.mturk.com", None),
+        ("javascript://www.mturk.com/%0aalert(1)", None),
+        ("https://[", None),
+    ],
+)
+def test_attacks_the_code_of_a_panel_goes_to_the_panel_only(
+    serve: Any, back: str, expected: str | None
+) -> None:
+    client = serve(panel={"completion_code": "C0DE"}).visitor().client
+    answer = client.get("/mturk", params={"assignmentId": "A", "turkSubmitTo": back})
+    assert answer.status_code == 200
+    assert re.findall(r'<form method="post" action="([^"]*)"', answer.text) == (
+        [expected] if expected else []
+    )
+    assert "C0DE" not in answer.text
+    policy = answer.headers["content-security-policy"]
+    assert "form-action https://*.mturk.com;" in policy + ";"
+    assert "script-src 'self'" in policy

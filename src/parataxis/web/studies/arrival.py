@@ -1,5 +1,6 @@
 """How people come in, what they are told and asked first, and how they leave."""
 
+import re
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request
@@ -97,7 +98,9 @@ def _turk_host(url: str) -> str:
         host = parts.hostname or ""
     except ValueError:
         return ""
-    return host if parts.scheme == "https" and f".{host}".endswith(".mturk.com") else ""
+    # Nothing but names and dots: browsers take a backslash for the end of the host.
+    is_theirs = re.fullmatch(r"([a-z0-9-]+\.)*mturk\.com", host) is not None
+    return host if parts.scheme == "https" and is_theirs else ""
 
 
 def _welcome(request: Request, site: Site, person: Person) -> Response:
