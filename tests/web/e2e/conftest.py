@@ -11,8 +11,11 @@ from urllib.parse import urlsplit
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra [study]")
-uvicorn = pytest.importorskip("uvicorn", reason="needs the extra [study]")
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+pytest.importorskip("uvicorn", reason="needs the extra [study]")
+pytest.importorskip("playwright", reason="needs playwright")
+
+import uvicorn
+from playwright import sync_api
 
 from parataxis.studies.items import read_items
 from parataxis.studies.rubric import load_rubric

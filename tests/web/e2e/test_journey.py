@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -144,7 +145,7 @@ def _invited(page: Any, hand: Any, **names: list[str]) -> dict[str, str]:
         hand.press(page.get_by_test_id("invite"))
         page.get_by_test_id("notice").wait_for()
     links = {}
-    for name in sum(names.values(), []):
+    for name in chain(*names.values()):
         hand.press(page.get_by_role("link", name=name, exact=True))
         links[name] = page.get_by_test_id("link").inner_text()
         hand.press(page.get_by_test_id("nav-people"))
