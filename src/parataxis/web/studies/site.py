@@ -1,12 +1,13 @@
 """What the routes share: the study, who asks, in which language, and how a page is made."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from parataxis.studies.rubric import Rubric
 from parataxis.studies.store import Store
@@ -31,6 +32,7 @@ __all__ = [
     "Site",
     "SiteDep",
     "keep_session",
+    "language_of",
     "page",
     "redirect",
     "set_cookie",
@@ -71,6 +73,22 @@ class Site:
     templates: Environment
     logins: Throttle
     arrivals: Throttle
+    _examples: dict[str, dict[str, Markup]] = field(default_factory=dict)
+
+    def examples(self, language: str) -> dict[str, Markup]:
+        """The examples of each question that has some, as HTML: they are on every page of a rater
+        and never change, so they are made once."""
+        if language not in self._examples:
+            macros: Any = self.templates.get_template("macros.html").module
+            texts = interface(language)
+            self._examples[language] = {
+                question.id: macros.examples(
+                    texts, lambda text: in_language(text, language), question.examples
+                )
+                for question in self.rubric.questions
+                if question.examples
+            }
+        return self._examples[language]
 
     @property
     def languages(self) -> list[str]:

@@ -22,6 +22,7 @@ from parataxis.web.studies.site import (
     PersonForm,
     Site,
     SiteDep,
+    language_of,
     page,
     redirect,
 )
@@ -162,6 +163,7 @@ def _task_page(
         asked={question.id for question in asked},
         fixed=fixed,
         shown=shown,
+        examples=site.examples(language_of(request, site)),
     )
 
 
