@@ -45,7 +45,7 @@ SHORT, LONG = 27, 45
 WHOLE_SHORT, WHOLE_LONG = 0.1, 0.5
 """A source is left whole where that is at least so likely; in between, the line is straight."""
 
-WHOLE_CLEAR = 0.8
+WHOLE_CLEAR = 0.5
 """The least that this may be where the likeliest rewrite is a clear one."""
 
 POSSIBLE, SURE = 0.15, 0.4
