@@ -1,5 +1,6 @@
 """Writers and raters, from their link to the last page, with a browser that runs no script."""
 
+import re
 from typing import Any
 
 import pytest
@@ -351,3 +352,32 @@ def test_people_an_external_question_of_mechanical_turk(serve: Any) -> None:
 def test_people_the_code_is_sent_to_mechanical_turk_only(serve: Any, target: str) -> None:
     page = serve(panel={}).visitor().get(f"/mturk?assignmentId=a&turkSubmitTo={target}")
     assert "<form" not in page.text
+
+
+def test_people_a_study_below_a_path(serve: Any) -> None:
+    served = serve(consent="Yes?", rate={"raters": 1})
+    (person,) = served.store.invite(1)
+    visitor = served.visitor(root_path="/pilot")
+    visitor.get(f"/pilot/join/{served.token_of(person.id)}")
+    assert visitor.path == "/pilot/consent"
+    visitor.post(agree="yes")
+    assert visitor.path == "/pilot/instructions"
+    visitor.get("/pilot/task")
+    while visitor.path.startswith("/pilot/task/"):
+        assert not re.search(r'(?:href|src|action|data-api)="/(?!pilot/)', visitor.page.text)
+        visitor.send(visitor.path, GOOD)
+    assert visitor.path == "/pilot/status"
+    assert len(served.store.export_ratings()) == 3
+    assert visitor.get("/pilot/static/study.css").status_code == 200
+    assert visitor.get("/pilot/api/progress").json()["rated"] == 3
+    assert visitor.get("/pilot/api/nowhere").json()["detail"] == "Not Found"
+    assert visitor.get("/pilot/organiser").url.path == "/pilot/organiser/login"
+
+
+def test_people_a_study_in_one_language_offers_no_other(serve: Any) -> None:
+    served = serve(languages=["es"], items="items.jsonl")
+    _, visitor = served.person()
+    assert "Instrucciones" in visitor.page.text
+    assert "language-en" not in visitor.page.text
+    visitor.get("/language/en?back=/instructions")
+    assert "Instrucciones" in visitor.page.text

@@ -199,6 +199,7 @@ def page(
         study=site.study,
         root=request.scope.get("root_path", ""),
         here=request.url.path,
+        back=f"{request.url.path}?{request.url.query}".rstrip("?"),
         csrf=site.signing.csrf(session) if session else "",
         notice=_notice(request, texts),
         **values,
