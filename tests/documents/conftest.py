@@ -1,9 +1,11 @@
 """A rewrite of any sentence, without a model."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from parataxis.documents.markup import MarkupDocument
 from parataxis.rewrite.record import Rewrite
 
 
@@ -23,3 +25,22 @@ def rewrite(sentence: str) -> Rewrite:
 @pytest.fixture(scope="session")
 def cut() -> Callable[[str], Rewrite]:
     return rewrite
+
+
+def show(document: MarkupDocument, rewrites: Sequence[Rewrite] | None = None) -> str:
+    """What a reader sees, without white space, with rewrites in the place of their sources."""
+    parts: list[str] = []
+    made = iter(rewrites or [])
+    for block in document.blocks:
+        end = 0
+        for sentence in block.sentences() if rewrites else ():
+            parts += [block.text[end : sentence.start], *next(made).simple]
+            end = sentence.end
+        parts.append(block.text[end:])
+    # The words that stand for code are numbered, so a second copy has another number.
+    return re.sub("X[a-z]", "X", "".join("".join(parts).split()))
+
+
+@pytest.fixture(scope="session")
+def shown() -> Callable[..., str]:
+    return show

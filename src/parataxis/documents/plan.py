@@ -206,19 +206,17 @@ def _likes(
     source: Sequence[_Unit], simple: Sequence[Piece], whole: Sequence[Range]
 ) -> list[int | None]:
     """For each piece of the rewrite the place in the source whose formatting it takes: a word that
-    of its source, an inserted word that of the word before it, a space that of the same space of
-    the source. Other spaces and marks look like their neighbours."""
+    of its source, a space that of the same space of the source. Marks, inserted words and other
+    spaces look like their neighbours."""
     end = source[-1].end
     likes: list[int | None] = []
     for index, piece in enumerate(simple):
         if piece.text.isspace():
             likes.append(_same_space(source, simple[max(0, index - 1) : index + 2]))
-        elif not any(map(str.isalnum, piece.text)):
-            likes.append(None)
-        elif piece.source:
+        elif piece.source and any(map(str.isalnum, piece.text)):
             likes.append(_outside(piece.source[0], whole, end))
         else:
-            likes.append(next((like for like in reversed(likes) if like is not None), None))
+            likes.append(None)
     return likes
 
 

@@ -204,9 +204,9 @@ def _runs(paragraph: Paragraph, plan: Plan, parts: Sequence[tuple[int, New]]) ->
 
 
 def _format(paragraph: Paragraph, plan: Plan, index: int) -> "Node | None":
-    """The w:rPr of a new part: that of the letter that it is like. A space has the plainest of
-    those of its neighbours and of the space that its right one had before: beside an underlined
-    word it is not underlined."""
+    """The w:rPr of a new part: that of the letter that it is like, or else the plainest of those
+    of its neighbours and of the space that the right one had before it. So what is put in beside
+    an underlined word is not underlined, but between two of them it is."""
     own = _like(plan[index])
     if own is not None:
         return _properties(paragraph.letters[own])
