@@ -79,6 +79,13 @@ def test_plan_is_none_where_something_must_stay_and_cannot() -> None:
     assert make_plan(moved, pinned=both) is None
 
 
+def test_plan_keeps_part_of_what_is_commented_on() -> None:
+    source = "Ann, who sang, left."
+    made = rewrite(source, "Ann left.", "She was loud.")
+    assert make_plan(made, partly=[(0, source.index(" sang"))]) is not None
+    assert make_plan(made, partly=[(source.index("who"), source.index(", left"))]) is None
+
+
 def test_plan_words_of_code_come_only_as_they_are() -> None:
     source = "Run x, which reads y."
     made = rewrite(source, "Run x.", "It reads y.", "X is fast.")

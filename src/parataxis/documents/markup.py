@@ -124,7 +124,9 @@ class Block:
                 whole.append((places[0], places[-1] + 1))
         verbatim = _verbatim(start, cells)
         pinned = [i for i, cell in enumerate(cells, start) if cell.tails]
-        return Sentence(text, start, end, whole + verbatim, pinned, verbatim, obstacle)
+        return Sentence(
+            text, start, end, whole + verbatim, pinned, verbatim=verbatim, obstacle=obstacle
+        )
 
     def _home(self, start: int, end: int) -> Chain:
         """The markup that is around the whole sentence."""

@@ -52,12 +52,14 @@ def make_plan(
     *,
     whole: Sequence[Range] = (),
     pinned: Sequence[int] = (),
+    partly: Sequence[Range] = (),
     verbatim: Sequence[Range] = (),
 ) -> Plan | None:
     """The plan of a rewrite, or None where there is none.
 
     ``whole`` are stretches that must stay as they are, in one piece; ``pinned`` are places in the
-    source whose unit must stay. Of ``verbatim`` stretches, no word may come in another form.
+    source whose unit must stay; of each ``partly`` stretch, some word must stay. Of ``verbatim``
+    stretches, no word may come in another form.
 
     >>> rewrite = Rewrite(source="Ann, who sang, left.", simple=["Ann left.", "Ann sang."],
     ...     splitter="mine")
@@ -73,6 +75,9 @@ def make_plan(
     must = _musts(source, whole, pinned)
     pairs = _align(source, simple, must)
     if not must <= pairs.keys() or not all(_in_one_piece(source, span, pairs) for span in whole):
+        return None
+    words = {index for index in pairs if not source[index].is_space}
+    if not all(words & _within(source, span) for span in partly):
         return None
     return _parts(source, simple, pairs, whole)
 
@@ -100,13 +105,13 @@ def _after(number: int, sentence: Sequence[Piece]) -> list[Piece]:
     return [Piece(" "), *sentence] if number else list(sentence)
 
 
+def _within(source: Sequence[_Unit], span: Range) -> set[int]:
+    return {i for i, unit in enumerate(source) if unit.start < span[1] and span[0] < unit.end}
+
+
 def _musts(source: Sequence[_Unit], whole: Sequence[Range], pinned: Sequence[int]) -> set[int]:
-    return {
-        index
-        for index, unit in enumerate(source)
-        if any(unit.start < end and start < unit.end for start, end in whole)
-        or any(unit.start <= place < unit.end for place in pinned)
-    }
+    spans = [*whole, *((place, place + 1) for place in pinned)]
+    return {index for span in spans for index in _within(source, span)}
 
 
 def _is_altered(piece: Piece, source: str, verbatim: Sequence[Range]) -> bool:
@@ -116,7 +121,7 @@ def _is_altered(piece: Piece, source: str, verbatim: Sequence[Range]) -> bool:
 
 
 def _in_one_piece(source: Sequence[_Unit], span: Range, pairs: dict[int, int]) -> bool:
-    inside = [i for i, unit in enumerate(source) if unit.start < span[1] and span[0] < unit.end]
+    inside = sorted(_within(source, span))
     return all(pairs[after] == pairs[before] + 1 for before, after in pairwise(inside))
 
 

@@ -18,8 +18,8 @@ MOVES = "a link, a note, a field or the like that would have to move"
 class Sentence:
     """A sentence that stands at ``start`` to ``end`` of the characters of its block.
 
-    ``text`` is the sentence on one line, as a splitter gets it. ``whole``, ``pinned`` and
-    ``verbatim`` are those of :func:`~parataxis.documents.plan.make_plan`, but as places in the
+    ``text`` is the sentence on one line, as a splitter gets it. ``whole``, ``pinned``, ``partly``
+    and ``verbatim`` are those of :func:`~parataxis.documents.plan.make_plan`, but as places in the
     block. ``obstacle`` says why it cannot be changed, where that is so.
     """
 
@@ -28,6 +28,7 @@ class Sentence:
     end: int
     whole: Sequence[Range] = ()
     pinned: Sequence[int] = ()
+    partly: Sequence[Range] = ()
     verbatim: Sequence[Range] = ()
     obstacle: str = ""
 
@@ -69,6 +70,7 @@ def plan_sentence(sentence: Sentence, block: str, rewrite: Rewrite) -> Plan | No
         rewrite,
         whole=list(places.to_text(sentence.whole)),
         pinned=[start for start, _ in places.to_text((p, p + 1) for p in sentence.pinned)],
+        partly=list(places.to_text(sentence.partly)),
         verbatim=list(places.to_text(sentence.verbatim)),
     )
     if plan is None:

@@ -120,10 +120,10 @@ class Paragraph:
         home = self.home(start, end)
         whole = [*self._held(start, end, len(home)), *self._bookmarked(start, end)]
         pinned = [note for note in self.notes if start <= note < end]
-        for kind, first, last in self.ranges:
-            if kind == "comment":
-                pinned += [place for place in (first, last - 1) if start <= place < end]
-        return Sentence(span.text, start, end, whole, pinned, (), self._obstacle(start, end, home))
+        comments = [(first, last) for kind, first, last in self.ranges if kind == "comment"]
+        partly = [c for c in comments if c[0] < end and start < c[1]]
+        obstacle = self._obstacle(start, end, home)
+        return Sentence(span.text, start, end, whole, pinned, partly, obstacle=obstacle)
 
     def _held(self, start: int, end: int, depth: int) -> Iterator[Range]:
         last: object = None
