@@ -55,6 +55,9 @@ def serve(
     if drawn:
         lines.append(f"The organiser's password is {drawn} (shown only now)")
     sys.stderr.write("".join(f"{line}.\n" for line in lines))
+    # A thread that writes to the database keeps others waiting; it should not itself wait for the
+    # interpreter for the usual 5 ms whenever it comes back from the disk.
+    sys.setswitchinterval(0.0005)
     with store:
         app = make_app(store, described, rubric, settings)
         # Addresses of requests hold personal links, so they are not logged.
