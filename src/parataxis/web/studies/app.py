@@ -51,7 +51,7 @@ def make_app(store: Store, study: Study, rubric: Rubric, settings: Settings) -> 
         redirect_slashes=False,  # such a redirect goes to whatever host the request names
         lifespan=_lifespan,
     )
-    app.state.site = Site(
+    site = Site(
         store=store,
         study=study,
         rubric=rubric,
@@ -61,7 +61,9 @@ def make_app(store: Store, study: Study, rubric: Rubric, settings: Settings) -> 
         logins=Throttle(5, 300, altogether=200),
         arrivals=Throttle(settings.arrivals_per_minute, 60),
     )
-    app.state.counter = Counter()
+    for language in site.languages:  # made now, as the first visitors come all at once
+        site.examples(language)
+    app.state.site, app.state.counter = site, Counter()
     for module in (arrival, tasks, api, organiser):
         app.include_router(module.router)
     app.mount("/static", StaticFiles(packages=[("parataxis.web.studies", "static")]), "static")

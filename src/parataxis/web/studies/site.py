@@ -97,14 +97,21 @@ class Site:
 
 
 def make_templates() -> Environment:
-    """The templates. Whatever they are given is shown as text, never as HTML."""
-    return Environment(
+    """The templates. Whatever they are given is shown as text, never as HTML.
+
+    They are compiled here: else the first visitors, all at once, would each do it.
+    """
+    made = Environment(
         loader=PackageLoader("parataxis.web.studies"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
     )
+    for name in made.list_templates():
+        made.get_template(name)
+    return made
 
 
 async def _site(request: Request) -> Site:
