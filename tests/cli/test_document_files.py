@@ -112,6 +112,15 @@ def test_document_files_errors(
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_document_files_too_large(run: Run) -> None:
+    Path("a.html").write_bytes(b"<p>" + b"a" * (8 << 20))
+    done = split(run, "a.html", "-o", "b.html")
+    assert (done.code, done.err) == (
+        2,
+        "parataxis: a.html is too large: such a document has at most 8 MB.\n",
+    )
+
+
 def test_document_files_a_failure_leaves_what_was_there(
     run: Run, contract: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,10 @@ def split(cut: Cut) -> Split:
             'The <span class="x">old</span> man sang.',
         ),
         (
+            "<a href=x>The <b>man</b>, who sang, left.</a>",
+            "<a href=x>The <b>man</b> left. The <b>man</b> sang.</a>",
+        ),
+        (
             "<p>Run <code>a; <b>b</b></code>, who sang, now.",
             "<p>Run <code>a; <b>b</b></code> now. Run <code>a; <b>b</b></code> sang.",
         ),

@@ -15,8 +15,9 @@ from parataxis.rewrite.jsonl import SourceLine
 
 __all__ = ["find_document", "split_file"]
 
-_LARGEST = 256 << 20
-"""Bytes of a file that is read as a whole."""
+_LARGEST = {Kind.WORD: 256 << 20, Kind.MARKDOWN: 8 << 20, Kind.HTML: 8 << 20}
+"""Bytes of a file that is read as a whole; text, character by character, takes some hundred times
+as much memory."""
 
 
 def find_document(
@@ -53,8 +54,9 @@ def split_file(path: Path, output: Path, task: Task, *, jobs: int, tracked: bool
     """Split the sentences of a document; the output appears whole or not at all. Says on standard
     error how many sentences had to be left alone."""
     require_other_file(output, path)
-    if path.stat().st_size > _LARGEST:
-        raise InputError(f"{path} is too large: a document has at most {_LARGEST >> 20} MB.")
+    limit = _LARGEST[kind_of(path) or Kind.WORD]
+    if path.stat().st_size > limit:
+        raise InputError(f"{path} is too large: such a document has at most {limit >> 20} MB.")
     document = open_document(path.read_bytes(), str(path))
     sentences = document.sentences
     task.load()

@@ -88,9 +88,10 @@ class DocxDocument:
         from lxml.etree import tostring
 
         root = self._tree(part)
-        for number, paragraph in enumerate(list(Story(root).paragraphs())):
-            if number in revisions:
-                revise(paragraph, revisions[number], tracking)
+        read = enumerate(Story(root).paragraphs())
+        changed = [(paragraph, revisions[n]) for n, paragraph in read if n in revisions]
+        for paragraph, own in changed:  # after all was read: a story must not change meanwhile
+            revise(paragraph, own, tracking)
         return tostring(root.getroottree(), xml_declaration=True, encoding="UTF-8", standalone=True)
 
     def _tracking(self, date: datetime | None) -> Tracking:

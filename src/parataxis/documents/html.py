@@ -164,7 +164,7 @@ class _Reader(HTMLParser):
 
     def _tail(self, start: int, end: int) -> None:
         if self._cells:
-            self._cells[-1].tails.append(Tail(self._text[start:end], self._chain, end))
+            self._cells[-1].tails += (Tail(self._text[start:end], self._chain, end),)
 
     def _close(self, tag: str, raw: str, end: int) -> None:
         if not self._names or self._names[-1] != tag:

@@ -139,7 +139,7 @@ class _Reader:
 
     def _tail(self, raw: str) -> None:
         end = self.place(self.cursor - 1) + 1
-        self.cells[-1].tails.append(Tail(raw, self._chain, end))
+        self.cells[-1].tails += (Tail(raw, self._chain, end),)
 
     def _add(self, chars: str, raw: str, obstacle: str = "") -> None:
         """Cells for some characters, the first of which stands for all of the raw text."""
@@ -228,6 +228,6 @@ def _with_notes(cells: list[Cell]) -> list[Cell]:
         end = match.start()
         if kept and not any(cell.chain != note[0].chain or cell.obstacle for cell in note):
             raw = "".join(cell.raw for cell in note)
-            kept[-1].tails.append(Tail(raw, note[0].chain, note[-1].end))
+            kept[-1].tails += (Tail(raw, note[0].chain, note[-1].end),)
             end = match.end()
     return kept + cells[end:]

@@ -5,7 +5,7 @@ and written again, each word with the markup that its source had.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, takewhile
 from typing import NamedTuple
@@ -56,7 +56,7 @@ class Tail(NamedTuple):
     end: int
 
 
-@dataclass
+@dataclass(slots=True)
 class Cell:
     """A character of the text, with what stands for it in the document from ``start`` to ``end``.
 
@@ -68,7 +68,7 @@ class Cell:
     chain: Chain
     start: int
     end: int
-    tails: list[Tail] = field(default_factory=list)
+    tails: tuple[Tail, ...] = ()
     obstacle: str = ""
     verbatim: int | None = None
 
@@ -112,7 +112,7 @@ class Block:
 
     def _sentence(self, start: int, end: int, text: str) -> Sentence:
         cells = self.cells[start:end]
-        depth = len(self._home(start, end))
+        depth = len(_common(cells[0].chain, cells[-1].chain))
         inner = list(dict.fromkeys(e for cell in cells for e in cell.chain[depth:]))
         obstacle = next((cell.obstacle for cell in cells if cell.obstacle), "")
         if not all(self._is_inside(element, start, end) for element in inner):
@@ -128,9 +128,9 @@ class Block:
             text, start, end, whole + verbatim, pinned, verbatim=verbatim, obstacle=obstacle
         )
 
-    def _home(self, start: int, end: int) -> Chain:
-        """The markup that is around the whole sentence."""
-        return _common(self.cells[start].chain, self.cells[end - 1].chain)
+    def _depth(self, sentence: Sentence) -> int:
+        """How many elements are around the whole sentence."""
+        return len(_common(self.cells[sentence.start].chain, self.cells[sentence.end - 1].chain))
 
     def _is_inside(self, element: Element, start: int, end: int) -> bool:
         begins = start == 0 or element.start >= self.cells[start - 1].end
@@ -139,7 +139,7 @@ class Block:
     def region(self, sentence: Sentence) -> Range:
         """Where the sentence stands in the document, with the markup that is only its own."""
         first, last = self.cells[sentence.start], self.cells[sentence.end - 1]
-        depth = len(self._home(sentence.start, sentence.end))
+        depth = self._depth(sentence)
         start = min([first.start, *(element.start for element in first.chain[depth:])])
         ends = [element.end for element in last.chain[depth:]]
         end = max([last.end, *ends, *(tail.end for tail in last.tails)])
@@ -147,10 +147,10 @@ class Block:
 
     def write(self, sentence: Sentence, plan: Plan, escape: Callable[[str], str]) -> str:
         """The sentence as its plan has it, with its markup."""
-        depth = len(self._home(sentence.start, sentence.end))
+        depth = self._depth(sentence)
         parts: list[str] = []
         is_open: Chain = ()
-        for item in self._items(plan, escape):
+        for item in self._items(sentence, plan, escape):
             common = len(_common(is_open, item.chain[depth:]))
             parts += [element.closing for element in reversed(is_open[common:])]
             is_open = item.chain[depth:]
@@ -159,19 +159,20 @@ class Block:
         parts += [element.closing for element in reversed(is_open)]
         return "".join(parts)
 
-    def expected(self, plan: Plan) -> list[Sign]:
+    def expected(self, sentence: Sentence, plan: Plan) -> list[Sign]:
         """What a plan results in, as :func:`signature` has it."""
         return [
             (sign, [element.opening for element in item.chain])
-            for item in self._items(plan, str)
+            for item in self._items(sentence, plan, str)
             for sign in item.signs
         ]
 
-    def _items(self, plan: Plan, escape: Callable[[str], str]) -> list[_Item]:
+    def _items(self, sentence: Sentence, plan: Plan, escape: Callable[[str], str]) -> list[_Item]:
+        depth = self._depth(sentence)
         items: list[_Item | _Open] = []
         for part in plan:
             if isinstance(part, New):
-                items.append(self._new(part, escape))
+                items.append(self._new(part, depth, escape))
                 continue
             for cell in self.cells[part.start : part.end]:
                 signs = [sign for sign, _ in signature([cell])]
@@ -180,14 +181,15 @@ class Block:
                 items += [_Item(tail.raw, [], tail.chain) for tail in cell.tails]
         return _closed(items)
 
-    def _new(self, new: New, escape: Callable[[str], str]) -> _Item | _Open:
+    def _new(self, new: New, depth: int, escape: Callable[[str], str]) -> _Item | _Open:
         copied = self.cells[slice(*new.copied)] if new.copied else ()
         raw = "".join(cell.raw for cell in copied) or escape(new.text)
         signs = [sign for sign, _ in signature(copied)] or [c for c in new.text if not c.isspace()]
         if new.like is None:
             return _Open(raw, signs)
-        chain = tuple(e for e in self.cells[new.like].chain if e.is_formatting)
-        return _Item(raw, signs, chain)
+        chain = self.cells[new.like].chain
+        own = tuple(element for element in chain[depth:] if element.is_formatting)
+        return _Item(raw, signs, chain[:depth] + own)
 
 
 def signature(cells: Iterable[Cell]) -> list[Sign]:
@@ -305,7 +307,7 @@ class MarkupDocument:
             for change in changes:
                 if change.block == number:
                     found += signature(block.cells[end : change.sentence.start])
-                    found += block.expected(change.plan)
+                    found += block.expected(change.sentence, change.plan)
                     end = change.sentence.end
             wanted.append(found + signature(block.cells[end:]))
         return wanted

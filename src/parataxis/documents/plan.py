@@ -188,6 +188,7 @@ def _parts(
 ) -> Plan:
     kept_as = {piece: unit for unit, piece in pairs.items()}
     likes = _likes(source, simple, whole)
+    texts = {(unit.start, unit.end): unit.text for unit in source}
     plan: Plan = []
     for index, piece in enumerate(simple):
         last = plan[-1] if plan else None
@@ -198,13 +199,9 @@ def _parts(
             else:
                 plan.append(Kept(unit.start, unit.end))
         else:
-            plan.append(New(piece.text, likes[index], _copied(source, piece)))
+            is_copy = piece.source is not None and texts.get(piece.source) == piece.text
+            plan.append(New(piece.text, likes[index], piece.source if is_copy else None))
     return plan
-
-
-def _copied(source: Sequence[_Unit], piece: Piece) -> Range | None:
-    spans = {(unit.start, unit.end): unit.text for unit in source}
-    return piece.source if piece.source and spans.get(piece.source) == piece.text else None
 
 
 def _likes(

@@ -179,7 +179,8 @@ def _is_locked(node: "Node") -> bool:
     if properties is None:
         return False
     lock = properties.find(w("lock"))
-    is_closed = lock is not None and "ontent" in lock.get(w("val"), "")
+    # "sdtLocked" only says that the control itself cannot be deleted.
+    is_closed = lock is not None and lock.get(w("val")) in ("contentLocked", "sdtContentLocked")
     names = "dataBinding showingPlcHdr dropDownList comboBox date picture"
     return is_closed or any(properties.find(name) is not None for name in _names(names))
 
