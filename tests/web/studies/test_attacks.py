@@ -239,9 +239,6 @@ def test_attacks_a_changed_cookie_or_link_is_none(serve: Any) -> None:
         for kind, signed in (("person", cookie), ("link", link)):
             at = place % len(signed)
             changed = signed[:at] + letter + signed[at + 1 :]
-            # The last letter of base64 holds bits that say nothing.
-            if changed.rstrip("=")[:-1] == signed[:-1]:
-                continue
             found = (
                 served.signing.session("person", changed)
                 if kind == "person"
