@@ -1,6 +1,7 @@
 """`parataxis study create`, `password`, `invite`, `serve` and `export`: a study in its database."""
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -162,8 +163,18 @@ def test_study_serve_makes_what_is_missing_and_takes_over_changes(
     assert seen[0]["access_log"] is False
     assert seen[0]["root_path"] == "/pilot"
     pilot.write_text(pilot.read_text() + "consent: Yes?\n")
-    assert main(["study", "serve", str(pilot)]) == 0
+    assert main(["study", "serve", str(pilot), "--port", "8123"]) == 0
     assert "password" not in capsys.readouterr().err
     with Store.open(str(pilot.with_suffix(".db"))) as store:
         assert store.study.consent == "Yes?"
         assert len(store.export_items()) == 3
+
+
+def test_study_serve_tells_that_a_port_is_taken_before_it_makes_anything(
+    pilot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["study", "serve", str(pilot), "--port", port]) == 2
+    assert f"Nothing can be served at 127.0.0.1, port {port}: " in capsys.readouterr().err
+    assert not list(pilot.parent.glob("*.secrets"))

@@ -1,6 +1,7 @@
 """``parataxis study serve``: the pages of writers, raters and the organiser."""
 
 import secrets as random
+import socket
 import sys
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -43,6 +44,7 @@ def serve(
     base = (url or f"http://{host}:{port}").rstrip("/")
     if not base.startswith(("http://", "https://")):
         raise InputError(f'"{base}" is not the URL of a site: it begins with http:// or https://.')
+    _refuse_taken(host, port)
     path = secrets_path(study, database)
     store, described, rubric, _ = begin(study, database)
     kept = load_secrets(path)
@@ -69,3 +71,13 @@ def serve(
             log_level="warning",
             access_log=False,
         )
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """Tell that nothing can be served there before anything is made or shown."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"Nothing can be served at {host}, port {port}: {reason}.") from error
