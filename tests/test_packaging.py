@@ -76,6 +76,10 @@ def pip(*arguments: object) -> None:
         "parataxis/splitters/pointer/model/NOTICE",
         "parataxis/rewrite/assets/page.css",
         "parataxis/rewrite/assets/page.js",
+        "parataxis/studies/rubric/rubrics/six-criteria.yaml",
+        "parataxis/studies/platforms/assets/write.yaml",
+        "parataxis/web/studies/interface.yaml",
+        "parataxis/web/studies/templates/rate.html",
     ],
 )
 def test_packaging_wheel_contains(wheel: Path, name: str) -> None:

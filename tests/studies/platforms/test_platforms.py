@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("yaml", reason="needs the extra [study]")
+pytest.importorskip("sqlalchemy", reason="needs the extra [study]")
 
 from parataxis.cli.main import main
 from parataxis.rewrite.record import Rewrite
