@@ -83,12 +83,21 @@ def _without_versions(signature: str) -> str:
     return re.sub(r"\|sacrebleu:[^|]*", "", signature)
 
 
+_NEED = [
+    ("$ parataxis evaluate", "sacrebleu", "metrics"),
+    ("$ parataxis study create", "sqlalchemy", "study"),
+    (".docx", "lxml", "docx"),
+]
+"""Commands of the examples, and what they need."""
+
+
 @pytest.mark.skipif(not shutil.which("bash"), reason="the examples are written for bash")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_docs_console_examples_are_true(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    if "$ parataxis evaluate" in text:
-        pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+    for command, package, extra in _NEED:
+        if command in text:
+            pytest.importorskip(package, reason=f"needs the extra [{extra}]")
     assert with_real_outputs(text) == text
 
 
