@@ -59,7 +59,7 @@ def serve(
     sys.stderr.write("".join(f"{line}.\n" for line in lines))
     # A thread that writes to the database keeps others waiting; it should not itself wait for the
     # interpreter for the usual 5 ms whenever it comes back from the disk.
-    sys.setswitchinterval(0.0005)
+    sys.setswitchinterval(0.00005)
     with store:
         app = make_app(store, described, rubric, settings)
         # Addresses of requests hold personal links, so they are not logged.
