@@ -30,6 +30,7 @@ OLE = bytes.fromhex("d0cf11e0a1b11ae1")
         (OLE + b"\0" * 600, "is in the old .doc format; save it as .docx"),
         (OLE + "EncryptedPackage".encode("utf-16-le"), "is protected by a password"),
     ],
+    ids=["empty", "text", "cut off", "old format", "protected"],
 )
 def test_archive_other_files(data: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=f"^a.docx {reason}"):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra [study]")
-pytest.importorskip("httpx", reason="needs httpx")
+pytest.importorskip("httpx2", reason="needs httpx2, which [dev] has")
 
 from fastapi.testclient import TestClient
 
