@@ -12,6 +12,7 @@ import typer
 
 from parataxis.cli.evaluate import as_text, choose_metrics, write_report
 from parataxis.cli.folders import write_folder
+from parataxis.cli.options import AnalysedOption, MetricOption
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.corpora.choose import parse_corpus
@@ -93,14 +94,8 @@ def compare_datasets(
             "evaluate` takes them; several times.",
         ),
     ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", metavar="NAME", help="Only this metric; can be repeated."),
-    ] = None,
-    analysed: Annotated[
-        bool,
-        typer.Option("--analysed", help="Also the metrics that read every sentence: slower."),
-    ] = False,
+    metric: MetricOption = None,
+    analysed: AnalysedOption = False,
     trials: Annotated[
         int,
         typer.Option(min=0, help="Resampled corpora for intervals and tests; 0 leaves both out."),

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from parataxis.cli.options import MetricOption
 from parataxis.cli.tables import counted, plain_table
 from parataxis.cli.terminal import open_output
 from parataxis.errors import InputError
@@ -63,10 +64,7 @@ def correlate(
         list[str] | None,
         typer.Option("--criterion", metavar="NAME", help="Only this column; can be repeated."),
     ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", metavar="NAME", help="Only this metric; can be repeated."),
-    ] = None,
+    metric: MetricOption = None,
     references: Annotated[
         list[str] | None,
         typer.Option(

@@ -9,6 +9,7 @@ import typer
 
 from parataxis.cli.folders import write_folder
 from parataxis.cli.inputs import STDIN, named_file, resolve_inputs
+from parataxis.cli.options import AnalysedOption, MetricOption
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.corpora.example import Example
@@ -69,14 +70,8 @@ def evaluate(
             "brings its sources (see `parataxis corpus formats`), or JSON lines; several times.",
         ),
     ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", metavar="NAME", help="Only this metric; can be repeated."),
-    ] = None,
-    analysed: Annotated[
-        bool,
-        typer.Option("--analysed", help="Also the metrics that read every sentence: slower."),
-    ] = False,
+    metric: MetricOption = None,
+    analysed: AnalysedOption = False,
     output_format: Annotated[
         ReportFormat, typer.Option("--format", "-f", help="How the table is written.")
     ] = ReportFormat.TEXT,

@@ -6,7 +6,7 @@ import typer
 
 from parataxis.cli.units import InputFormat
 
-__all__ = ["InputFormatOption", "Inputs"]
+__all__ = ["AnalysedOption", "InputFormatOption", "Inputs", "MetricOption"]
 
 Inputs = Annotated[
     list[str] | None,
@@ -25,4 +25,13 @@ InputFormatOption = Annotated[
         help="text: running text. lines: a sentence on each line. tsv: the first column. "
         "jsonl: the field source or complex. auto: jsonl and tsv by the file's suffix, else text.",
     ),
+]
+
+MetricOption = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", metavar="NAME", help="Only this metric; can be repeated."),
+]
+
+AnalysedOption = Annotated[
+    bool, typer.Option("--analysed", help="Also the metrics that read every sentence: slower.")
 ]

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import read_rewrites
@@ -9,7 +12,31 @@ from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import Rating, read_ratings
 from parataxis.studies.rubric import Rubric, load_rubric
 
-__all__ = ["read_item_file", "read_rating_file", "rubric_of"]
+__all__ = [
+    "ItemsOption",
+    "RatingsOption",
+    "RubricOption",
+    "read_item_file",
+    "read_rating_file",
+    "rubric_of",
+]
+
+ItemsOption = Annotated[
+    Path, typer.Option("--items", "-i", help="The rewrites that were rated, as JSON lines.")
+]
+
+RatingsOption = Annotated[
+    Path, typer.Option("--ratings", "-r", help="The ratings of them, as JSON lines.")
+]
+
+RubricOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME | FILE",
+        show_default=False,
+        help="The rubric; else the one that the ratings name.",
+    ),
+]
 
 
 def read_item_file(path: Path) -> list[Rewrite]:

@@ -11,7 +11,14 @@ from typing import Annotated
 import typer
 
 from parataxis.cli.documents import document_text
-from parataxis.cli.study_files import read_item_file, read_rating_file, rubric_of
+from parataxis.cli.study_files import (
+    ItemsOption,
+    RatingsOption,
+    RubricOption,
+    read_item_file,
+    read_rating_file,
+    rubric_of,
+)
 from parataxis.corpora.files import write_files
 from parataxis.corpora.formats.benchmarks import WikiBM
 from parataxis.corpora.formats.jsonl import Jsonl
@@ -41,20 +48,9 @@ class Form(StrEnum):
 
 
 def report(
-    items: Annotated[
-        Path, typer.Option("--items", "-i", help="The rewrites that were rated, as JSON lines.")
-    ],
-    ratings: Annotated[
-        Path, typer.Option("--ratings", "-r", help="The ratings of them, as JSON lines.")
-    ],
-    rubric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME | FILE",
-            show_default=False,
-            help="The rubric; else the one that the ratings name.",
-        ),
-    ] = None,
+    items: ItemsOption,
+    ratings: RatingsOption,
+    rubric: RubricOption = None,
     expert: Annotated[
         Path | None,
         typer.Option(

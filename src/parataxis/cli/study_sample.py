@@ -7,7 +7,14 @@ from typing import Annotated
 import typer
 
 from parataxis.cli.study_database import DatabaseOption, open_study
-from parataxis.cli.study_files import read_item_file, read_rating_file, rubric_of
+from parataxis.cli.study_files import (
+    ItemsOption,
+    RatingsOption,
+    RubricOption,
+    read_item_file,
+    read_rating_file,
+    rubric_of,
+)
 from parataxis.cli.tables import counted
 from parataxis.cli.terminal import warn
 from parataxis.corpora.files import write_files
@@ -22,12 +29,8 @@ __all__ = ["sample"]
 
 
 def sample(
-    items: Annotated[
-        Path, typer.Option("--items", "-i", help="The rewrites that were rated, as JSON lines.")
-    ],
-    ratings: Annotated[
-        Path, typer.Option("--ratings", "-r", help="The ratings of them, as JSON lines.")
-    ],
+    items: ItemsOption,
+    ratings: RatingsOption,
     each: Annotated[
         int,
         typer.Option(min=1, help="So many of each system, benchmark and number of raters' yes."),
@@ -36,14 +39,7 @@ def sample(
         str | None,
         typer.Option(show_default=False, help="Else the rubric's first that is yes or no."),
     ] = None,
-    rubric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME | FILE",
-            show_default=False,
-            help="The rubric; else the one that the ratings name.",
-        ),
-    ] = None,
+    rubric: RubricOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 1,
     ask: Annotated[
         Path | None,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "draw_svg",
     "figures",
     "length_shares",
     "new_figure",
@@ -50,16 +51,16 @@ _STYLE: Any = {
 def figures(comparison: Comparison, metric: Metric | None) -> dict[str, str]:
     """Titles and pictures. ``metric`` is the one that is drawn by length of the source."""
     drawn: dict[str, str] = {
-        "Tokens of a simple sentence": _draw(lambda axes: _lengths(axes, comparison)),
-        "Sentences made of a source": _draw(lambda axes: _splits(axes, comparison)),
+        "Tokens of a simple sentence": draw_svg(lambda axes: _lengths(axes, comparison)),
+        "Sentences made of a source": draw_svg(lambda axes: _splits(axes, comparison)),
     }
     if metric is not None:
-        drawn[f"{metric.name} by length of the source"] = _draw(
+        drawn[f"{metric.name} by length of the source"] = draw_svg(
             lambda axes: _by_length(axes, comparison, metric)
         )
     for each in comparison.metrics:
         if each.name == "patterns":
-            drawn["Share of each pattern that was split, in percent"] = _draw(
+            drawn["Share of each pattern that was split, in percent"] = draw_svg(
                 lambda axes, each=each: _parts(axes, comparison, each)  # type: ignore[misc]
             )
     return drawn
@@ -76,8 +77,9 @@ def new_figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _draw(draw: "Callable[[Axes], None]") -> str:
-    figure = new_figure(7, 3)
+def draw_svg(draw: "Callable[[Axes], None]", height: float = 3) -> str:
+    """What ``draw`` puts on axes, in the style of all our figures, as SVG."""
+    figure = new_figure(7, height)
     import matplotlib as mpl
 
     with mpl.rc_context(_STYLE):
