@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from parataxis.corpora.files import read_lines
+from parataxis.corpora.protocol import Report
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import read_rewrites
 from parataxis.rewrite.record import Rewrite
@@ -41,10 +43,7 @@ RubricOption = Annotated[
 
 def read_item_file(path: Path) -> list[Rewrite]:
     """The rewrites in a file of JSON lines."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
+    lines = (line for _, line in read_lines(path, Report(strict=True)))
     return list(read_rewrites(lines, str(path)))
 
 

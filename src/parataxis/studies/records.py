@@ -5,13 +5,15 @@ The rewrites are records like any other (:class:`parataxis.rewrite.Rewrite`): ``
 names its item and its rater. Both travel as JSON lines, so that a report needs no database.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from parataxis.corpora.files import read_lines
+from parataxis.corpora.protocol import Report
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 
@@ -68,11 +70,7 @@ def is_identical(rewrite: Rewrite) -> bool:
 
 def read_ratings(path: Path) -> Iterator[Rating]:
     """The ratings of a file of JSON lines; blank lines are skipped."""
-    try:
-        lines: Iterable[str] = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
-    for number, line in enumerate(lines, start=1):
+    for number, line in read_lines(path, Report(strict=True)):
         if line.strip():
             try:
                 yield Rating.model_validate_json(line)
