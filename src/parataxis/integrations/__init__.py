@@ -1,0 +1,1 @@
+"""Parataxis inside other tools: spaCy, pandas, Hugging Face datasets."""

@@ -1,0 +1,1 @@
+"""Parataxis over many and huge files: streams, checkpoints, processes, a GPU, a cluster."""
