@@ -1,13 +1,13 @@
 """``parataxis study serve``: the pages of writers, raters and the organiser."""
 
 import secrets as random
-import socket
 import sys
 from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
 
+from parataxis.cli.listening import HostOption, PortOption, refuse_taken
 from parataxis.cli.study_database import DatabaseOption, StudyArgument, begin, secrets_path
 from parataxis.errors import InputError, ParataxisError
 
@@ -17,8 +17,8 @@ __all__ = ["serve"]
 def serve(
     study: StudyArgument,
     database: DatabaseOption = None,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen at.")] = 8000,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
     url: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +44,7 @@ def serve(
     base = (url or f"http://{host}:{port}").rstrip("/")
     if not base.startswith(("http://", "https://")):
         raise InputError(f'"{base}" is not the URL of a site: it begins with http:// or https://.')
-    _refuse_taken(host, port)
+    refuse_taken(host, port)
     path = secrets_path(study, database)
     store, described, rubric, _ = begin(study, database)
     kept = load_secrets(path)
@@ -71,13 +71,3 @@ def serve(
             log_level="warning",
             access_log=False,
         )
-
-
-def _refuse_taken(host: str, port: int) -> None:
-    """Tell that nothing can be served there before anything is made or shown."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        socket.create_server((host, port), family=family).close()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"Nothing can be served at {host}, port {port}: {reason}.") from error

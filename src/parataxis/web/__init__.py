@@ -1,1 +1,1 @@
-"""What people see in a browser. Needs the extra ``[study]``."""
+"""What people see in a browser and programs ask for. Needs the extra ``[study]`` or ``[serve]``."""

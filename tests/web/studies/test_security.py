@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from parataxis.studies.study import Role
+from parataxis.web.security import Throttle
 from parataxis.web.studies import Secrets, Settings, Signing, make_app
-from parataxis.web.studies.security import Throttle
 
 GOOD = {
     "q-sensical": "5",

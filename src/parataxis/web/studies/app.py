@@ -16,11 +16,11 @@ from parataxis.errors import InputError, ParataxisError
 from parataxis.studies.rubric import Rubric
 from parataxis.studies.store import NotYoursError, Store
 from parataxis.studies.study import Study
+from parataxis.web.security import Guard, Throttle, add_headers
 from parataxis.web.studies import api, arrival, organiser, tasks
 from parataxis.web.studies.answers import clean
 from parataxis.web.studies.api import Problem, ProblemsError
 from parataxis.web.studies.dashboard import Counter
-from parataxis.web.studies.security import Guard, Throttle, add_headers
 from parataxis.web.studies.settings import Settings
 from parataxis.web.studies.signing import Signing
 from parataxis.web.studies.site import (

@@ -10,9 +10,9 @@ from parataxis.errors import InputError
 from parataxis.studies.items import Kind
 from parataxis.studies.store import Person, PersonState, Progress, Stage
 from parataxis.studies.study import Role
+from parataxis.web.security import allow_frame
 from parataxis.web.studies.answers import background_from
 from parataxis.web.studies.interface import choose, interface
-from parataxis.web.studies.security import allow_frame
 from parataxis.web.studies.site import (
     LANGUAGE_COOKIE,
     LanguageDep,

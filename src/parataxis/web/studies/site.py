@@ -13,8 +13,8 @@ from parataxis.studies.rubric import Rubric
 from parataxis.studies.store import Store
 from parataxis.studies.study import Study
 from parataxis.studies.texts import Text, in_language
+from parataxis.web.security import Throttle
 from parataxis.web.studies.interface import LANGUAGES, Interface, choose, interface
-from parataxis.web.studies.security import Throttle
 from parataxis.web.studies.settings import Settings
 from parataxis.web.studies.signing import Session, Signing
 

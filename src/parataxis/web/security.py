@@ -7,7 +7,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["Guard", "Throttle", "add_headers", "allow_frame"]
@@ -41,17 +42,29 @@ _SECURE = "max-age=31536000"
 _STATIC = "/static/"
 
 
-class _TooLargeError(Exception):
+class _TooLargeError(HTTPException):
     """More was sent than is allowed."""
 
 
 class Guard:
-    """Sets the headers of every answer, and refuses what is too large before it is read."""
+    """Sets the headers of every answer, and refuses what is too large before it is read.
 
-    def __init__(self, app: ASGIApp, largest: int, *, secure: bool) -> None:
+    ``largest`` is how many bytes a request may send, or a function that says it for a path;
+    ``refuse`` makes the answer to more of them.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        largest: int | Callable[[str], int],
+        *,
+        secure: bool,
+        refuse: Callable[[str, int], Response] = PlainTextResponse,
+    ) -> None:
         self._app = app
         self._largest = largest
         self._secure = secure
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,6 +72,8 @@ class Guard:
             return
         begun = False
         seen = 0
+        largest = self._largest(scope["path"]) if callable(self._largest) else self._largest
+        too_large = _TooLargeError(413, "This is too large.")
 
         async def guarded(message: Message) -> None:
             nonlocal begun
@@ -71,20 +86,19 @@ class Guard:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self._largest:
-                raise _TooLargeError
+            if seen > largest:
+                raise too_large
             return message
 
         try:
             declared = Headers(scope=scope).get("content-length", "0")
-            if not re.fullmatch("[0-9]{1,12}", declared) or int(declared) > self._largest:
-                raise _TooLargeError
+            if not re.fullmatch("[0-9]{1,12}", declared) or int(declared) > largest:
+                raise too_large
             await self._app(scope, counted, guarded)
         except _TooLargeError:
             if begun:
                 raise
-            answer = PlainTextResponse("This is too large.", 413)
-            await answer(scope, receive, guarded)
+            await self._refuse(too_large.detail, 413)(scope, receive, guarded)
 
 
 def add_headers(headers: MutableHeaders, path: str, *, secure: bool) -> None:
