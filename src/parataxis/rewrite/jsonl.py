@@ -6,7 +6,7 @@ know travel with it.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pydantic_core
@@ -15,7 +15,9 @@ from pydantic import ValidationError
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 
-__all__ = ["SourceLine", "read_rewrites", "read_sources", "to_json"]
+__all__ = ["SourceLine", "read_rewrites", "read_source", "read_sources", "to_json"]
+
+_SOURCES = ("source", "complex")
 
 UNKNOWN_SPLITTER = "unknown"
 """The splitter of a rewrite whose record does not name one."""
@@ -66,20 +68,29 @@ def read_sources(lines: Iterable[str], name: str) -> Iterator[SourceLine]:
         yield SourceLine(_id(record, name, number), _source(record, name, number))
 
 
+def read_source(line: str, name: str, number: int, fields: Sequence[str] = _SOURCES) -> SourceLine:
+    """The source sentence in one line: the first of these fields that the record has."""
+    record = _record(line, name, number)
+    return SourceLine(_id(record, name, number), _source(record, name, number, fields))
+
+
 def _records(lines: Iterable[str], name: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise _error(name, number, "this is not a line of JSON") from error
-        if not isinstance(record, dict):
-            raise _error(name, number, "a record must be a JSON object")
-        if not _can_be_written(record):
-            complaint = "the record has a lone surrogate (half a character) or is nested too deeply"
-            raise _error(name, number, complaint)
-        yield number, record
+        if line.strip():
+            yield number, _record(line, name, number)
+
+
+def _record(line: str, name: str, number: int) -> Mapping[str, object]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _error(name, number, "this is not a line of JSON") from error
+    if not isinstance(record, dict):
+        raise _error(name, number, "a record must be a JSON object")
+    if not _can_be_written(record):
+        complaint = "the record has a lone surrogate (half a character) or is nested too deeply"
+        raise _error(name, number, complaint)
+    return record
 
 
 def _can_be_written(record: object) -> bool:
@@ -97,10 +108,14 @@ def _without_alias(record: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in record.items() if key != "complex" or "source" in record}
 
 
-def _source(record: Mapping[str, object], name: str, number: int) -> str:
-    source = record.get("source", record.get("complex"))
+def _source(
+    record: Mapping[str, object], name: str, number: int, fields: Sequence[str] = _SOURCES
+) -> str:
+    source = next((record[field] for field in fields if field in record), None)
     if source is None:
-        raise _error(name, number, 'the record has neither "source" nor "complex"')
+        names = " nor ".join(f'"{field}"' for field in fields)
+        has_none = "neither" if len(fields) > 1 else "no"
+        raise _error(name, number, f"the record has {has_none} {names}")
     if not isinstance(source, str) or not source.strip():
         raise _error(name, number, "the source must be a sentence, and not empty")
     return source

@@ -1,0 +1,164 @@
+"""Work in several processes, with results in the order of what was given.
+
+Used by every command that takes ``--jobs``. Input is read in a thread of its own, never more than
+a few items ahead of the results, so memory does not grow with the input.
+"""
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from queue import SimpleQueue
+from threading import Semaphore, Thread
+from typing import Any, Generic, TypeVar
+
+from parataxis.errors import ParataxisError
+from parataxis.syntax.onnx import THREADS_VARIABLE
+
+__all__ = ["in_order"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_AHEAD = 2
+"""Items that wait for each process, so that none is idle."""
+
+
+def in_order(
+    items: Iterable[T], work: Callable[[T], R], *, jobs: int, threads: int | None = None
+) -> Iterator[R]:
+    """What ``work`` makes of each item, in order, as it is made.
+
+    ``work`` and the items travel to ``jobs`` processes; what ``work`` loads on first use is loaded
+    there. With one job it is done here. ``threads`` is how many each process uses; None is its
+    share of the cores.
+    """
+    if jobs == 1:
+        yield from map(work, items)
+        return
+    pool = ProcessPoolExecutor(
+        jobs,
+        mp_context=get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(work, threads or max(1, (os.cpu_count() or 1) // jobs)),
+    )
+    waiting: deque[Future[R]] = deque()
+    events: SimpleQueue[_Item[T] | _End | Future[R]] = SimpleQueue()
+    reader = _Reader(items, events, ahead=_AHEAD * jobs)
+    end: _End | None = None
+    try:
+        with _no_interrupts():
+            reader.start()
+        while waiting or end is None:
+            match events.get():
+                case _End() as end:
+                    pass
+                case _Item(item):
+                    with _no_interrupts():  # the first starts the processes, which inherit this
+                        waiting.append(pool.submit(_work, item))
+                    waiting[-1].add_done_callback(events.put)
+            while waiting and waiting[0].done():
+                done = waiting.popleft()
+                reader.read_on()
+                yield done.result()
+    except BrokenProcessPool as error:
+        raise ParataxisError("A process ended unexpectedly; try again with fewer jobs.") from error
+    finally:
+        reader.stop()
+        pool.shutdown(wait=True, cancel_futures=True)
+    if end.error is not None:
+        raise end.error
+
+
+@dataclass(frozen=True)
+class _Item(Generic[T]):
+    """Something to work on."""
+
+    value: T
+
+
+@dataclass(frozen=True)
+class _End:
+    """The end of the input, and the error where it ended too early."""
+
+    error: BaseException | None = None
+
+
+class _Reader(Thread):
+    """Reads items while results are awaited, at most ``ahead`` more than have been given out.
+
+    It is a daemon, because nothing can wake it while it waits for input that does not come.
+    """
+
+    def __init__(self, items: Iterable[Any], events: "SimpleQueue[Any]", *, ahead: int) -> None:
+        super().__init__(daemon=True)
+        self._items = items
+        self._events = events
+        self._room = Semaphore(ahead)
+        self._is_stopped = False
+
+    def run(self) -> None:
+        try:
+            for item in self._items:
+                self._events.put(_Item(item))
+                self._room.acquire()
+                if self._is_stopped:
+                    return
+        except BaseException as error:  # to be raised where the results are awaited
+            self._events.put(_End(error))
+        else:
+            self._events.put(_End())
+
+    def read_on(self) -> None:
+        """Allow for one item more."""
+        self._room.release()
+
+    def stop(self) -> None:
+        """Read no more, once the input that is awaited now has come."""
+        self._is_stopped = True
+        self._room.release()
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back: processes started now leave it to their parent, which ends them in order.
+
+    A blocked signal is inherited and, unlike an ignored one, reaches the parent afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_own_work: Callable[[Any], Any] | None = None
+
+
+def _start_worker(work: Callable[[Any], Any], threads: int) -> None:
+    global _own_work  # a worker process does exactly one kind of work
+    os.environ.setdefault(THREADS_VARIABLE, str(threads))
+    _own_work = work
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Leave no process behind where the parent was killed and could not end it."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(item: Any) -> Any:
+    if _own_work is None:
+        raise RuntimeError("a worker was given an item before its work")
+    return _own_work(item)
