@@ -9,6 +9,7 @@ NEEDED = {
         "src/parataxis/web",
         "tests/studies/store",
     ],
+    "spacy": ["src/parataxis/integrations/spacy.py", "tests/integrations/test_spacy.py"],
     "docx": ["tests/documents/test_docx.py", "tests/cli/test_document_files.py"],
 }
 

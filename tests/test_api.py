@@ -1,5 +1,6 @@
 """Splitting from Python: texts, many sentences, checks, strictness, and a light import."""
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -263,3 +264,13 @@ def test_api_leaves_a_sentence_with_markup_whole(sentence: str) -> None:
 def test_api_splits_beside_penn_treebank_quotes() -> None:
     sentence = "The film `` Psycho '' was praised, and the critics liked it."
     assert len(parataxis.Splitter("rules")(sentence).simple) == 2
+
+
+def test_api_splitter_travels_to_other_processes_without_its_models() -> None:
+    splitter = Splitter(strict=True, beam=2)
+    before = pickle.dumps(splitter)
+    rewrite = splitter(MILL)
+    assert pickle.dumps(splitter) == before
+    other = pickle.loads(before)
+    assert (other.name, other.strict, other.check) == ("pointer", True, True)
+    assert other(MILL) == rewrite

@@ -102,6 +102,12 @@ class Splitter:
         self._splitter = _adjusted(loaded, strict=strict, beam=beam)
         self.check = check or strict
         self.strict = strict
+        self._given = splitter, beam
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """How to make it again in another process: its models are loaded there, not sent."""
+        splitter, beam = self._given
+        return _made, (splitter, self.check, self.strict, beam)
 
     @property
     def name(self) -> str:
@@ -210,6 +216,12 @@ def _checked(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
     listed = list(rewrites)
     found = with_findings(rewrite for rewrite in listed if rewrite.findings is None)
     return (next(found) if rewrite.findings is None else rewrite for rewrite in listed)
+
+
+def _made(
+    splitter: str | SentenceSplitter, check: bool, strict: bool, beam: int | None
+) -> Splitter:
+    return Splitter(splitter, check=check, strict=strict, beam=beam)
 
 
 def _adjusted(splitter: SentenceSplitter, *, strict: bool, beam: int | None) -> SentenceSplitter:

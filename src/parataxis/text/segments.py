@@ -20,7 +20,7 @@ from parataxis.text.layout import Run, find_runs
 from parataxis.text.markers import label_length
 from parataxis.text.starters import STARTERS
 
-__all__ = ["Span", "sentence_ends", "sentence_spans"]
+__all__ = ["Span", "on_one_line", "sentence_ends", "sentence_spans"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def _run_spans(text: str, run: Run) -> Iterator[Span]:
         if sentence:
             first = joined.index(sentence[0], start)
             last = first + len(sentence) - 1
-            yield Span(place(first), place(last) + 1, _on_one_line(sentence))
+            yield Span(place(first), place(last) + 1, on_one_line(sentence))
         begin = end
 
 
@@ -77,7 +77,12 @@ _BLANKS = re.compile(rf"[^\S{_SET_SPACES}]+")
 _LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
-def _on_one_line(sentence: str) -> str:
+def on_one_line(sentence: str) -> str:
+    """A sentence without line breaks, each stretch of blanks being one space.
+
+    >>> on_one_line("He is\\n  back.")
+    'He is back.'
+    """
     return _SPACES.sub(_one_space, sentence)
 
 

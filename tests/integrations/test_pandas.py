@@ -1,0 +1,72 @@
+"""A column of a frame: index, other columns and missing values stay; cells hold any text."""
+
+import pytest
+
+from parataxis.errors import InputError
+from parataxis.integrations.pandas import split_column
+
+pandas = pytest.importorskip("pandas")
+
+MILL = "The mill, which was built in 1850, burned down."
+
+
+@pytest.mark.parametrize("dtype", [None, object, "string"])
+def test_pandas_splits_a_column(dtype: object) -> None:
+    texts = pandas.Series(
+        [f"{MILL}\nIt rained.", None, " ", "Ann left."], index=list("xxyz"), dtype=dtype
+    )
+    frame = pandas.DataFrame({"text": texts, "n": [1, 2, 3, 4]})
+    result = split_column(frame, "text")
+    assert list(frame.columns) == ["text", "n"]
+    assert list(result.index) == list("xxyz")
+    pandas.testing.assert_frame_equal(result[["text", "n"]], frame)
+    assert result["text_simple"].fillna("missing").tolist() == [
+        "The mill was built in 1850. It burned down.\nIt rained.",
+        "missing",
+        " ",
+        "Ann left.",
+    ]
+    assert result["text_sentences"].fillna(-1).tolist() == [3, -1, 0, 1]
+    rewrites = result["text_rewrites"].tolist()
+    assert [None if each is None else [r.source for r in each] for each in rewrites] == [
+        [MILL, "It rained."],
+        None,
+        [],
+        ["Ann left."],
+    ]
+
+
+def test_pandas_splits_categories_and_empty_frames() -> None:
+    frame = pandas.DataFrame({"text": pandas.Categorical([MILL, MILL, None])})
+    result = split_column(frame, "text")
+    assert result["text_simple"].tolist()[:2] == ["The mill was built in 1850. It burned down."] * 2
+    assert result["text_simple"].isna().tolist() == [False, False, True]
+    assert split_column(frame[:0], "text").shape == (0, 4)
+
+
+def test_pandas_options_are_those_of_a_splitter() -> None:
+    frame = pandas.DataFrame({"text": [MILL]})
+    (rewrites,) = frame.pipe(split_column, "text", splitter="rules", check=True)["text_rewrites"]
+    assert rewrites[0].splitter == "rules"
+    assert rewrites[0].findings is not None
+
+
+@pytest.mark.parametrize(
+    ("frame", "complaint"),
+    [
+        ({"n": [1]}, 'no column "text"'),
+        ({"text": ["A."], "text_simple": ["A."]}, '"text_simple" already'),
+        ({"text": ["A.", 7.5]}, "Row 2 holds 7.5, which is no text"),
+    ],
+)
+def test_pandas_says_what_is_wrong_with_a_frame(
+    frame: dict[str, list[object]], complaint: str
+) -> None:
+    with pytest.raises(InputError, match=complaint):
+        split_column(pandas.DataFrame(frame), "text", splitter="source")
+
+
+def test_pandas_refuses_a_column_that_is_there_twice() -> None:
+    frame = pandas.DataFrame([["A.", "B."]], columns=["text", "text"])
+    with pytest.raises(InputError, match='2 columns "text"'):
+        split_column(frame, "text")
