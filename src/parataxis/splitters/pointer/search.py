@@ -16,14 +16,26 @@ from numpy.typing import NDArray
 from parataxis.splitters.pointer.actions import CLOSED, COPY, END, FORMS, NEXT, START, WHOLE
 from parataxis.splitters.pointer.features import Features
 
-__all__ = ["Decoder", "Found", "Hypothesis", "Memory", "Place", "search"]
+__all__ = [
+    "COPIED_AT_MOST",
+    "NEVER",
+    "Decoder",
+    "Found",
+    "Hypothesis",
+    "Memory",
+    "Place",
+    "most_steps",
+    "search",
+]
 
 T = TypeVar("T", bound=np.generic)
 
-_NEVER = -1e9
+NEVER = -1e9
+"""Added to the score of what must not be chosen."""
 _LEAST_STEPS = 24
 _STEPS_PER_WORD = 2.0
-_COPIED_AT_MOST = 2
+COPIED_AT_MOST = 2
+"""The model tells apart whether a word was copied never, once or more often."""
 _COMPACT_AT = 0.7
 """When fewer of the sources than this share are still searched, the others are put aside."""
 _BY_SOURCE = ("rows", "scores", "actions", "barred", "limits", "best_finished", "found")
@@ -89,6 +101,11 @@ class Decoder(Protocol):
         """Log-probabilities (sources, beams, actions and words) and the new recurrent states."""
 
 
+def most_steps(words: int) -> int:
+    """How many actions a rewrite of so many words may have."""
+    return max(_LEAST_STEPS, int(_STEPS_PER_WORD * words))
+
+
 def search(
     decoder: Decoder,
     sources: Sequence[Features],
@@ -129,8 +146,8 @@ class _Search:
         self.rows = np.arange(count)
         self.groups = _Groups.of(sources, (beam, COPY + self.words))
         self.barred = _barred(sources, COPY + self.words)
-        self.limits = np.array([max(_LEAST_STEPS, int(_STEPS_PER_WORD * len(s))) for s in sources])
-        self.scores = np.full((count, beam), _NEVER)
+        self.limits = np.array([most_steps(len(source)) for source in sources])
+        self.scores = np.full((count, beam), NEVER)
         self.scores[:, 0] = 0.0
         self.actions = np.zeros((count, beam, int(self.limits.max())), dtype=np.int64)
         self.place = Place(
@@ -171,7 +188,7 @@ class _Search:
         ended = chosen == END
         if ended.any():
             self._finish(scores, parents, ended, step)
-            scores[ended] = _NEVER
+            scores[ended] = NEVER
         order = np.argsort(-scores, axis=1, kind="stable")[:, :beam]
         order += np.arange(0, scores.size, scores.shape[1])[:, None]
         self.scores = scores.take(order)
@@ -181,14 +198,14 @@ class _Search:
         """A sentence is not empty, and only a word just copied takes another form."""
         logs += self.barred[:, None]
         previous = self.place.previous
-        opening = _NEVER * (self.place.place == 0)
+        opening = NEVER * (self.place.place == 0)
         logs[:, :, NEXT] += opening - self.caution
         logs[:, :, END] += opening
         copied = previous >= COPY
-        logs[:, :, FORMS:CLOSED] += _NEVER * ~copied[:, :, None]
+        logs[:, :, FORMS:CLOSED] += NEVER * ~copied[:, :, None]
         # Not the same word twice in a row.
         logs.reshape(previous.size, -1)[np.arange(previous.size), previous.ravel()] += (
-            _NEVER * copied.ravel()
+            NEVER * copied.ravel()
         )
 
     def _finish(
@@ -198,7 +215,7 @@ class _Search:
         ended: NDArray[np.bool_],
         step: int,
     ) -> None:
-        for row, column in np.argwhere(ended & (scores > _NEVER / 2)).tolist():
+        for row, column in np.argwhere(ended & (scores > NEVER / 2)).tolist():
             source = self.rows[row]
             parent = parents[row, column]
             actions = self.actions[row, parent, : step - 1]
@@ -223,7 +240,7 @@ class _Search:
         copied = _of_beams(old.copied, index)
         rows, beams = np.nonzero(copying)
         words = chosen[rows, beams] - COPY
-        copied[rows, beams, words] = np.minimum(copied[rows, beams, words] + 1, _COPIED_AT_MOST)
+        copied[rows, beams, words] = np.minimum(copied[rows, beams, words] + 1, COPIED_AT_MOST)
         self.place = Place(
             previous=chosen,
             sentence=_of_beams(old.sentence, index) + ended,
@@ -240,12 +257,12 @@ class _Search:
         best = self.scores[:, 0]
         # The sum of log-probabilities only falls, but the mean of a longer rewrite may be higher.
         reachable = best / self.limits**self.power
-        going = (best > _NEVER / 2) & (step < self.limits)
+        going = (best > NEVER / 2) & (step < self.limits)
         going &= (self.found < self.beam) | (reachable > self.best_finished)
         going &= self.whole[self.rows] < self.whole_from[self.rows]
         if going.all():
             return
-        self.scores[~going] = _NEVER
+        self.scores[~going] = NEVER
         if going.mean() > _COMPACT_AT:
             return
         keep = np.nonzero(going)[0]
@@ -287,7 +304,7 @@ class _Groups:
         within = np.where(padding, actions[:, :1], actions)[:, None]
         hypothesis = rows[:, None] * shape[0] + np.arange(shape[0])
         self._index = (hypothesis[:, :, None] * shape[1] + within).reshape(-1, actions.shape[1])
-        self._penalty = _NEVER * np.repeat(padding, shape[0], axis=0)
+        self._penalty = NEVER * np.repeat(padding, shape[0], axis=0)
         self._each = np.arange(len(self._index))
 
     @classmethod
@@ -325,14 +342,14 @@ class _Groups:
         highest = ways[self._each, winner]
         # One after the other: the order in which numpy sums depends on the width of the table.
         chances = np.exp(ways - highest[:, None]).cumsum(axis=1)[:, -1]
-        flat[self._index] = _NEVER
+        flat[self._index] = NEVER
         flat[self._index[self._each, winner]] = highest + np.log(chances)
 
 
 def _barred(sources: Sequence[Features], actions: int) -> NDArray[np.float64]:
     """What is added to the scores of actions (sources, actions) so that some are never taken."""
     barred = np.zeros((len(sources), actions))
-    barred[:, [START, WHOLE]] = _NEVER
+    barred[:, [START, WHOLE]] = NEVER
     for row, source in enumerate(sources):
-        barred[row, COPY + len(source) :] = _NEVER
+        barred[row, COPY + len(source) :] = NEVER
     return barred
