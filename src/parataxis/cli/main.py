@@ -45,6 +45,7 @@ COMMANDS = {
         "compare-datasets": "compare_datasets",
         "corpus": "corpus",
         "study": "study",
+        "serve": "serve",
     }.items()
 }
 """In which module each command is; a group of commands is a Typer app of that name there."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from parataxis.documents.archive import read_archive
 from parataxis.documents.revise import Revision, Tracking, revise
-from parataxis.documents.sentences import MOVES, Report, Sentence, plan_sentence
+from parataxis.documents.sentences import MOVES, Report, Sentence, Shown, plan_sentence
 from parataxis.documents.wordml import Paragraph, Story, w
 from parataxis.errors import InputError, ParataxisError
 from parataxis.rewrite.record import Rewrite
@@ -60,6 +60,18 @@ class DocxDocument:
     def sentences(self) -> list[str]:
         """The sentences, in order, as a splitter gets them."""
         return [place.sentence.text for place in self._places]
+
+    @property
+    def paragraphs(self) -> list[Shown]:
+        """The paragraphs of the main part, then those of headers, footers and notes."""
+        places = defaultdict(list)
+        for part, number, sentence, _ in self._places:
+            places[part, number].append((sentence.start, sentence.end))
+        return [
+            Shown(paragraph.text, places[part, number])
+            for part in self._parts
+            for number, paragraph in enumerate(Story(self._tree(part)).paragraphs())
+        ]
 
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False, date: datetime | None = None

@@ -6,11 +6,11 @@ from pathlib import PurePath
 from typing import Protocol
 
 from parataxis.api import Splitter
-from parataxis.documents.sentences import Report
+from parataxis.documents.sentences import Report, Shown
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 
-__all__ = ["Document", "Kind", "kind_of", "open_document", "split_document"]
+__all__ = ["Document", "Kind", "decode", "kind_of", "open_document", "split_document"]
 
 
 class Kind(StrEnum):
@@ -46,6 +46,10 @@ class Document(Protocol):
     def sentences(self) -> list[str]:
         """The sentences, in order, as a splitter gets them."""
 
+    @property
+    def paragraphs(self) -> list[Shown]:
+        """The paragraphs that can be shown; their sentences are those of :attr:`sentences`."""
+
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False
     ) -> tuple[bytes, Report]:
@@ -68,11 +72,11 @@ def open_document(data: bytes, name: str) -> Document:
         case Kind.MARKDOWN:
             from parataxis.documents.markdown import MarkdownDocument
 
-            return MarkdownDocument(_decode(data, name))
+            return MarkdownDocument(decode(data, name))
         case Kind.HTML:
             from parataxis.documents.html import HtmlDocument
 
-            return HtmlDocument(_decode(data, name))
+            return HtmlDocument(decode(data, name))
         case None:
             raise InputError(f"{name} is no document of Word, Markdown or HTML, by its suffix.")
 
@@ -91,7 +95,8 @@ def split_document(
     return document.rewritten(rewrites, tracked=tracked)
 
 
-def _decode(data: bytes, name: str) -> str:
+def decode(data: bytes, name: str) -> str:
+    """The text in the bytes of the file ``name``; InputError where they are not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -4,6 +4,7 @@ A reader of a format cuts a document into blocks of cells; here sentences are fo
 and written again, each word with the markup that its source had.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from parataxis.documents.plan import New, Plan, Range
-from parataxis.documents.sentences import MOVES, Report, Sentence, plan_sentence
+from parataxis.documents.sentences import MOVES, Report, Sentence, Shown, plan_sentence
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 from parataxis.text.segments import sentence_spans
@@ -266,6 +267,14 @@ class MarkupDocument:
     def sentences(self) -> list[str]:
         """The sentences, in order, as a splitter gets them."""
         return [sentence.text for _, sentence in self._sentences]
+
+    @property
+    def paragraphs(self) -> list[Shown]:
+        """The blocks; a word stands for code that is longer than a word."""
+        places: dict[int, list[Range]] = defaultdict(list)
+        for number, sentence in self._sentences:
+            places[number].append((sentence.start, sentence.end))
+        return [Shown(block.text, places[number]) for number, block in enumerate(self.blocks)]
 
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False

@@ -4,14 +4,22 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from parataxis.documents.plan import Kept, New, Plan, Range, make_plan
 from parataxis.rewrite.record import Rewrite
 
-__all__ = ["MOVES", "Report", "Sentence", "plan_sentence"]
+__all__ = ["MOVES", "Report", "Sentence", "Shown", "plan_sentence"]
 
 MOVES = "a link, a note, a field or the like that would have to move"
 """Why a sentence was left alone for which there is no plan."""
+
+
+class Shown(NamedTuple):
+    """A paragraph as a reader sees it, and from where to where its sentences stand in it."""
+
+    text: str
+    sentences: Sequence[Range]
 
 
 @dataclass(frozen=True)

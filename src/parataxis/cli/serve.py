@@ -1,0 +1,77 @@
+"""``parataxis serve``: the page for writers and the API for programs."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from parataxis.api import DEFAULT_SPLITTER
+from parataxis.cli.listening import HostOption, PortOption, refuse_taken
+from parataxis.errors import ParataxisError
+
+__all__ = ["serve"]
+
+_MEGABYTE = 1_000_000
+
+
+def serve(
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
+    splitter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--splitter",
+            "-s",
+            metavar="NAME",
+            show_default=f"{DEFAULT_SPLITTER}, rules, source",
+            help="A splitter to offer, or NAME:DIR for one with a model of yours; can be repeated. "
+            "The first is the default.",
+        ),
+    ] = None,
+    page: Annotated[
+        bool, typer.Option("--page/--no-page", help="Serve the page too, or the API alone.")
+    ] = True,
+    characters: Annotated[
+        int, typer.Option(min=1, help="Characters that one request may send.")
+    ] = 1_000_000,
+    sentences: Annotated[
+        int, typer.Option(min=1, help="Sentences that one request may send.")
+    ] = 10_000,
+    upload: Annotated[
+        float, typer.Option(min=0.001, metavar="MB", help="Megabytes that a document may have.")
+    ] = 8,
+    per_minute: Annotated[
+        int, typer.Option(min=1, help="Requests that one address may make in a minute.")
+    ] = 600,
+    concurrent: Annotated[
+        int, typer.Option(min=1, help="Requests that are answered at the same time.")
+    ] = 128,
+    queue: Annotated[
+        int, typer.Option(min=1, help="Sentences that may wait; more are refused for a while.")
+    ] = 20_000,
+) -> None:
+    """Serve the page for writers and the API for programs. Nothing that is sent is kept."""
+    from parataxis.web.service import Settings, make_app
+
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise ParataxisError(
+            "Serving needs uvicorn; install it with: pip install 'parataxis[serve]'."
+        ) from error
+    settings = Settings(
+        splitters=tuple(splitter or Settings.splitters),
+        page=page,
+        characters=characters,
+        sentences=sentences,
+        upload=round(upload * _MEGABYTE),
+        per_minute=per_minute,
+        concurrent=concurrent,
+        queue=queue,
+    )
+    app = make_app(settings)
+    refuse_taken(host, port)
+    base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    what = f"The page is at {base} and the API" if page else "The API is"
+    sys.stderr.write(f"{what} at {base}/v1 (Ctrl-C ends it).\n")
+    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)

@@ -1,0 +1,131 @@
+"""Files that are sent: their text as it can be shown, and the same files with rewrites."""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import NamedTuple
+
+from parataxis.documents import Document, Kind, Report, kind_of, open_document
+from parataxis.documents.files import decode
+from parataxis.documents.sentences import Shown
+from parataxis.errors import InputError
+from parataxis.rewrite.record import Rewrite
+from parataxis.splitters.source import left_whole
+from parataxis.text.documents import read_document
+from parataxis.web.service.models import DocumentRead, DocumentSentence
+
+__all__ = ["File", "media_type", "open_file", "read", "write"]
+
+_TEXT = "Text"
+_GAP = "\n\n"
+_MEDIA_TYPES = {
+    Kind.WORD: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    Kind.MARKDOWN: "text/markdown; charset=utf-8",
+    Kind.HTML: "text/html; charset=utf-8",
+}
+_NO_SPLITTER = "source"
+
+
+class File(NamedTuple):
+    """The name of a file, without folders, and the document in it."""
+
+    name: str
+    document: Document
+
+    @property
+    def kind(self) -> str:
+        """What people call such files."""
+        return str(kind_of(self.name) or _TEXT)
+
+
+def open_file(data: bytes, name: str) -> File:
+    """The document in the bytes of a file; InputError where it cannot be read."""
+    plain = PureWindowsPath(PurePosixPath(name).name).name
+    if plain.lower().endswith(".txt"):
+        return File(plain, _PlainText(decode(data, plain)))
+    if kind_of(plain) is None:
+        raise InputError(
+            f'"{plain}" is no file of a kind that can be read: its name must end in .txt, .md, '
+            ".docx or .html."
+        )
+    return File(plain, open_document(data, plain))
+
+
+def media_type(name: str) -> str:
+    """What a browser is told about a file."""
+    kind = kind_of(name)
+    return _MEDIA_TYPES[kind] if kind else "text/plain; charset=utf-8"
+
+
+def read(file: File) -> DocumentRead:
+    """What of a file is shown."""
+    parts: list[str] = []
+    places: list[tuple[int, int]] = []
+    start = 0
+    for paragraph in file.document.paragraphs:
+        if paragraph.text.strip():
+            places += [(start + begin, start + end) for begin, end in paragraph.sentences]
+            parts.append(paragraph.text)
+            start += len(paragraph.text) + len(_GAP)
+    return DocumentRead(
+        name=file.name,
+        kind=file.kind,
+        text=_GAP.join(parts),
+        sentences=[
+            DocumentSentence(text=text, start=begin, end=end)
+            for text, (begin, end) in zip(file.document.sentences, places, strict=True)
+        ],
+    )
+
+
+def write(file: File, rewrites: Sequence[Rewrite | None], *, tracked: bool) -> tuple[bytes, Report]:
+    """The file with rewrites of its sentences; where there is None, the sentence stays."""
+    sentences = file.document.sentences
+    if len(rewrites) != len(sentences):
+        raise InputError(
+            f"{file.name} has {len(sentences)} sentences, but there are {len(rewrites)} rewrites; "
+            "give one, or null, for each."
+        )
+    whole = [
+        _fitting(number, sentence, rewrite)
+        for number, (sentence, rewrite) in enumerate(zip(sentences, rewrites, strict=True), start=1)
+    ]
+    return file.document.rewritten(whole, tracked=tracked)
+
+
+def _fitting(number: int, sentence: str, rewrite: Rewrite | None) -> Rewrite:
+    if rewrite is None:
+        return left_whole(sentence, splitter=_NO_SPLITTER)
+    if rewrite.source != sentence:
+        raise InputError(f"Rewrite {number} is of another sentence than that of the document.")
+    for tokens in rewrite.provenance or ():
+        for token in tokens:
+            if token.source and not 0 <= token.source[0] <= token.source[1] <= len(sentence):
+                raise InputError(f"Rewrite {number} has a word from outside of its source.")
+    return rewrite
+
+
+class _PlainText:
+    """A text file; it is shown as it is."""
+
+    def __init__(self, text: str) -> None:
+        self._document = read_document(text)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences, in order, as a splitter gets them."""
+        return [span.text for span in self._document.sentences]
+
+    @property
+    def paragraphs(self) -> list[Shown]:
+        """The whole text in one."""
+        places = [(span.start, span.end) for span in self._document.sentences]
+        return [Shown(self._document.text, places)]
+
+    def rewritten(
+        self, rewrites: Sequence[Rewrite], *, tracked: bool = False
+    ) -> tuple[bytes, Report]:
+        """The text with the rewrites of all its sentences."""
+        if tracked:
+            raise InputError("Only a Word document (.docx) can have tracked changes.")
+        split = {i: list(each.simple) for i, each in enumerate(rewrites) if each.is_split}
+        return self._document.rebuild(split).encode(), Report(len(rewrites), len(split))
