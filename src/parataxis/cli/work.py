@@ -1,6 +1,5 @@
 """The work behind ``split``: batches of units in, their rewrites out, in one process or several."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -67,15 +66,8 @@ def run(
     batches: Iterable[Sequence[Unit]], task: Task, *, jobs: int = 1
 ) -> Iterator[tuple[Unit, list[Explained]]]:
     """Each unit with its rewrites, in order, as they are made."""
-    read: deque[Sequence[Unit]] = deque()
-
-    def sentences() -> Iterator[list[SourceLine]]:
-        for batch in batches:
-            read.append(batch)
-            yield _sentences(batch)
-
-    for results in in_order(sentences(), task, jobs=jobs):
-        yield from _deal(read.popleft(), results)
+    for batch, results in in_order(batches, task, sent=_sentences, jobs=jobs):
+        yield from _deal(batch, results)
 
 
 def _sentences(batch: Sequence[Unit]) -> list[SourceLine]:

@@ -23,6 +23,7 @@ from parataxis.syntax.onnx import THREADS_VARIABLE
 __all__ = ["in_order"]
 
 T = TypeVar("T")
+S = TypeVar("S")
 R = TypeVar("R")
 
 _AHEAD = 2
@@ -30,16 +31,22 @@ _AHEAD = 2
 
 
 def in_order(
-    items: Iterable[T], work: Callable[[T], R], *, jobs: int, threads: int | None = None
-) -> Iterator[R]:
-    """What ``work`` makes of each item, in order, as it is made.
+    items: Iterable[T],
+    work: Callable[[S], R],
+    *,
+    sent: Callable[[T], S],
+    jobs: int,
+    threads: int | None = None,
+) -> Iterator[tuple[T, R]]:
+    """Each item with what ``work`` makes of it, in order, as it is made.
 
-    ``work`` and the items travel to ``jobs`` processes; what ``work`` loads on first use is loaded
-    there. With one job it is done here. ``threads`` is how many each process uses; None is its
-    share of the cores.
+    ``work``, and what ``sent`` gives of an item, travel to ``jobs`` processes; what ``work`` loads
+    on first use is loaded there. With one job it is done here. ``threads`` is how many each
+    process uses; None is its share of the cores.
     """
     if jobs == 1:
-        yield from map(work, items)
+        for item in items:
+            yield item, work(sent(item))
         return
     pool = ProcessPoolExecutor(
         jobs,
@@ -47,7 +54,7 @@ def in_order(
         initializer=_start_worker,
         initargs=(work, threads or max(1, (os.cpu_count() or 1) // jobs)),
     )
-    waiting: deque[Future[R]] = deque()
+    waiting: deque[tuple[T, Future[R]]] = deque()
     events: SimpleQueue[_Item[T] | _End | Future[R]] = SimpleQueue()
     reader = _Reader(items, events, ahead=_AHEAD * jobs)
     end: _End | None = None
@@ -60,12 +67,12 @@ def in_order(
                     pass
                 case _Item(item):
                     with _no_interrupts():  # the first starts the processes, which inherit this
-                        waiting.append(pool.submit(_work, item))
-                    waiting[-1].add_done_callback(events.put)
-            while waiting and waiting[0].done():
-                done = waiting.popleft()
+                        waiting.append((item, pool.submit(_work, sent(item))))
+                    waiting[-1][1].add_done_callback(events.put)
+            while waiting and waiting[0][1].done():
+                done, future = waiting.popleft()
                 reader.read_on()
-                yield done.result()
+                yield done, future.result()
     except BrokenProcessPool as error:
         raise ParataxisError("A process ended unexpectedly; try again with fewer jobs.") from error
     finally:

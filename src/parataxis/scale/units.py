@@ -19,13 +19,17 @@ from parataxis.text.documents import Document, read_blocks
 
 __all__ = [
     "HEADERS",
+    "Piece",
     "Problem",
     "Unit",
     "block_units",
+    "broken_unit",
     "cell_unit",
+    "each_line",
     "gathered",
     "json_units",
     "line_units",
+    "not_text",
     "problem_unit",
     "tsv_units",
 ]
@@ -35,8 +39,10 @@ HEADERS = ("source", "complex", "sentence")
 
 NOT_UTF8 = "the bytes are not UTF-8 text"
 
+_SHOWN = 1 << 16
+"""Characters of a line that is not text that stand in its record."""
+
 _LINE_BREAKS = re.compile(r"[\n\r]+")
-_MARK = "\ufeff"
 
 
 class Problem(NamedTuple):
@@ -101,62 +107,93 @@ class _Block:
 
 def line_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
     """A sentence on each line; blank lines are units without one."""
-    for number, line in enumerate(lines, start=1):
+
+    def unit(number: int, line: str) -> Unit:
         sentence = line.strip()
-        if not is_utf8(line):
-            yield problem_unit(name, number, NOT_UTF8, sentence, line)
-        elif sentence:
-            yield _sentence_unit(SourceLine(f"{name}:{number}", sentence), line)
-        else:
-            yield Unit((), _Same(line), len(line.encode()))
+        if not sentence:
+            return Unit((), _Same(line), len(line.encode()))
+        return _sentence_unit(SourceLine(f"{name}:{number}", sentence), line)
+
+    return each_line(lines, name, unit)
 
 
 def tsv_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
     """The first column; a header, and rows that repeat the source above them, are passed over."""
-    last = None
-    for number, line in enumerate(lines, start=1):
+    last = ""
+
+    def unit(number: int, line: str) -> Unit | None:
+        nonlocal last
         sentence = unquoted(line.rstrip("\r\n").split("\t")[0]).strip()
         if (number == 1 and sentence.lower() in HEADERS) or not line.strip():
-            continue
-        if not is_utf8(line):
-            yield problem_unit(name, number, NOT_UTF8, sentence, line)
-        elif not sentence:
-            yield problem_unit(name, number, "the first column is empty", "", line)
-        elif sentence != last:
-            yield _sentence_unit(SourceLine(f"{name}:{number}", sentence), f"{sentence}\n")
-        last = sentence
+            return None
+        if not sentence:
+            return problem_unit(name, number, "the first column is empty", "", line)
+        is_repeated, last = sentence == last, sentence
+        if is_repeated:
+            return None
+        return _sentence_unit(SourceLine(f"{name}:{number}", sentence), f"{sentence}\n")
+
+    return each_line(lines, name, unit)
 
 
 def json_units(
     lines: Iterable[str], name: str, fields: Sequence[str] = ("source", "complex")
 ) -> Iterator[Unit]:
     """The first of these fields of each record; blank lines are passed over."""
-    for number, line in enumerate(lines, start=1):
+
+    def unit(number: int, line: str) -> Unit | None:
         if not line.strip():
-            continue
-        if not is_utf8(line):
-            yield problem_unit(name, number, NOT_UTF8, line.rstrip("\r\n"), line)
-            continue
+            return None
         try:
             record = read_source(line, name, number, fields)
         except InputError as error:
             complaint = str(error).removeprefix(f"{name}, line {number}: ").removesuffix(".")
-            yield problem_unit(name, number, complaint, line.rstrip("\r\n"), line)
-        else:
-            yield _sentence_unit(record, f"{_one_line(record.source)}\n", size=len(line.encode()))
+            return problem_unit(name, number, complaint, line.rstrip("\r\n"), line)
+        return _sentence_unit(record, f"{_one_line(record.source)}\n", size=len(line.encode()))
+
+    return each_line(lines, name, unit)
+
+
+class Piece(str):
+    """A part of a line that is too long to be read as one."""
+
+    is_first = False
+
+
+def each_line(
+    lines: Iterable[str], name: str, read: Callable[[int, str], Unit | None]
+) -> Iterator[Unit]:
+    """What ``read`` makes of each line and its number, and a problem for one that is not text."""
+    number = 0
+    for line in lines:
+        if isinstance(line, Piece) and not line.is_first:
+            yield Unit((), _Same(str(line)), len(line))
+            continue
+        number += 1
+        if complaint := not_text(line):
+            yield problem_unit(name, number, complaint, line.rstrip("\r\n")[:_SHOWN], line)
+        elif unit := read(number, line):
+            yield unit
+
+
+def not_text(line: str) -> str:
+    """What is wrong with a line that was read with "surrogateescape", or nothing."""
+    if isinstance(line, Piece):
+        return "the line is too long; only its beginning stands in the record"
+    if "\0" in line:
+        return "there is a NUL character in it, so it is not text"
+    return "" if is_utf8(line) else NOT_UTF8
 
 
 def block_units(lines: Iterable[str], name: str, mark: Callable[[], str] = str) -> Iterator[Unit]:
     """The blocks of running text; ``mark`` tells the byte order mark before the first."""
     line, column = 1, 1
     for block in read_blocks(lines):
-        if is_utf8(block.text):
-            unit = _block_unit(block, name, line, column)
+        if complaint := not_text(block.text):
+            wrong = (at for at, text in enumerate(block.text.split("\n"), line) if not_text(text))
+            unit = problem_unit(name, next(wrong), complaint, block.text, block.text)
         else:
-            at = line + next(
-                place for place, text in enumerate(block.text.split("\n")) if not is_utf8(text)
-            )
-            unit = problem_unit(name, at, NOT_UTF8, block.text, block.text)
+            unit = _block_unit(block, name, line, column)
         if (line, column) == (1, 1) and mark():
             unit = replace(unit, rebuild=_Block(block, mark()))
         yield unit
@@ -182,6 +219,12 @@ def problem_unit(
     """A unit for something that cannot be read; ``line`` is how it is passed through as text."""
     problem = Problem(own or f"{name}:{number}", f"{name}, {word} {number}", complaint, source)
     return Unit((), _Same(line), len(line.encode("utf-8", "surrogateescape")), problem)
+
+
+def broken_unit(name: str, number: int, error: Exception) -> Unit:
+    """A unit for the rest of a file that is broken after so many units."""
+    complaint = f"the file is broken after this, so that its rest cannot be read ({error})"
+    return problem_unit(name, number, complaint, "", "", word="record")
 
 
 def is_utf8(text: str) -> bool:

@@ -1,0 +1,98 @@
+"""What a run has to remember to go on after it was killed, and when it must refuse to."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from parataxis.errors import InputError
+from parataxis.scale.durable import write_atomically
+from parataxis.scale.files import DataFile, Identity
+from parataxis.scale.reading import START, Position
+
+__all__ = ["Checkpoint", "Manifest"]
+
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a run was begun with: its options, as a user would name them, and its inputs."""
+
+    options: Mapping[str, str]
+    inputs: Sequence[Identity]
+
+    @classmethod
+    def of(cls, options: Mapping[str, str], files: Sequence[DataFile]) -> "Manifest":
+        """The manifest of a run that begins now."""
+        return cls(dict(options), [file.identity() for file in files])
+
+    @classmethod
+    def read(cls, path: Path) -> "Manifest":
+        """Read a manifest that was written."""
+        fields = _read(path)
+        return cls(fields["options"], [Identity(*each) for each in fields["inputs"]])
+
+    def write(self, path: Path) -> None:
+        """Write it."""
+        inputs = [list(each) for each in self.inputs]
+        _write(path, {"options": dict(self.options), "inputs": inputs})
+
+    def require_same(self, now: "Manifest", state: Path) -> None:
+        """Raise InputError where a run that is to go on now has other options or inputs."""
+        for name in sorted({*self.options, *now.options}):
+            before, after = self.options.get(name, "none"), now.options.get(name, "none")
+            if before != after:
+                raise _refusal(f"was begun with {name} {before}, not {after}", state)
+        if len(self.inputs) != len(now.inputs):
+            raise _refusal(
+                f"was begun with {len(self.inputs)} input files, not {len(now.inputs)}", state
+            )
+        for old, new in zip(self.inputs, now.inputs, strict=True):
+            if old.path != new.path:
+                raise _refusal(f"was begun with {old.path} in the place of {new.path}", state)
+            if old != new:
+                raise _refusal(f"cannot go on, because {new.path} has changed since", state)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """How far a run has come: all units before ``position`` are in the output, whose first
+    ``length`` bytes count. ``is_ending`` says that the output is complete and needs only be put in
+    its place."""
+
+    position: Position = START
+    length: int = 0
+    is_ending: bool = False
+    records: int = 0
+    sentences: int = 0
+    problems: int = 0
+
+    @classmethod
+    def read(cls, path: Path) -> "Checkpoint":
+        """Read a checkpoint; where none was written, it is that of the beginning."""
+        if not path.exists():
+            return cls()
+        fields = _read(path)
+        del fields["version"]
+        return cls(**fields | {"position": Position(*fields["position"])})
+
+    def write(self, path: Path) -> None:
+        """Write it, in the place of the one before."""
+        _write(path, asdict(self) | {"position": list(self.position)})
+
+
+def _write(path: Path, fields: Mapping[str, object]) -> None:
+    write_atomically(path, json.dumps({"version": _VERSION, **fields}, indent=1).encode())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    fields = json.loads(path.read_bytes())
+    if fields.get("version") != _VERSION:
+        raise InputError(f"{path} was written by another version of Parataxis; begin again.")
+    return dict(fields)
+
+
+def _refusal(reason: str, state: Path) -> InputError:
+    return InputError(f"The unfinished run {reason}; remove {state} to begin again.")

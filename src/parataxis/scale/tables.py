@@ -1,0 +1,200 @@
+"""Sentences in a column of a table: TSV, CSV and Parquet files; each row is a unit."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from parataxis.corpora.files import unquoted
+from parataxis.errors import InputError
+from parataxis.scale.files import arrow
+from parataxis.scale.units import (
+    HEADERS,
+    Piece,
+    Unit,
+    broken_unit,
+    cell_unit,
+    not_text,
+    problem_unit,
+)
+
+__all__ = ["ParquetColumn", "csv_rows", "find_column", "table_units", "tsv_rows"]
+
+_ID = "id"
+_ROWS = 1024
+
+
+class Row(NamedTuple):
+    """The cells of a row, the line it begins in, and how it stands in the file."""
+
+    number: int
+    cells: Sequence[str]
+    line: str
+    complaint: str = ""
+
+
+def tsv_rows(lines: Iterable[str]) -> Iterator[Row]:
+    """The rows of tab-separated lines."""
+    number = 0
+    for line in lines:
+        number += not isinstance(line, Piece) or line.is_first
+        cells = [unquoted(cell) for cell in line.rstrip("\r\n").split("\t")]
+        yield Row(number, cells, line, not_text(line))
+
+
+def csv_rows(lines: Iterable[str]) -> Iterator[Row]:
+    """The rows of comma-separated lines; a cell in quotes may hold line ends."""
+    read: list[str] = []
+
+    def remembered() -> Iterator[str]:
+        for line in lines:
+            read.append(line)
+            yield line
+
+    reader = csv.reader(remembered())
+    number = 1
+    while True:
+        complaint = ""
+        cells: Sequence[str] = ()
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            complaint = f"this is no row of CSV ({error})"
+        complaint = next(filter(None, map(not_text, read)), complaint)
+        yield Row(number, cells, "".join(read), complaint)
+        number += len(read)
+        read.clear()
+
+
+def find_column(header: Sequence[str], column: str | None, name: str) -> int:
+    """Where in the header the column of the sources stands."""
+    names = [each.strip() for each in header]
+    wanted = [column] if column else list(HEADERS)
+    for each in wanted:
+        if each in names:
+            return names.index(each)
+    listed = ", ".join(names[:20]) or "none"
+    if column:
+        raise InputError(f'{name} has no column "{column}"; its columns are: {listed}.')
+    raise InputError(f"{name} has the columns {listed}; name one with --column.")
+
+
+def table_units(rows: Iterator[Row], name: str, column: str | None) -> Iterator[Unit]:
+    """The cells of a column under a header; a column named "id" gives the ids."""
+    first = next(rows, None)
+    if first is None:
+        return
+    place = find_column(first.cells, column, name)
+    label = first.cells[place].strip()
+    ids = list(first.cells).index(_ID) if _ID in first.cells else None
+    for row in rows:
+        if not row.line.strip():
+            continue
+        cell = row.cells[place].strip() if place < len(row.cells) else None
+        own = row.cells[ids] if ids is not None and ids < len(row.cells) else None
+        complaint = row.complaint or _complaint(cell, label)
+        if complaint or cell is None:
+            source = row.line.rstrip("\r\n")
+            yield problem_unit(name, row.number, complaint, source, row.line, own=own)
+        else:
+            size = len(row.line.encode())
+            yield cell_unit(own, name, row.number, cell, size=size)
+
+
+class ParquetColumn:
+    """The text column of a Parquet file, read in pieces: memory does not grow with the file."""
+
+    def __init__(self, path: Path, column: str | None) -> None:
+        arrow()
+        self._path, self._name, self._wanted = path, str(path), column
+
+    def check(self) -> None:
+        """Raise InputError where there is no such column of text, or the file is not Parquet."""
+        with self._path.open("rb") as stream:
+            self._open(stream)
+
+    def units(self, skip: int = 0) -> Iterator[Unit]:
+        """The rows, without the first ``skip``; whole groups of rows are skipped unread.
+
+        Where the file proves broken, a last unit with that problem ends it.
+        """
+        with self._path.open("rb") as stream:
+            file, column, columns = self._open(stream)
+            size = max(1, self._path.stat().st_size // max(1, file.metadata.num_rows))
+            number = 0
+            try:
+                for group in range(file.num_row_groups):
+                    rows = file.metadata.row_group(group).num_rows
+                    if number + rows <= skip:
+                        number += rows
+                        continue
+                    for own, cell in _cells(file, group, column, columns):
+                        number += 1
+                        if number > skip:
+                            yield self._unit(own, number, cell, column, size)
+            except (arrow().ArrowException, OSError) as error:
+                if isinstance(error, OSError) and error.errno is not None:
+                    raise
+                if number + 1 > skip:
+                    yield broken_unit(self._name, number, error)
+
+    def _open(self, stream: BinaryIO) -> tuple[Any, str, list[str]]:
+        from pyarrow import parquet
+
+        try:
+            # Without these two, a group of rows, which may be the whole file, is read at once.
+            file = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
+        except arrow().ArrowException as error:
+            raise InputError(f"{self._name} is not a Parquet file, or a broken one.") from error
+        schema = file.schema_arrow
+        column = schema.names[find_column(schema.names, self._wanted, self._name)]
+        if not _is_text(schema.field(column).type):
+            kind = schema.field(column).type
+            raise InputError(f'The column "{column}" of {self._name} is {kind}, not text.')
+        has_ids = _ID in schema.names and column != _ID
+        return file, column, [column, _ID] if has_ids else [column]
+
+    def _unit(self, own: object, number: int, cell: bytes | None, column: str, size: int) -> Unit:
+        given = None if own is None else str(own)
+        # Arrow does not look whether text is UTF-8.
+        text = None if cell is None else cell.decode("utf-8", "surrogateescape").strip()
+        complaint = not_text(text or "") or _complaint(text, column)
+        if complaint or text is None:
+            line = f"{text or ''}\n"
+            return problem_unit(
+                self._name, number, complaint, text or "", line, word="row", own=given
+            )
+        return cell_unit(given, self._name, number, text, size=size)
+
+
+def _cells(
+    file: Any, group: int, column: str, columns: Sequence[str]
+) -> Iterator[tuple[object, bytes | None]]:
+    """The ids and cells of a group of rows."""
+    for batch in file.iter_batches(_ROWS, row_groups=[group], columns=columns):
+        cells = _bytes(batch.column(column))
+        ids = batch.column(_ID).to_pylist() if _ID in columns else [None] * len(cells)
+        yield from zip(ids, cells, strict=True)
+
+
+def _complaint(cell: str | None, column: str) -> str:
+    if cell is None:
+        return f'there is nothing in the column "{column}"'
+    return "" if cell else f'the column "{column}" is empty'
+
+
+def _is_text(kind: Any) -> bool:
+    types = arrow().types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _bytes(column: Any) -> list[bytes | None]:
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    cells: list[bytes | None] = column.cast(pa.large_binary()).to_pylist()
+    return cells

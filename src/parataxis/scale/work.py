@@ -1,0 +1,111 @@
+"""What is done with a batch of units, wherever that happens: rewrite the sentences, encode the
+results. It travels to processes and machines; models are loaded there, on first use."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from parataxis.api import Splitter
+from parataxis.errors import ParataxisError
+from parataxis.rewrite.record import Rewrite
+from parataxis.scale.encode import Encoder
+from parataxis.scale.units import Problem, Unit
+from parataxis.splitters.source import left_whole
+
+__all__ = ["Encoded", "Rewriter", "SplitterTask", "Work"]
+
+Rewriter = Callable[[Sequence[str]], Iterable[Rewrite]]
+"""Rewrites a batch of sentences, in order: one rewrite for each."""
+
+
+class Encoded(NamedTuple):
+    """The bytes that a batch results in, and what was in it."""
+
+    data: bytes
+    records: int
+    sentences: int
+    problems: Sequence[Problem] = ()
+
+
+@dataclass
+class SplitterTask:
+    """The usual rewriter: an installed splitter, made where and when it is first called."""
+
+    splitter: str
+    strict: bool = False
+    beam: int | None = None
+    _loaded: Splitter | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_loaded": None}
+
+    def load(self) -> Splitter:
+        """The splitter, made on first use."""
+        if self._loaded is None:
+            self._loaded = Splitter(self.splitter, strict=self.strict, beam=self.beam)
+        return self._loaded
+
+    def __call__(self, sentences: Sequence[str]) -> Iterable[Rewrite]:
+        """Rewrite sentences, in order."""
+        return self.load().pipe(sentences)
+
+
+@dataclass
+class Work:
+    """Rewrites the sentences of units and encodes the results.
+
+    ``splitter`` is the name that records get where the rewriter made none for them. A sentence on
+    which the rewriter fails is left whole, with a note and a problem: one sentence must not end a
+    long run. A ParataxisError does end it, and so does a failure on all of several sentences.
+    """
+
+    rewrite: Rewriter
+    encode: Encoder
+    splitter: str
+
+    def __call__(self, units: Sequence[Unit]) -> Encoded:
+        """Work on one batch."""
+        sentences = [sentence for unit in units for sentence in unit.sentences]
+        problems = [unit.problem for unit in units if unit.problem]
+        rewrites, failed = self._rewrites([sentence.source for sentence in sentences])
+        for place, error in failed.items():
+            named = sentences[place]
+            complaint = f"the splitter failed ({_in_words(error)}), so it is left whole"
+            problems.append(Problem(named.id, named.id, complaint, named.source))
+        ready = iter(
+            rewrite.model_copy(update={"id": sentence.id})
+            for sentence, rewrite in zip(sentences, rewrites, strict=True)
+        )
+        results = [(unit, [next(ready) for _ in unit.sentences]) for unit in units]
+        data = self.encode(results, self.splitter)
+        records = sum(bool(unit.sentences or unit.problem) for unit in units)
+        return Encoded(data, records, len(sentences), problems)
+
+    def _rewrites(self, sources: Sequence[str]) -> tuple[list[Rewrite], dict[int, Exception]]:
+        if not sources:
+            return [], {}
+        try:
+            return list(self.rewrite(sources)), {}
+        except ParataxisError:
+            raise
+        except Exception as error:
+            if len(sources) == 1:
+                return [self._whole(sources[0], error)], {0: error}
+        rewrites: list[Rewrite] = []
+        failed: dict[int, Exception] = {}
+        for place, source in enumerate(sources):
+            (rewrite,), errors = self._rewrites([source])
+            rewrites.append(rewrite)
+            if errors:
+                failed[place] = errors[0]
+        if len(failed) == len(sources):
+            raise next(iter(failed.values()))
+        return rewrites, failed
+
+    def _whole(self, source: str, error: Exception) -> Rewrite:
+        note = f"Left whole because the splitter failed: {_in_words(error)}."
+        return left_whole(source, splitter=self.splitter, note=note)
+
+
+def _in_words(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
