@@ -176,7 +176,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("block", [0, 1, 2])
 def test_interface_colours_have_enough_contrast(block: int) -> None:
-    css = (PACKAGE / "static" / "study.css").read_text(encoding="utf-8")
+    css = (PACKAGE.parent / "static" / "look.css").read_text(encoding="utf-8")
     themes = [
         dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", part))
         for part in re.findall(r":root[^{]*\{([^}]*)\}", css)

@@ -66,7 +66,8 @@ def make_app(store: Store, study: Study, rubric: Rubric, settings: Settings) -> 
     app.state.site, app.state.counter = site, Counter()
     for module in (arrival, tasks, api, organiser):
         app.include_router(module.router)
-    app.mount("/static", StaticFiles(packages=[("parataxis.web.studies", "static")]), "static")
+    shared, own = ("parataxis.web", "static"), ("parataxis.web.studies", "static")
+    app.mount("/static", StaticFiles(packages=[own, shared]), "static")
     app.add_middleware(Guard, largest=settings.largest_body, secure=settings.is_secure)
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)

@@ -1,0 +1,110 @@
+// What the writer does with a sentence: accept, reject, split further, edit, reset. Buttons and
+// keys come to the same functions.
+
+import { check, Refusal, splitSentence } from "./api.js";
+import { openEditor } from "./editor.js";
+import { say } from "./say.js";
+import { isChanged, version } from "./state.js";
+import { rowName } from "./words.js";
+
+/** @param {import("./feed.js").Feed<import("./types.js").Row>} feed */
+export class Actions {
+  /** @param {() => import("./state.js").Session} session the session that is shown */
+  constructor(feed, session) {
+    this._feed = feed;
+    this._session = session;
+    feed.root.addEventListener("click", (event) => {
+      const button = event.target.closest("button[data-act]");
+      if (!button) return;
+      const row = this._rowAt(button);
+      if (row) this.act(button.dataset.act, row, Number(button.dataset.number ?? 0), button);
+    });
+  }
+
+  _rowAt(element) {
+    const article = element.closest("article");
+    return article && this._feed.items[Number(article.dataset.place)];
+  }
+
+  /**
+   * @param {string} name @param {import("./types.js").Row} row
+   * @param {number} number of the simple sentence, where that matters
+   * @param {HTMLElement | null} [button]
+   */
+  act(name, row, number = 0, button = null) {
+    const session = this._session();
+    const decide = (decision) => isChanged(row.now) && this._step([[row, { decision: row.decision === decision ? null : decision }]]);
+    if (name === "accept") decide("accepted");
+    else if (name === "reject") decide("rejected");
+    else if (name === "reset") this._step([[row, { now: row.made, decision: null }]]);
+    else if (name === "edit") this.edit(row);
+    else if (name === "further") this.splitFurther(session, row, number, button);
+  }
+
+  /** A step, and what became of its first row for those who hear it. */
+  _step(changes) {
+    this._session().change(changes);
+    say(rowName(changes[0][0]), { quietly: true });
+  }
+
+  /** @param {import("./types.js").Row} row */
+  edit(row) {
+    const session = this._session();
+    const article = this._feed.articles[row.index];
+    const close = () => {
+      article.classList.remove("editing");
+      this._feed.refresh(row.index);
+      this._feed.go(row.index);
+    };
+    openEditor(article, row, {
+      onLeave: close,
+      onKeep: (made) => {
+        session.change([[row, { now: made, decision: isChanged(made) ? "accepted" : null }]]);
+        close();
+        say(rowName(row), { quietly: true });
+      },
+    });
+  }
+
+  /** Split one of the simple sentences of a row again. */
+  async splitFurther(session, row, number, button) {
+    const before = row.now;
+    const { source, simple } = before.rewrite;
+    if (!isChanged(before) || row.decision === "rejected" || button?.disabled) return;
+    button?.setAttribute("aria-busy", "true");
+    try {
+      const more = await splitSentence(simple[number], session.splitter, session.strict);
+      if (!isChanged(version(more, "further"))) {
+        say("The splitter finds nothing more to split in this sentence.");
+        return;
+      }
+      const sentences = simple.toSpliced(number, 1, ...more.rewrite.simple);
+      const made = version(await check(source, sentences), "further");
+      if (row.now !== before) return; // something else was done meanwhile
+      session.change([[row, { now: { ...made, rewrite: { ...made.rewrite, splitter: session.splitter } }, decision: null }]]);
+      say(`Split further: ${rowName(row)}.`, { quietly: true });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      say(error.message);
+    } finally {
+      button?.removeAttribute("aria-busy");
+    }
+  }
+
+  /** Decide on everything that is undecided. @param {"accepted" | "rejected"} decision */
+  decideAll(decision) {
+    const session = this._session();
+    const open = session.rows.filter((row) => isChanged(row.now) && !row.decision);
+    session.change(open.map((row) => [row, { decision }]));
+    const changes = open.length === 1 ? "1 change" : `${open.length} changes`;
+    say(open.length ? `${changes} ${decision}.` : "There is nothing left to decide.");
+  }
+
+  /** @param {"undo" | "redo"} way */
+  move(way) {
+    const rows = this._session()[way]();
+    if (!rows.length) return;
+    if (rows.length === 1) this._feed.go(rows[0].index);
+    say(way === "undo" ? "Undone." : "Done again.", { quietly: true });
+  }
+}

@@ -1,0 +1,145 @@
+// The view of a session: its rows, progress, summary and readability.
+
+import { readability, Refusal } from "./api.js";
+import { byId, debounced } from "./dom.js";
+import { Feed } from "./feed.js";
+import { lightWords } from "./light.js";
+import { drawReadability } from "./readability.js";
+import { describe, dressRow, plainRow } from "./row.js";
+import { say } from "./say.js";
+import { isChanged } from "./state.js";
+import { summaryOf } from "./words.js";
+
+const MANY = 50;
+
+export class ResultView {
+  constructor() {
+    /** @type {Feed<import("./types.js").Row>} */
+    this.feed = new Feed(byId("feed"), { plain: plainRow, dress: dressRow });
+    /** @type {import("./state.js").Session | null} */
+    this.session = null;
+    /** Before and after, once known. @type {import("./types.js").Readability[] | null} */
+    this.readability = null;
+    this._measure = debounced(() => this._askReadability(), 500);
+    this._frame = 0;
+    lightWords(this.feed.root, (target) => {
+      const row = this.feed.items[Number(target.closest("article").dataset.place)];
+      return row.decision === "rejected" && target.closest(".findings") ? null : row.now;
+    });
+    for (const each of document.querySelectorAll("[name=show]")) each.addEventListener("change", () => this._show(each.value));
+    this.feed.root.addEventListener("focusin", () => { this._visited = true; });
+    const isWanted = (row) => isChanged(row.now);
+    byId("next").addEventListener("click", () => this._goTo(this.feed.find(this._from(), 1, isWanted)));
+    byId("previous").addEventListener("click", () => this._goTo(this.feed.find(this._from(), -1, isWanted)));
+  }
+
+  /** @param {import("./state.js").Session} session @param {{eyebrow: string}} about */
+  open(session, { eyebrow }) {
+    this.session = session;
+    this.readability = null;
+    this.feed.clear();
+    this._visited = false;
+    drawReadability(byId("readability"), null);
+    byId("title").textContent = session.name;
+    byId("kind").textContent = eyebrow;
+    document.title = `${session.name} · Parataxis`;
+    document.querySelector("[name=show][value=all]").checked = true;
+    this._show("all");
+    session.addEventListener("rows", (event) => this._if(session, () => this.feed.append(event.detail)));
+    session.addEventListener("change", (event) => this._if(session, () => this._changed(event.detail)));
+    session.addEventListener("phase", () => this._if(session, () => this._phase()));
+    this._draw();
+  }
+
+  /** A session that was left goes on without being shown. */
+  _if(session, run) {
+    if (session !== this.session) return;
+    run();
+    this._frame ||= requestAnimationFrame(() => { this._frame = 0; this._draw(); });
+  }
+
+  _changed(rows) {
+    for (const row of rows) {
+      const article = this.feed.articles[row.index];
+      if (rows.length < MANY || article?.classList.contains("dressed")) this.feed.refresh(row.index);
+      else if (article) describe(article, row); // the rest follows when it comes near the window
+    }
+    this._measure();
+  }
+
+  _phase() {
+    const { phase, tally, rows } = this.session;
+    this.feed.root.setAttribute("aria-busy", String(phase === "running"));
+    if (phase === "running") say("Splitting.", { quietly: true });
+    else {
+      if (phase === "done") say(`Done. ${tally.changed} of ${rows.length} sentences changed.`, { quietly: true });
+      if (rows.length) this._measure();
+    }
+  }
+
+  _draw() {
+    const { session } = this;
+    const running = session.phase === "running";
+    byId("summary").textContent = summaryOf(session);
+    byId("running").hidden = !running;
+    const bar = byId("progress");
+    if (session.total) {
+      bar.max = session.total;
+      bar.value = session.rows.length;
+      byId("progress-text").textContent = `${session.rows.length.toLocaleString("en")} of ${session.total.toLocaleString("en")}`;
+    } else {
+      bar.removeAttribute("value");
+      byId("progress-text").textContent = "";
+    }
+    byId("undo").disabled = !session.canUndo;
+    byId("redo").disabled = !session.canRedo;
+    const open = session.tally.changed - session.tally.accepted - session.tally.rejected;
+    byId("accept-all").disabled = byId("reject-all").disabled = !open;
+    byId("next").disabled = byId("previous").disabled = !session.tally.changed;
+    this._tellNothing();
+  }
+
+  _show(what) {
+    this.feed.root.dataset.show = what;
+    this._tellNothing();
+  }
+
+  _tellNothing() {
+    if (!this.session) return;
+    const { tally, phase, rows } = this.session;
+    const show = this.feed.root.dataset.show;
+    const empty = { changes: "No sentence is changed.", findings: "The checks find nothing." }[show];
+    const none = phase !== "running" && rows.length && (show === "changes" ? !tally.changed : show === "findings" && !tally.findings);
+    byId("nothing").textContent = none ? empty : "";
+    byId("nothing").hidden = !none;
+  }
+
+  /** Where "next" counts from: before the first row until somebody was in the list. */
+  _from() {
+    return this._visited ? this.feed.current : -1;
+  }
+
+  _goTo(place) {
+    if (place < 0) say("There is no other change this way.");
+    this.feed.go(place);
+  }
+
+  async _askReadability() {
+    const { session } = this;
+    if (!session?.rows.length) return;
+    try {
+      this.showReadability(await readability(session.sentenceLists()), session);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.readability = null; // the picture is an extra: a text too long for it needs no alarm
+      drawReadability(byId("readability"), null);
+    }
+  }
+
+  /** @param {import("./types.js").Readability[]} pair */
+  showReadability(pair, session = this.session) {
+    if (session !== this.session) return;
+    this.readability = pair;
+    drawReadability(byId("readability"), pair);
+  }
+}

@@ -1,0 +1,60 @@
+// What the page says about a rewrite, in words that a writer understands.
+
+import { count } from "./dom.js";
+import { findingsOf, isChanged } from "./state.js";
+
+/** What each kind of finding is called. */
+const HEADINGS = {
+  lost: "Missing",
+  new: "Added",
+  repeated: "Said twice",
+  "no-verb": "No verb",
+  fragment: "Not a whole sentence",
+  "ambiguous-pronoun": "Unclear who or what",
+  relation: "Joined wrongly",
+};
+
+/** @param {import("./types.js").Finding} finding */
+export const heading = (finding) => HEADINGS[finding.kind] ?? "Look at this";
+
+/** @param {import("./types.js").Row} row what became of it, for a chip */
+export function standingOf(row) {
+  if (row.decision === "rejected") return "Rejected";
+  const by = { hand: "Edited", further: "Split further", splitter: "" }[row.now.by];
+  const decided = row.decision === "accepted" ? "Accepted" : "";
+  return [by, decided && by ? "accepted" : decided].filter(Boolean).join(", ");
+}
+
+/** @param {import("./types.js").Row} row the name of a row for those who hear it */
+export function rowName(row) {
+  const { rewrite } = row.now;
+  const parts = [`Sentence ${row.index + 1}`];
+  if (!isChanged(row.now)) return `${parts[0]}, unchanged`;
+  parts.push(rewrite.simple.length > 1 ? `split into ${rewrite.simple.length}` : "reworded");
+  const standing = standingOf(row);
+  parts.push(standing ? standing.toLowerCase() : "undecided");
+  const findings = findingsOf(row.now).length;
+  if (findings && row.decision !== "rejected") parts.push(count(findings, "finding"));
+  return parts.join(", ");
+}
+
+/** @param {import("./state.js").Session} session the state of the whole in a sentence or two */
+export function summaryOf({ tally, rows, phase, total }) {
+  if (!rows.length) return phase === "running" ? "Reading the text." : "There is no sentence in it.";
+  const parts = [`${tally.changed.toLocaleString("en")} of ${count(rows.length, "sentence")} changed`];
+  const decided = [tally.accepted && `${tally.accepted} accepted`, tally.rejected && `${tally.rejected} rejected`].filter(Boolean);
+  if (decided.length) parts.push(decided.join(", "));
+  if (tally.findings) parts.push(`${tally.findings} with findings`);
+  if (phase === "stopped") parts.push(`${count(Math.max(0, total - rows.length), "sentence")} not done`);
+  return parts.join(" · ");
+}
+
+/** @param {import("./state.js").Session["tally"]} tally which changes are in what is taken away */
+export function whichChanges(tally) {
+  const undecided = tally.changed - tally.accepted - tally.rejected;
+  const inIt = tally.accepted + undecided;
+  if (!tally.changed) return "No sentence is changed, so this is the text as it came.";
+  const split = [tally.accepted && `${tally.accepted} accepted`, undecided && `${undecided} undecided`].filter(Boolean).join(" and ");
+  const told = inIt ? `${count(inIt, "change")} will be in it: ${split}.` : "No change will be in it.";
+  return tally.rejected ? `${told} ${tally.rejected} rejected will not.` : told;
+}
