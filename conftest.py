@@ -6,10 +6,12 @@ NEEDED = {
     "sqlalchemy": [
         "src/parataxis/studies/store",
         "src/parataxis/studies/simulation",
-        "src/parataxis/web",
+        "src/parataxis/web/studies",
         "tests/studies/store",
     ],
     "spacy": ["src/parataxis/integrations/spacy.py", "tests/integrations/test_spacy.py"],
+    "fastapi": ["src/parataxis/web"],
+    "prometheus_client": ["src/parataxis/web/service"],
     "docx": ["tests/documents/test_docx.py", "tests/cli/test_document_files.py"],
 }
 

@@ -4,7 +4,7 @@ Every one carries a single sentence that says what was wrong, where, and what to
 line prints that sentence and exits with code 2, and nothing has been written.
 """
 
-__all__ = ["InputError", "ParataxisError", "TooLongError", "UnknownSplitterError"]
+__all__ = ["InputError", "ParataxisError", "TooLongError", "TryLaterError", "UnknownSplitterError"]
 
 
 class ParataxisError(Exception):
@@ -21,3 +21,11 @@ class TooLongError(InputError):
 
 class UnknownSplitterError(ParataxisError):
     """No installed splitter has the requested name."""
+
+
+class TryLaterError(ParataxisError):
+    """A service has too much to do; ``seconds`` is when it may take more."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds

@@ -12,6 +12,8 @@ from parataxis.errors import ParataxisError
 __all__ = ["serve"]
 
 _MEGABYTE = 1_000_000
+_PATIENCE = 5
+"""Seconds that answers which have begun get to end when the service is stopped."""
 
 
 def serve(
@@ -74,4 +76,11 @@ def serve(
     base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     what = f"The page is at {base} and the API" if page else "The API is"
     sys.stderr.write(f"{what} at {base}/v1 (Ctrl-C ends it).\n")
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=_PATIENCE,
+    )

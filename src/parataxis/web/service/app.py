@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 
+from anyio import CapacityLimiter
 from fastapi import FastAPI
 
 from parataxis import __version__
@@ -20,6 +21,7 @@ from parataxis.web.service.splitters import Offers
 
 __all__ = ["make_app"]
 
+_READERS = 2
 _WARM = "Ann, who was born here, paints."
 
 
@@ -42,7 +44,9 @@ def make_app(settings: Settings | None = None) -> FastAPI:
     measures = Measures()
     engine = Engine(settings.queue, note=measures.note)
     measures.watch(lambda: engine.waiting)
-    app.state.service = Service(settings, Offers(settings.splitters), engine, measures)
+    app.state.service = Service(
+        settings, Offers(settings.splitters), engine, measures, CapacityLimiter(_READERS)
+    )
     for module in (split, reading, documents, status):
         app.include_router(module.router)
     if settings.page and find_spec("parataxis.web.workbench"):

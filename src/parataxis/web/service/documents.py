@@ -1,9 +1,12 @@
 """Files that are sent: their text as it can be shown, and the same files with rewrites."""
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import NamedTuple
+from zipfile import BadZipFile, ZipFile
 
+from parataxis.client.records import DocumentRead, DocumentSentence
 from parataxis.documents import Document, Kind, Report, kind_of, open_document
 from parataxis.documents.files import decode
 from parataxis.documents.sentences import Shown
@@ -11,7 +14,7 @@ from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.source import left_whole
 from parataxis.text.documents import read_document
-from parataxis.web.service.models import DocumentRead, DocumentSentence
+from parataxis.web.service.problems import TooMuchError
 
 __all__ = ["File", "media_type", "open_file", "read", "write"]
 
@@ -23,6 +26,8 @@ _MEDIA_TYPES = {
     Kind.HTML: "text/html; charset=utf-8",
 }
 _NO_SPLITTER = "source"
+_MARKUP, _WORD_MARKUP = 4, 20
+"""How many bytes of a text with its markup are allowed for one character."""
 
 
 class File(NamedTuple):
@@ -37,9 +42,15 @@ class File(NamedTuple):
         return str(kind_of(self.name) or _TEXT)
 
 
-def open_file(data: bytes, name: str) -> File:
-    """The document in the bytes of a file; InputError where it cannot be read."""
+def open_file(data: bytes, name: str, characters: int) -> File:
+    """The document in the bytes of a file; InputError where it cannot be read, or has, as far as
+    can be told beforehand, more characters than that."""
     plain = PureWindowsPath(PurePosixPath(name).name).name
+    is_word = kind_of(plain) is Kind.WORD
+    size = _unpacked(data, plain) if is_word else len(data)
+    largest = (_WORD_MARKUP if is_word else _MARKUP) * characters
+    if size > largest:
+        raise TooMuchError(f"{plain} has {size} bytes of text; at most {largest} are taken.")
     if plain.lower().endswith(".txt"):
         return File(plain, _PlainText(decode(data, plain)))
     if kind_of(plain) is None:
@@ -48,6 +59,16 @@ def open_file(data: bytes, name: str) -> File:
             ".docx or .html."
         )
     return File(plain, open_document(data, plain))
+
+
+def _unpacked(data: bytes, name: str) -> int:
+    """The size of all that is parsed of a Word document; small files can hold a lot of it."""
+    try:
+        with ZipFile(BytesIO(data)) as archive:
+            parts = archive.infolist()
+    except (BadZipFile, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name} is not a Word document.") from error
+    return sum(part.file_size for part in parts if part.filename.endswith(".xml"))
 
 
 def media_type(name: str) -> str:

@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from concurrent.futures import Future
 from typing import Generic, Protocol, TypeVar
 
-from parataxis.errors import ParataxisError
+from parataxis.errors import TryLaterError
 
-__all__ = ["BATCH", "BusyError", "Engine", "Job", "Task"]
+__all__ = ["BATCH", "Engine", "Job", "Task"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,18 +23,13 @@ R_co = TypeVar("R_co", covariant=True)
 
 BATCH = 16
 """Items of a batch: many enough to use all cores, few enough that nobody waits long for its end."""
-SIZE = 3000
+SIZE = 4000
 """Characters after which a batch is not filled up."""
+FIRST = 4
+"""Items that each job may have in a batch with a job whose first items these are: those who have
+just come see something soon."""
 WAIT = 0.003
 """Seconds for which a batch that is not full waits for other requests."""
-
-
-class BusyError(ParataxisError):
-    """Too much waits already; ``seconds`` is when to try again."""
-
-    def __init__(self, seconds: int) -> None:
-        self.seconds = seconds
-        super().__init__(f"The service is busy; try again in {seconds} seconds.")
 
 
 class Task(Hashable, Protocol[T_contra, R_co]):
@@ -61,6 +56,11 @@ class Job(Generic[T, R]):
         self.waiting = deque(zip(items, self.futures, strict=True))
         self._lane = lane
 
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing of it has begun."""
+        return len(self.waiting) == len(self.futures)
+
     async def results(self) -> AsyncIterator[R]:
         """The results, in order, as they are made. What is left is dropped where nobody waits for
         it any more."""
@@ -86,12 +86,13 @@ class Engine:
         self._lock = threading.Lock()
 
     def submit(self, task: Task[T, R], items: Sequence[T]) -> Job[T, R]:
-        """Queue items; BusyError where there is no room."""
+        """Queue items; TryLaterError where there is no room."""
         with self._lock:
             waiting = self.waiting
             lane = self._lanes.get(task.lane)
             if waiting and waiting + len(items) > self._limit:
-                raise BusyError(lane.seconds if lane else 1)
+                seconds = lane.seconds if lane else 1
+                raise TryLaterError(f"The service is busy; try again in {seconds} s.", seconds)
             if lane is None:
                 lane = self._lanes[task.lane] = _Lane(task.lane, self._note)
             job = Job(task, items, lane)
@@ -184,9 +185,10 @@ class _Lane:
         had no turn is the first at the next batch, and another task comes before this one."""
         turn = deque(job for job in self._jobs if job.task == task)
         others = [job for job in self._jobs if job.task != task]
+        most = len(turn) * (FIRST if any(job.is_new for job in turn) else BATCH)
         batch: list[_Entry] = []
         size = 0
-        while turn and len(batch) < BATCH and size < SIZE:
+        while turn and len(batch) < min(most, BATCH) and size < SIZE:
             job = turn.popleft()
             item, future = job.waiting.popleft()
             self.waiting -= 1

@@ -8,14 +8,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from parataxis.errors import InputError, ParataxisError, UnknownSplitterError
+from parataxis.client.records import Problem
+from parataxis.errors import InputError, ParataxisError, TryLaterError, UnknownSplitterError
 from parataxis.web.security import add_headers
-from parataxis.web.service.engine import BusyError
-from parataxis.web.service.models import Problem
 
-__all__ = ["REFUSALS", "TooMuchError", "add_handlers", "refusal", "told"]
+__all__ = ["REFUSALS", "GoneError", "TooMuchError", "add_handlers", "complaint", "refusal", "told"]
 
 BUG = "Something went wrong on our side; the service has noted it."
+
+
+class GoneError(Exception):
+    """Whoever asked has gone."""
 
 
 class TooMuchError(InputError):
@@ -26,6 +29,7 @@ _MEANINGS = {
     400: "The body cannot be read.",
     408: "The body came too slowly.",
     413: "More was sent than is taken at once.",
+    415: "The body is not sent as JSON.",
     422: "Something is wrong with what was sent.",
     429: "Too many requests came from this address; `Retry-After` says when to try again.",
     503: "The service is busy, or a splitter cannot be used now.",
@@ -69,6 +73,8 @@ def _invalid(request: Request, error: RequestValidationError) -> Response:
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         return refusal("The body is no JSON.", 400)
+    if first["loc"] == ("body",) and "json" not in request.headers.get("content-type", ""):
+        return refusal('Send JSON, with the header "Content-Type: application/json".', 415)
     return refusal(complaint(first), 422)
 
 
@@ -93,7 +99,11 @@ def complaint(error: Any) -> str:
     return f"{where}: {message[0].lower()}{message[1:]}."
 
 
-def _busy(request: Request, error: BusyError) -> Response:
+def _gone(request: Request, error: GoneError) -> Response:
+    return Response(status_code=499)  # nobody will read it; the number is that of nginx
+
+
+def _busy(request: Request, error: TryLaterError) -> Response:
     return refusal(str(error), 503, retry=error.seconds)
 
 
@@ -125,7 +135,8 @@ def _bug(request: Request, error: Exception) -> Response:
 
 _HANDLERS: dict[type[Exception], Any] = {
     RequestValidationError: _invalid,
-    BusyError: _busy,
+    GoneError: _gone,
+    TryLaterError: _busy,
     TooMuchError: _too_much,
     InputError: _input,
     UnknownSplitterError: _input,

@@ -1,29 +1,27 @@
 """What the routes share: settings, splitters, the engine, and what is measured."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from functools import partial
+from typing import Annotated, ParamSpec, TypeVar
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request
-from starlette.concurrency import run_in_threadpool
 
 from parataxis.text.documents import Document, read_document
 from parataxis.web.service.engine import Engine, Job
 from parataxis.web.service.measures import Measures
 from parataxis.web.service.models import WithSentences, WithText
-from parataxis.web.service.problems import TooMuchError
+from parataxis.web.service.problems import GoneError, TooMuchError
 from parataxis.web.service.settings import Settings
 from parataxis.web.service.splitters import Offers
 
-__all__ = ["GoneError", "Service", "ServiceDep", "results"]
+__all__ = ["Service", "ServiceDep", "results"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-class GoneError(Exception):
-    """Whoever asked has gone."""
 
 
 @dataclass
@@ -34,6 +32,8 @@ class Service:
     offers: Offers
     engine: Engine
     measures: Measures
+    limiter: CapacityLimiter
+    """How many texts and documents are read at the same time."""
     is_ready: bool = False
     problem: str | None = None
     """Why it will not become ready."""
@@ -50,13 +50,17 @@ class Service:
                 f"There are {sum(sizes)} characters; at most {limits.characters} are taken at once."
             )
 
+    async def aside(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run what takes long in a thread, when there is room for it."""
+        return await to_thread.run_sync(partial(function, *args, **kwargs), limiter=self.limiter)
+
     async def read(self, body: WithText | WithSentences) -> tuple[Document | None, list[str]]:
         """The sentences of a request, and the text that they stand in, where that was sent."""
         if isinstance(body, WithSentences):
             self.require_room([len(sentence) for sentence in body.sentences])
             return None, body.sentences
         self.require_room([len(body.text)])
-        document = await run_in_threadpool(read_document, body.text)
+        document = await self.aside(read_document, body.text)
         sentences = [span.text for span in document.sentences]
         self.require_room([len(sentence) for sentence in sentences])
         return document, sentences

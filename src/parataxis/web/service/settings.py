@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from parataxis.api import DEFAULT_SPLITTER
+from parataxis.splitters.protocol import SentenceSplitter
 
 __all__ = ["Settings"]
 
@@ -11,8 +12,8 @@ __all__ = ["Settings"]
 class Settings:
     """What the service offers, and where its limits are."""
 
-    splitters: tuple[str, ...] = (DEFAULT_SPLITTER, "rules", "source")
-    """Those that can be asked for, by name or "NAME:DIR"; the first is the default."""
+    splitters: tuple[str | SentenceSplitter, ...] = (DEFAULT_SPLITTER, "rules", "source")
+    """Those that can be asked for, by name, "NAME:DIR" or themselves; the first is the default."""
     page: bool = True
     """Whether there is the page for writers, or the API alone."""
     characters: int = 1_000_000

@@ -35,12 +35,12 @@ class Offers(Mapping[str, Offer]):
     """The offered splitters by name. Those who ask give a name; only who runs the service can
     give "NAME:DIR"."""
 
-    def __init__(self, specifications: Sequence[str]) -> None:
-        if not specifications:
+    def __init__(self, splitters: Sequence[str | SentenceSplitter]) -> None:
+        if not splitters:
             raise InputError("No splitter is offered; name at least one.")
         self._offers: dict[str, Offer] = {}
-        for each in specifications:
-            offer = _offer(each)
+        for each in splitters:
+            offer = _offer(each) if isinstance(each, str) else Offer(each.name, each)
             if offer.name in self._offers:
                 raise InputError(f'The splitter "{offer.name}" is named twice.')
             self._offers[offer.name] = offer

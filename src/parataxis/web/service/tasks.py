@@ -4,17 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from parataxis.api import Splitter, with_findings
+from parataxis.client.records import AnalysedSentence, Explained, FoundPattern
 from parataxis.rewrite.align import align
 from parataxis.rewrite.patterns import Sides, said_apart, sides
 from parataxis.rewrite.record import Rewrite
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern, find_patterns
-from parataxis.web.service.models import (
-    AnalysedSentence,
-    Explained,
-    FoundPattern,
-    WrittenRewrite,
-)
+from parataxis.web.service.models import WrittenRewrite
 
 __all__ = ["AnalyseTask", "CheckTask", "SplitTask"]
 

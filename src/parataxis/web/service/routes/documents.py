@@ -6,14 +6,13 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import TypeAdapter, ValidationError
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
+from parataxis.client.records import DocumentRead
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 from parataxis.web.service import documents
 from parataxis.web.service.documents import File
-from parataxis.web.service.models import DocumentRead
 from parataxis.web.service.problems import REFUSALS, TooMuchError, complaint
 from parataxis.web.service.service import Service, ServiceDep
 
@@ -39,7 +38,7 @@ async def read(request: Request, service: ServiceDep) -> Response:
     """The text of a document, as it can be shown, and where its sentences stand in it."""
     async with request.form(max_files=1, max_fields=0) as form:
         file = await _open(form, service)
-    answer = await run_in_threadpool(documents.read, file)
+    answer = await service.aside(documents.read, file)
     service.require_room([len(sentence.text) for sentence in answer.sentences])
     return Response(answer.model_dump_json(), media_type="application/json")
 
@@ -76,7 +75,7 @@ async def rewritten(request: Request, service: ServiceDep) -> Response:
         file = await _open(form, service)
         rewrites = _rewrites(await _field(form, "rewrites"))
         tracked = _flag(await _field(form, "tracked"))
-    data, report = await run_in_threadpool(documents.write, file, rewrites, tracked=tracked)
+    data, report = await service.aside(documents.write, file, rewrites, tracked=tracked)
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
     if note := report.note():
         headers["x-parataxis-note"] = note
@@ -92,7 +91,8 @@ async def _open(form: FormData, service: Service) -> File:
         raise TooMuchError(
             f"The file has {len(data)} bytes; at most {service.settings.upload} are taken."
         )
-    return await run_in_threadpool(documents.open_file, data, upload.filename or "")
+    characters = service.settings.characters
+    return await service.aside(documents.open_file, data, upload.filename or "", characters)
 
 
 async def _field(form: FormData, name: str) -> str:

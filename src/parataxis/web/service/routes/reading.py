@@ -6,18 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Request
 from fastapi.responses import Response
 
+from parataxis.client.records import Analysed, Checked, Readability, Readable
 from parataxis.metrics.protocol import Item
 from parataxis.metrics.readability import GradeLevel, words
-from parataxis.web.service.models import (
-    Analysed,
-    AnalyseRequest,
-    Checked,
-    CheckRequest,
-    Placed,
-    Readability,
-    ReadabilityRequest,
-    Readable,
-)
+from parataxis.web.service.models import AnalyseRequest, CheckRequest, ReadabilityRequest
 from parataxis.web.service.problems import REFUSALS
 from parataxis.web.service.service import ServiceDep, results
 from parataxis.web.service.tasks import AnalyseTask, CheckTask
@@ -45,14 +37,11 @@ async def analyse(
     """Show what the analyser sees: words with tags and heads, roles, and patterns."""
     document, sentences = await service.read(body)
     found = await results(request, service.engine.submit(AnalyseTask(), sentences))
+    spans = document.sentences if document else [None] * len(found)
     answer = Analysed(
         sentences=[
-            Placed(
-                start=document.sentences[index].start if document else None,
-                end=document.sentences[index].end if document else None,
-                **dict(each),
-            )
-            for index, each in enumerate(found)
+            each.model_copy(update={"start": span.start, "end": span.end}) if span else each
+            for each, span in zip(found, spans, strict=True)
         ]
     )
     return Response(answer.model_dump_json(), media_type="application/json")

@@ -7,23 +7,23 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel
-from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
 from parataxis.api import DocumentRewrite
-from parataxis.errors import ParataxisError
-from parataxis.text.documents import Document
-from parataxis.web.service.engine import Job
-from parataxis.web.service.models import (
+from parataxis.client.records import (
     End,
     Explained,
     Failed,
+    Line,
     Split,
     SplitLine,
-    SplitRequest,
-    SplitResponse,
+    SplitText,
     Start,
 )
+from parataxis.errors import ParataxisError
+from parataxis.text.documents import Document
+from parataxis.web.service.engine import Job
+from parataxis.web.service.models import SplitRequest
 from parataxis.web.service.problems import REFUSALS, told
 from parataxis.web.service.service import Service, ServiceDep, results
 from parataxis.web.service.tasks import SplitTask
@@ -31,7 +31,6 @@ from parataxis.web.service.tasks import SplitTask
 __all__ = ["router"]
 
 _LOG = logging.getLogger(__name__)
-_JSON, _LINES = "application/json", "application/x-ndjson"
 
 router = APIRouter(prefix="/v1", tags=["split"], responses=REFUSALS)
 
@@ -42,6 +41,7 @@ class _Work:
     def __init__(
         self, document: Document | None, sentences: list[str], task: SplitTask, service: Service
     ) -> None:
+        self._service = service
         self.document = document
         self.splitter = task.name
         self.job: Job[str, Explained] = service.engine.submit(task, sentences)
@@ -63,7 +63,7 @@ class _Work:
         if self.document is None:
             return None
         whole = DocumentRewrite(self.document, [each.rewrite for each in found])
-        return await run_in_threadpool(lambda: whole.text)
+        return await self._service.aside(lambda: whole.text)
 
 
 async def _begin(body: SplitRequest, service: Service) -> _Work:
@@ -78,43 +78,28 @@ async def _begin(body: SplitRequest, service: Service) -> _Work:
     return _Work(document, sentences, task, service)
 
 
-@router.post("/split", response_model=SplitResponse)
+@router.post("/split", response_model=SplitText)
 async def split(
     body: Annotated[SplitRequest, Body()], request: Request, service: ServiceDep
 ) -> Response:
     """Split the sentences of a text, or single sentences."""
     work = await _begin(body, service)
     found = await results(request, work.job)
-    answer = SplitResponse(
+    answer = SplitText(
         splitter=work.splitter,
         text=await work.text(found),
         rewrites=[work.split(index, each) for index, each in enumerate(found)],
     )
-    return Response(answer.model_dump_json(), media_type=_JSON)
-
-
-@router.post(
-    "/split/stream",
-    response_class=Response,
-    responses={
-        200: {
-            "description": "One JSON object on each line: `start`, then a `split` for each "
-            "sentence, in order, and at last `end` or `error`.",
-            "content": {_LINES: {"schema": {"type": "string"}}},
-        }
-    },
-)
-async def stream(body: Annotated[SplitRequest, Body()], service: ServiceDep) -> Response:
-    """The same as a stream of lines. Who closes the connection cancels what has not begun."""
-    work = await _begin(body, service)
-    return _Stream(work)
+    return Response(answer.model_dump_json(), media_type="application/json")
 
 
 class _Stream(StreamingResponse):
     """The lines of a request; however it ends, nothing of it is left in the queue."""
 
+    media_type = "application/x-ndjson"
+
     def __init__(self, work: _Work) -> None:
-        super().__init__(_lines(work), media_type=_LINES)
+        super().__init__(_lines(work))
         self._job = work.job
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -122,6 +107,23 @@ class _Stream(StreamingResponse):
             await super().__call__(scope, receive, send)
         finally:
             self._job.cancel()
+
+
+@router.post(
+    "/split/stream",
+    status_code=200,
+    response_class=_Stream,
+    responses={
+        200: {
+            "model": Line,
+            "description": "One JSON object on each line: `start`, then a `split` for each "
+            "sentence, in order, and at last `end` or `error`.",
+        }
+    },
+)
+async def stream(body: Annotated[SplitRequest, Body()], service: ServiceDep) -> _Stream:
+    """The same as a stream of lines. Who closes the connection cancels what has not begun."""
+    return _Stream(await _begin(body, service))
 
 
 async def _lines(work: _Work) -> AsyncIterator[str]:

@@ -5,7 +5,7 @@ from fastapi.responses import PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from parataxis import __version__
-from parataxis.web.service.models import Health, OfferedSplitter, Problem, Ready, Splitters
+from parataxis.client.records import Health, OfferedSplitter, Problem, Ready, Splitters
 from parataxis.web.service.problems import refusal
 from parataxis.web.service.service import ServiceDep
 
