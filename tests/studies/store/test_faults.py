@@ -13,9 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, event, text
 
 from parataxis.errors import InputError, ParataxisError
-from parataxis.studies.store import Store, Stored, StoreError
+from parataxis.studies.items import Kind
+from parataxis.studies.records import Value
+from parataxis.studies.store import Store, Stored, StoreError, Task
 from parataxis.studies.store.database import _Turns
 from parataxis.studies.study import Panel, Role
 
@@ -224,6 +227,54 @@ def test_faults_a_file_that_may_not_grow_says_so_and_loses_nothing(
     with Store.open(str(path)) as store:
         assert len(store.export_ratings()) == int(done)
         sound(store)
+
+
+def _end_connections(postgresql: str, name: str) -> None:
+    address = postgresql.replace("postgresql:", "postgresql+psycopg:").format(name="postgres")
+    engine = create_engine(address)
+    with engine.connect() as connection:
+        ended = (
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = :name"
+        )
+        assert connection.execute(text(ended), {"name": name}).scalar()
+    engine.dispose()
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_faults_a_lost_connection_is_made_again(store, make, url, postgresql) -> None:
+    store.create(make.study(), make.rewrites(2))
+    (ann,) = store.invite(1)
+    name = url.partition("@/")[2].partition("?")[0]
+    _end_connections(postgresql, name)
+    task = store.next_task(ann.id)
+    _end_connections(postgresql, name)
+    assert store.progress(ann.id).done[Kind.RATE] == 0
+
+    ends = iter([True])
+
+    def check(task: Task) -> dict[str, Value]:
+        if next(ends, False):  # in the middle of the transaction
+            _end_connections(postgresql, name)
+        return {"grammatical": 5}
+
+    store.submit_and_take(ann.id, task.slot, check)
+    assert [rating.item for rating in store.export_ratings()] == [task.item.id]
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_faults_what_was_lost_while_it_was_committed_is_not_done_twice(
+    store, make, url, postgresql
+) -> None:
+    store.create(make.study(), make.rewrites(2))
+    name = url.partition("@/")[2].partition("?")[0]
+
+    def end(_: object) -> None:
+        _end_connections(postgresql, name)
+
+    event.listen(store._database._engine, "commit", end, once=True)
+    with pytest.raises(StoreError, match="cannot be used"):
+        store.invite(3)
+    assert store.people() == []  # it could as well be all three: that is why nobody tries again
 
 
 def test_faults_threads_take_turns_in_the_order_in_which_they_came() -> None:

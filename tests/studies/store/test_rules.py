@@ -17,7 +17,7 @@ from hypothesis.stateful import (
 )
 
 from parataxis.studies.items import Kind
-from parataxis.studies.store import PersonState, Store, Stored, UndoError
+from parataxis.studies.store import NotYoursError, PersonState, Store, Stored, Task, UndoError
 from parataxis.studies.study import Role
 
 PEOPLE = st.integers(0, 3)
@@ -48,7 +48,9 @@ def test_rules_hold_whatever_happens(make, sound) -> None:
 
         @rule(who=PEOPLE)
         def take(self, who: int) -> None:
-            task = self.store.next_task(self.people[who])
+            self.meet(who, self.store.next_task(self.people[who]))
+
+        def meet(self, who: int, task: Task | None) -> None:
             if task is not None:
                 known = self.seen[who].setdefault(task.item.id, task.slot)
                 assert known == task.slot  # the same item only as the same task
@@ -62,15 +64,22 @@ def test_rules_hold_whatever_happens(make, sound) -> None:
             person = self.people[who]
             self.number += 1
             answers: dict[str, object] = {"number": self.number, "rewrite": f"A {self.number}. B."}
-            known = self.store.task(person, slot)
+            try:
+                known: Task | None = self.store.task(person, slot)
+            except NotYoursError:
+                known = None
             was = self.store.person(person)
-            result = self.store.submit(person, slot, answers)
+            result, following = self.store.submit_and_take(person, slot, lambda task: answers)
             self.said[person, self.number] = answers
-            if was is not None and was.state is not PersonState.ACTIVE:
+            active = was is not None and was.state is PersonState.ACTIVE
+            if not active:
                 held = known is not None and known.submitted is not None
                 assert held or result.stored is Stored.VOID
+                assert following is None
             again = self.store.submit(person, slot, answers)
             assert again.repeated or again.stored is Stored.VOID
+            if following is not None:
+                self.meet(who, self.store.task(person, following))
 
         @precondition(lambda self: any(self.seen))
         @rule(who=PEOPLE, data=st.data())

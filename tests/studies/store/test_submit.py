@@ -6,8 +6,8 @@ import pytest
 
 from parataxis.errors import InputError
 from parataxis.studies.items import Kind
-from parataxis.studies.records import Purpose
-from parataxis.studies.store import NotYoursError, Stage, Stored, UndoError
+from parataxis.studies.records import Purpose, Value
+from parataxis.studies.store import NotYoursError, Stage, Stored, Task, UndoError
 from parataxis.studies.study import Controls, OnFailure, Qualification, Role
 
 OK = {"grammatical": 5}
@@ -51,11 +51,13 @@ def test_submit_nobody_submits_for_another(store, make) -> None:
             store.submit(who, slot, OK)
         with pytest.raises(NotYoursError):
             store.save_draft(who, slot, OK)
-        assert store.task(who, slot) is None
+        with pytest.raises(NotYoursError):
+            store.task(who, slot)
     for slot in (-1, 0, 2**31, 2**70):
         with pytest.raises(NotYoursError):
             store.submit(ann.id, slot, OK)
-        assert store.task(ann.id, slot) is None
+        with pytest.raises(NotYoursError):
+            store.task(ann.id, slot)
     for who in ("nobody", "", "a\0b", "\ud800", "x" * 5000):
         with pytest.raises(NotYoursError):
             store.next_task(who)
@@ -70,6 +72,41 @@ def test_submit_a_draft_after_the_submission_changes_nothing(store, make) -> Non
     store.submit(ann.id, task.slot, OK)
     assert not store.save_draft(ann.id, task.slot, BAD)
     assert [rating.answers for rating in store.export_ratings()] == [OK]
+
+
+def test_submit_and_take_does_both_in_one(store, make, sound) -> None:
+    store.create(make.study(raters=1), make.rewrites(2))
+    (ann,) = store.invite(1)
+    first = store.next_task(ann.id)
+    done, second = store.submit_and_take(ann.id, first.slot, lambda task: {"of": task.item.id}, 7)
+    assert done.stored is Stored.COUNTED
+    assert store.next_task(ann.id).slot == second != first.slot
+    again, same = store.submit_and_take(ann.id, first.slot, lambda task: {"of": task.item.id}, 7)
+    assert again.repeated
+    assert same == second
+    assert store.submit_and_take(ann.id, second, lambda task: OK)[1] is None
+    assert [(r.answers, r.seconds) for r in store.export_ratings()] == [
+        ({"of": first.item.id}, 7),
+        (OK, None),
+    ]
+    sound(store)
+
+
+def test_submit_and_take_does_nothing_where_the_answers_are_refused(store, make, sound) -> None:
+    store.create(make.study(), make.rewrites(2))
+    ann, bob = store.invite(2)
+    task = store.next_task(ann.id)
+
+    def refuse(task: Task) -> dict[str, Value]:
+        raise ValueError(task.item.id)
+
+    with pytest.raises(ValueError, match=task.item.id):
+        store.submit_and_take(ann.id, task.slot, refuse)
+    with pytest.raises(NotYoursError):
+        store.submit_and_take(bob.id, task.slot, lambda task: OK)
+    assert store.export_history() == []
+    assert store.next_task(ann.id).slot == task.slot
+    sound(store)
 
 
 @pytest.mark.parametrize("answers", [{"a": math.nan}, {"a": object()}, {"a": {1, 2}}])

@@ -32,7 +32,12 @@ def work(store: Store, person: str, seed: int) -> None:
         answers = answers_of(person, task)
         if chance.random() < 0.2:
             store.save_draft(person, task.slot, answers)
-        done = store.submit(person, task.slot, answers, 1.0)
+        if chance.random() < 0.5:
+            done = store.submit(person, task.slot, answers, 1.0)
+        else:
+            done, _ = store.submit_and_take(
+                person, task.slot, lambda task: answers_of(person, task), 1.0
+            )
         sys.stdout.write(f"{person} {task.slot} {task.item.id} {done.stored}\n")
         sys.stdout.flush()
         if chance.random() < 0.1:

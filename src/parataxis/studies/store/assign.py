@@ -8,9 +8,9 @@ from sqlalchemy import bindparam, exists, func, select, update
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.items import Kind
 from parataxis.studies.records import Purpose, is_identical
-from parataxis.studies.store.slots import claim, sweep
+from parataxis.studies.store.slots import claim
 from parataxis.studies.store.tables import answer, item, person, slot
-from parataxis.studies.store.types import PersonState, Stage, Task, TaskItem
+from parataxis.studies.store.types import NotYoursError, PersonState, Stage, Task, TaskItem
 from parataxis.studies.store.work import (
     EXPERT,
     FINISHED,
@@ -18,7 +18,6 @@ from parataxis.studies.store.work import (
     State,
     Work,
     lock_person,
-    may_be_code,
     may_be_slot,
     moment,
     task_kind,
@@ -27,12 +26,15 @@ from parataxis.studies.study import Controls, Role
 
 __all__ = [
     "KINDS",
+    "ROWS",
     "Tally",
+    "as_task",
     "barred",
     "may_do_more",
     "next_task",
     "qualified_so_far",
     "qualifying",
+    "take",
     "tally_of",
     "task",
     "task_of",
@@ -51,12 +53,14 @@ KINDS = {
 _SEEN_EVERY = 60_000
 
 # What is asked with every click is put together once: that takes longer than the asking.
-_ROWS = select(slot, item.c.key, item.c.source, item.c.rewrite).join(
+ROWS = select(slot, item.c.key, item.c.source, item.c.rewrite).join(
     item, item.c.id == slot.c.item_id
 )
-_TASK = _ROWS.where(slot.c.id == bindparam("slot"))
+_TASK = ROWS.where(slot.c.id == bindparam("slot"))
+_TASK_FOR = _TASK.where(slot.c.person_id == bindparam("me"))
 _HELD = (
-    _ROWS.where(slot.c.person_id == bindparam("me"), slot.c.state == State.LEASED)
+    select(slot.c.id, slot.c.leased_until)
+    .where(slot.c.person_id == bindparam("me"), slot.c.state == State.LEASED)
     .order_by(slot.c.leased_at.desc(), slot.c.id.desc())
     .limit(1)
 )
@@ -66,35 +70,33 @@ _TALLY = select(*_BY, func.count()).where(slot.c.person_id == bindparam("me")).g
 
 def next_task(work: Work, code: str) -> Task | None:
     """The task that the person holds, or else a new one, or None."""
-    me = lock_person(work, code)
-    _touch(work, me)
-    if barred(work, me) is not None:
-        return None
-    held = work.first(_HELD, me=me.id)
-    if held is not None:
-        return _renewed(work, held)
-    id_ = _new_slot(work, me)
+    id_ = take(work, lock_person(work, code))
     return None if id_ is None else task_of(work, id_)
 
 
-def task(work: Work, code: str, slot_id: int) -> Task | None:
-    """A task that was given to the person, submitted or not; None for any other, and for one
-    that is void."""
-    if not (may_be_code(code) and may_be_slot(slot_id)):
+def take(work: Work, me: Record) -> int | None:
+    """The slot of the task that the person holds, or else of a new one, or None."""
+    _touch(work, me)
+    if barred(work, me) is not None:
         return None
-    row = work.first(
-        _TASK.join(person, person.c.id == slot.c.person_id).where(
-            person.c.code == code, slot.c.state != State.VOID
-        ),
-        slot=slot_id,
-    )
-    return None if row is None else _as_task(work, row)
+    tally = tally_of(work, me.id)
+    if any(state == State.LEASED for _, _, state in tally):
+        return _renewed(work, work.rows(_HELD, me=me.id)[0])
+    return _new_slot(work, me, tally)
 
 
-def task_of(work: Work, slot_id: int) -> Task | None:
-    """The task of a slot."""
-    row = work.first(_TASK, slot=slot_id)
-    return None if row is None else _as_task(work, row)
+def task(work: Work, me: Record, slot_id: int) -> Task:
+    """A task that was given to the person, submitted or not; NotYoursError for any other, and for
+    one that is void."""
+    row = work.first(_TASK_FOR, slot=slot_id, me=me.id) if may_be_slot(slot_id) else None
+    if row is None or row.state == State.VOID:
+        raise NotYoursError(f"Task {slot_id} was not given to this person.")
+    return as_task(work, row)
+
+
+def task_of(work: Work, slot_id: int) -> Task:
+    """The task of a slot that there is."""
+    return as_task(work, work.rows(_TASK, slot=slot_id)[0])
 
 
 def tally_of(work: Work, person_id: int) -> Tally:
@@ -122,10 +124,8 @@ def barred(work: Work, me: Record) -> Stage | None:
     return Stage.FAILED if me.qualified is False else None
 
 
-def _new_slot(work: Work, me: Record) -> int | None:
+def _new_slot(work: Work, me: Record, tally: Tally) -> int | None:
     """Lease something to the person, by what their role and their progress ask for."""
-    tally = tally_of(work, me.id)
-    sweep(work)
     for kind in KINDS[Role(me.role)]:
         if kind == Kind.RATE:
             left = qualifying(work, me)
@@ -231,16 +231,16 @@ def _lease_control(
     )
 
 
-def _renewed(work: Work, row: Record) -> Task:
-    """The task, with its lease begun anew where that makes a difference."""
-    until = row.leased_until
-    if until is not None and abs(work.now + work.lease - until) > _SEEN_EVERY:
-        until = work.now + work.lease
-        work.run(update(slot).where(slot.c.id == row.id).values(leased_until=until))
-    return _as_task(work, row, until)
+def _renewed(work: Work, held: Record) -> int:
+    """A slot whose lease begins anew, where that makes a difference."""
+    until = work.now + work.lease
+    if held.leased_until is not None and abs(until - held.leased_until) > _SEEN_EVERY:
+        work.run(update(slot).where(slot.c.id == held.id).values(leased_until=until))
+    return int(held.id)
 
 
-def _as_task(work: Work, row: Record, until: int | None = None) -> Task:
+def as_task(work: Work, row: Record) -> Task:
+    """The task of one of the ``ROWS``."""
     submitted = None
     if row.answer_id is not None:
         found = work.first(select(answer.c.answers).where(answer.c.id == row.answer_id))
@@ -257,6 +257,6 @@ def _as_task(work: Work, row: Record, until: int | None = None) -> Task:
             identical=rewrite is not None and is_identical(rewrite),
         ),
         draft=row.draft,
-        lease_until=moment(until or row.leased_until) if row.state == State.LEASED else None,
+        lease_until=moment(row.leased_until) if row.state == State.LEASED else None,
         submitted=submitted,
     )

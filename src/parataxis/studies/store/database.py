@@ -65,7 +65,8 @@ class Database:
 
         What is not ``durable`` is committed all the same and outlives this process, but the disk
         is not waited for: a loss of power may undo it, unless something durable came after it.
-        Where another transaction was in the way it is rolled back and done again from the start.
+        Where another transaction was in the way, or where the connection was lost before the
+        commit, it is rolled back and done again from the start.
         """
         return self._try(work, _Mode.DURABLE if durable else _Mode.QUICK)
 
@@ -84,14 +85,19 @@ class Database:
 
     def _try(self, work: Callable[[Connection], T], mode: "_Mode") -> T:
         for attempt in range(_TRIES):
+            committing = False
             try:
                 with (
                     self._reading if mode is _Mode.READ else self._writing,
                     self._told(),
                     self._connection(mode) as connection,
                 ):
-                    return work(connection)
-            except _RetryError:
+                    result = work(connection)
+                    committing = mode is not _Mode.READ
+                return result
+            except _RetryError as error:
+                if committing and error.lost:  # nobody knows whether it was done
+                    raise StoreError(str(error)) from error
                 time.sleep(0.005 * 2**attempt)
         raise StoreError(f"The database {self.name} is too busy; try again.")
 
@@ -112,9 +118,10 @@ class Database:
         try:
             yield
         except DBAPIError as error:
-            if _passes(error):
-                raise _RetryError from error
-            raise StoreError(self._sentence(error)) from error
+            sentence = self._sentence(error)
+            if _passes(error) or error.connection_invalidated:
+                raise _RetryError(sentence, lost=error.connection_invalidated) from error
+            raise StoreError(sentence) from error
         except TimeoutError as error:  # of the pool: every connection is in use
             raise StoreError(f"The database {self.name} is too busy; try again.") from error
 
@@ -184,7 +191,11 @@ class _Turns:
 
 
 class _RetryError(Exception):
-    """The transaction met another one and should be done again."""
+    """The transaction met another one, or lost its connection, and should be done again."""
+
+    def __init__(self, sentence: str, *, lost: bool) -> None:
+        super().__init__(sentence)
+        self.lost = lost
 
 
 def _passes(error: DBAPIError) -> bool:
@@ -256,7 +267,7 @@ def _sqlite(url: URL) -> Engine:
 
 def _postgresql(url: URL) -> Engine:
     try:
-        engine = create_engine(url, pool_size=_CONNECTIONS, max_overflow=0, pool_pre_ping=True)
+        engine = create_engine(url, pool_size=_CONNECTIONS, max_overflow=0)
     except ImportError as error:
         raise InputError(
             "PostgreSQL needs psycopg; install it with: pip install 'psycopg[binary]'."

@@ -102,6 +102,11 @@ def take_place(work: Work, mine: Record) -> int | None:
 
 
 _MINE = slot.alias("mine")
+_OWN = (
+    select(_MINE.c.id)
+    .where(_MINE.c.item_id == slot.c.item_id, _MINE.c.person_id == bindparam("me"))
+    .scalar_subquery()
+)
 
 HAD = or_(
     exists().where(
@@ -115,7 +120,7 @@ HAD = or_(
 it ran out."""
 
 _CANDIDATE = (
-    select(slot.c.id, slot.c.item_id, slot.c.place)
+    select(slot.c.id, slot.c.place, _OWN.label("lapsed"))
     .where(_IS_OPEN, slot.c.kind == bindparam("kind"), ~HAD)
     .order_by(slot.c.rank, slot.c.id)
     .limit(1)
@@ -123,9 +128,6 @@ _CANDIDATE = (
 )
 _FROM_START = _CANDIDATE.where(slot.c.rank >= bindparam("start"))
 _BEFORE_START = _CANDIDATE.where(slot.c.rank < bindparam("start"))
-_OWN = select(slot.c.id).where(
-    slot.c.item_id == bindparam("item"), slot.c.person_id == bindparam("me")
-)
 _LEASE = (
     update(slot)
     .where(slot.c.id == bindparam("slot"))
@@ -143,23 +145,30 @@ def claim(work: Work, me: Record, kind: str, begun: int) -> int | None:
     """Lease an open slot to a person: the id of the slot, or None where there is none for them.
 
     The search begins at a rank that is drawn anew for each of the person's tasks, so that each
-    person meets the items in an order of their own.
+    person meets the items in an order of their own. Leases that ran out are looked at only where
+    nothing is open: until then nobody needs their places.
     """
+    found = _candidate(work, me, kind, begun)
+    if found is None:
+        sweep(work)
+        found = _candidate(work, me, kind, begun)
+    if found is None:
+        return None
+    if found.lapsed is not None:
+        work.run(delete(slot).where(slot.c.id == found.id))
+    mine = int(found.id if found.lapsed is None else found.lapsed)
+    until = work.now + work.lease
+    work.run(_LEASE, slot=mine, me=me.id, at=found.place, now=work.now, until=until)
+    return mine
+
+
+def _candidate(work: Work, me: Record, kind: str, begun: int) -> Record | None:
     where = {
         "me": me.id,
         "kind": kind,
         "start": random.Random(f"{me.seed}:{begun}").randrange(RANKS),
     }
-    found = work.first(_FROM_START, **where) or work.first(_BEFORE_START, **where)
-    if found is None:
-        return None
-    lapsed = work.first(_OWN, item=found.item_id, me=me.id)
-    if lapsed is not None:
-        work.run(delete(slot).where(slot.c.id == found.id))
-    mine = int(found.id if lapsed is None else lapsed.id)
-    until = work.now + work.lease
-    work.run(_LEASE, slot=mine, me=me.id, at=found.place, now=work.now, until=until)
-    return mine
+    return work.first(_FROM_START, **where) or work.first(_BEFORE_START, **where)
 
 
 def has_begun(work: Work, item_id: int) -> bool:

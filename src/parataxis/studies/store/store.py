@@ -24,6 +24,7 @@ from parataxis.studies.store import submit as submissions
 from parataxis.studies.store.database import Database
 from parataxis.studies.store.export import Outcomes
 from parataxis.studies.store.migrate import migrate
+from parataxis.studies.store.submit import Check
 from parataxis.studies.store.tables import item, slot
 from parataxis.studies.store.tables import study as study_table
 from parataxis.studies.store.types import (
@@ -220,9 +221,19 @@ class Store:
         new one. None where there is none; ``progress(person).stage`` says why."""
         return self._write(lambda work: assign.next_task(work, person), durable=False)
 
-    def task(self, person: str, slot: int) -> Task | None:
-        """A task that was given to the person, also one that is submitted; None for any other."""
-        return self._read(lambda work: assign.task(work, person, slot))
+    def task(self, person: str, slot: int) -> Task:
+        """A task that was given to the person, also one that is submitted; NotYoursError for any
+        other."""
+        return self._read(lambda work: assign.task(work, lock_person(work, person), slot))
+
+    def task_and_progress(self, person: str, slot: int) -> tuple[Task, Progress]:
+        """What ``task`` and ``progress`` give, both at one moment."""
+
+        def work(each: Work) -> tuple[Task, Progress]:
+            me = lock_person(each, person)
+            return assign.task(each, me, slot), progresses.progress(each, me)
+
+        return self._read(work)
 
     def save_draft(self, person: str, slot: int, answers: Answers) -> bool:
         """Keep a draft, and begin the lease anew. False where the task is submitted already, which
@@ -243,6 +254,17 @@ class Store:
         """
         return self._write(lambda work: submissions.submit(work, person, slot, answers, seconds))
 
+    def submit_and_take(
+        self, person: str, slot: int, check: Check, seconds: float | None = None
+    ) -> tuple[Submitted, int | None]:
+        """Submit what ``check`` makes of the task, and take the next one: ``submit`` and
+        ``next_task`` in one transaction. Gives the slot of the next task, or None where there is
+        none, and after an item of the training. What ``check`` raises ends it, and nothing is
+        done."""
+        return self._write(
+            lambda work: submissions.submit_and_take(work, person, slot, check, seconds)
+        )
+
     def undo(self, person: str) -> Task:
         """Take back the person's last submission, one step: the task is theirs again, and its
         answers are the draft. UndoError says why where that is not possible."""
@@ -254,7 +276,7 @@ class Store:
 
     def progress(self, person: str) -> Progress:
         """Where the person stands: their stage, what they have done, their qualification."""
-        return self._read(lambda work: progresses.progress(work, person))
+        return self._read(lambda work: progresses.progress(work, lock_person(work, person)))
 
     # --- Organising
 

@@ -3,15 +3,15 @@ never lost; what counts is decided by the slot."""
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import BigInteger, and_, bindparam, case, func, select, update
 
 from parataxis.errors import InputError
 from parataxis.studies.items import Kind, as_expected
 from parataxis.studies.records import Answers, Purpose, Value
-from parataxis.studies.store.assign import task_of
+from parataxis.studies.store.assign import ROWS, as_task, take, task_of
 from parataxis.studies.store.discipline import block, exclude
 from parataxis.studies.store.rewrites import made_in, offer, withdraw
 from parataxis.studies.store.slots import has_begun, reopen, take_place
@@ -27,19 +27,69 @@ from parataxis.studies.store.types import (
     Task,
     UndoError,
 )
-from parataxis.studies.store.work import FINISHED, Record, State, Work, lock_person, may_be_slot
+from parataxis.studies.store.work import (
+    FINISHED,
+    Record,
+    State,
+    Work,
+    lock_person,
+    may_be_code,
+    may_be_slot,
+)
 from parataxis.studies.study import OnFailure
 from parataxis.studies.writing import sentences_of
 
-__all__ = ["SUBMIT", "UNDO", "last_submission", "release", "save_draft", "submit", "undo"]
+__all__ = [
+    "SUBMIT",
+    "UNDO",
+    "Check",
+    "last_submission",
+    "release",
+    "save_draft",
+    "submit",
+    "submit_and_take",
+    "undo",
+]
 
 SUBMIT, CORRECT, UNDO, LATE = "submit", "correct", "undo", "late"
 """What an entry of the history is. A late one came after a submission that cannot be changed any
 more, and is kept beside it."""
 
 
-_SLOT = select(slot).where(slot.c.id == bindparam("slot"), slot.c.person_id == bindparam("me"))
-_LOCKED_SLOT = _SLOT.with_for_update()
+Check = Callable[[Task], Answers]
+"""Makes of a task what is to be submitted; whatever it raises ends the submission."""
+
+# What is asked with every click is put together once: that takes longer than the asking.
+_SLOT = ROWS.where(slot.c.id == bindparam("slot"), slot.c.person_id == bindparam("me"))
+_LOCKED_SLOT = _SLOT.with_for_update(of=slot)
+_LAST = (
+    select(slot, answer.c.id.label("last"), answer.c.action, answer.c.answers)
+    .join(slot, slot.c.id == answer.c.slot_id)
+    .where(answer.c.person_id == bindparam("me"))
+    .order_by(answer.c.id.desc())
+    .limit(1)
+)
+_LOCKED_LAST = _LAST.with_for_update(of=slot)
+_CHANGE = update(slot).where(slot.c.id == bindparam("slot"))
+_UNFINISHED = (State.LEASED, State.LAPSED, State.RETURNED)
+_KEEP_DRAFT = (
+    update(slot)
+    .where(slot.c.id == bindparam("slot"), slot.c.state.in_(_UNFINISHED))
+    .where(
+        slot.c.person_id
+        == select(person.c.id).where(person.c.code == bindparam("code")).scalar_subquery()
+    )
+    .values(
+        draft=bindparam("kept"),
+        leased_until=case(
+            (
+                and_(slot.c.state == State.LEASED, slot.c.leased_until.is_not(None)),
+                bindparam("until", type_=BigInteger),
+            ),
+            else_=slot.c.leased_until,
+        ),
+    )
+)
 
 
 def submit(
@@ -47,7 +97,27 @@ def submit(
 ) -> Submitted:
     """Keep the answers, and count them where the slot is still the person's."""
     me = lock_person(work, code)
+    return _submit(work, me, _slot(work, me, slot_id), answers, seconds)
+
+
+def submit_and_take(
+    work: Work, code: str, slot_id: int, check: Check, seconds: float | None
+) -> tuple[Submitted, int | None]:
+    """Keep what ``check`` makes of the task, and give the person the next slot, or None. After an
+    item of the training none is given: the person reads first what was right."""
+    me = lock_person(work, code)
     row = _slot(work, me, slot_id)
+    done = _submit(work, me, row, check(as_task(work, row)), seconds)
+    if done.purpose is Purpose.TRAINING:
+        return done, None
+    if done.purpose is not Purpose.ITEM:  # it may have changed what the person may do
+        me = lock_person(work, code)
+    return done, take(work, me)
+
+
+def _submit(
+    work: Work, me: Record, row: Record, answers: Answers, seconds: float | None
+) -> Submitted:
     answers = _checked(row, answers)
     if row.state in FINISHED:
         return _again(work, me, row, answers, seconds)
@@ -61,7 +131,7 @@ def submit(
         state = State.DONE
     found = _compare(work, row, answers)
     changed["answer_id"] = _append(work, me, row, SUBMIT, answers, seconds, found)
-    work.run(update(slot).where(slot.c.id == row.id).values(state=state, **changed))
+    work.run(_CHANGE, slot=row.id, state=state, **changed)
     if state is State.DONE and row.kind == Kind.WRITE:
         offer(work, row, answers, changed["answer_id"])
     return _result(work, me, row, state, found)
@@ -69,15 +139,12 @@ def submit(
 
 def save_draft(work: Work, code: str, slot_id: int, answers: Answers) -> bool:
     """Keep a draft, and the task for the person; False where it is submitted already."""
-    me = lock_person(work, code)
-    row = _slot(work, me, slot_id)
-    if row.state not in (State.LEASED, State.LAPSED, State.RETURNED):
-        return False
-    changed: dict[str, Any] = {"draft": _plain(answers)}
-    if row.state == State.LEASED and row.leased_until is not None:
-        changed["leased_until"] = work.now + work.lease
-    work.run(update(slot).where(slot.c.id == row.id).values(**changed))
-    return True
+    kept, until = _plain(answers), work.now + work.lease
+    may_be = may_be_code(code) and may_be_slot(slot_id)
+    if may_be and work.run(_KEEP_DRAFT, slot=slot_id, code=code, kept=kept, until=until):
+        return True
+    _slot(work, lock_person(work, code), slot_id)  # says so where it is not theirs
+    return False
 
 
 def release(work: Work, code: str, slot_id: int) -> None:
@@ -92,7 +159,7 @@ def release(work: Work, code: str, slot_id: int) -> None:
 def undo(work: Work, code: str) -> Task:
     """Take back the last submission: the task is held again, with its answers as a draft."""
     me = lock_person(work, code)
-    last, row = last_submission(work, me)
+    row = last_submission(work, me)
     for made in made_in(work, row):
         withdraw(work, made.id)
     _append(work, me, row, UNDO, {}, None, {})
@@ -105,34 +172,28 @@ def undo(work: Work, code: str) -> Task:
         .where(slot.c.id == row.id)
         .values(
             state=State.LEASED,
-            draft=dict(last.answers),
+            draft=dict(row.answers),
             answer_id=None,
             submitted_at=None,
             leased_at=max(work.now, latest + 1),  # the first of those that they hold
             leased_until=None if row.place is None else work.now + work.lease,
         )
     )
-    task = task_of(work, row.id)
-    if task is None:
-        raise UndoError("There is nothing to undo.")
-    return task
+    return task_of(work, row.id)
 
 
-def last_submission(work: Work, me: Record) -> tuple[Record, Record]:
-    """The answer and the slot that the person could take back, or UndoError."""
-    last = work.first(
-        select(answer).where(answer.c.person_id == me.id).order_by(answer.c.id.desc()).limit(1)
-    )
-    if last is None or last.action == UNDO or me.state != PersonState.ACTIVE:
+def last_submission(work: Work, me: Record) -> Record:
+    """The slot that the person could take back, with its answers, or UndoError."""
+    row = work.first(_LOCKED_LAST if work.writes else _LAST, me=me.id)
+    if row is None or row.action == UNDO or me.state != PersonState.ACTIVE:
         raise UndoError("There is nothing to undo.")
-    row = _slot(work, me, last.slot_id)
-    if row.state != State.DONE or row.answer_id != last.id:
+    if row.state != State.DONE or row.answer_id != row.last:
         raise UndoError("The last submission cannot be undone.")
     if row.purpose in (Purpose.TRAINING, Purpose.TEST):
         raise UndoError("Answers of the training and of the test cannot be undone.")
     if row.kind == Kind.WRITE and any(has_begun(work, made.id) for made in made_in(work, row)):
         raise UndoError("Somebody has begun to rate this rewrite, so it cannot be undone any more.")
-    return last, row
+    return row
 
 
 def _slot(work: Work, me: Record, slot_id: int) -> Record:

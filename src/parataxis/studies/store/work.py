@@ -96,7 +96,7 @@ class Work:
 
     def insert(self, table: Any, **values: Any) -> int:
         """Insert a row and return its id."""
-        key = self.connection.execute(insert(table).values(**values)).inserted_primary_key
+        key = self.connection.execute(insert(table), values).inserted_primary_key
         return int(key[0]) if key else 0
 
     def locked(self, query: Select[Any], *, skip: bool = False) -> Select[Any]:

@@ -24,7 +24,7 @@ from parataxis.web.studies.site import (
 )
 from parataxis.web.studies.tasks import SlotPath
 
-__all__ = ["Problem", "ProblemsError", "router"]
+__all__ = ["Problem", "router"]
 
 
 class Problem(BaseModel):
@@ -200,7 +200,7 @@ def next_task(site: SiteDep, who: Reading) -> TaskOut | None:
 )
 def task(site: SiteDep, who: Reading, slot: SlotPath) -> TaskOut:
     """Also one that is submitted."""
-    return _shown(work.task_of(site, who.who, slot))
+    return _shown(site.store.task(who.who, slot))
 
 
 @router.put("/tasks/{slot}/draft", summary="Keep a draft", responses=_WRITING)
@@ -218,16 +218,13 @@ def submit(
     site: SiteDep, who: Writing, slot: SlotPath, body: AnswersIn, language: LanguageDep
 ) -> NextOut:
     """The same answers again change nothing; others are a correction where one is possible."""
-    result = work.submit(site, who.who, slot, body.answers, body.seconds, language)
-    if result.problems:
-        raise ProblemsError(dict(result.problems))
-    return NextOut(next=result.next)
+    return NextOut(next=work.submit(site, who.who, slot, body.answers, body.seconds, language))
 
 
 @router.post("/tasks/{slot}/help", summary="Help while writing", responses=_WRITING)
 def give_help(site: SiteDep, who: Writing, slot: SlotPath, body: TextIn) -> HelpOut:
     """The number of sentences, and the words that are lost or new."""
-    found = work.task_of(site, who.who, slot)
+    found = site.store.task(who.who, slot)
     given = work.give_help(found.item.source, clean(body.text))
     return HelpOut(sentences=given.sentences, lost=list(given.lost), new=list(given.new))
 
@@ -237,14 +234,6 @@ def undo(site: SiteDep, who: Writing) -> NextOut:
     """The task is held again, with its answers as a draft; where nothing can be undone, the page
     says so."""
     return NextOut(next=work.undo(site, who.who))
-
-
-class ProblemsError(Exception):
-    """Something is wrong with the answers."""
-
-    def __init__(self, problems: dict[str, str]) -> None:
-        super().__init__("Some answers are missing or wrong.")
-        self.problems = problems
 
 
 def _shown(found: Task) -> TaskOut:

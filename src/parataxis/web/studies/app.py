@@ -1,7 +1,7 @@
 """Puts the application of a study together."""
 
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ from parataxis.studies.study import Study
 from parataxis.web.security import Guard, Throttle, add_headers
 from parataxis.web.studies import api, arrival, organiser, tasks
 from parataxis.web.studies.answers import clean
-from parataxis.web.studies.api import Problem, ProblemsError
+from parataxis.web.studies.api import Problem
 from parataxis.web.studies.dashboard import Counter
 from parataxis.web.studies.settings import Settings
 from parataxis.web.studies.signing import Signing
@@ -31,7 +31,7 @@ from parataxis.web.studies.site import (
     page,
     redirect,
 )
-from parataxis.web.studies.work import give_help
+from parataxis.web.studies.work import ProblemsError, give_help
 
 __all__ = ["make_app"]
 
@@ -88,7 +88,11 @@ def _is_api(request: Request) -> bool:
 
 
 def _answer(
-    request: Request, status: int, detail: str, title: str, problems: dict[str, str] | None = None
+    request: Request,
+    status: int,
+    detail: str,
+    title: str,
+    problems: Mapping[str, str] | None = None,
 ) -> Response:
     """The refusal, as JSON or as a page, by who asks."""
     if _is_api(request):

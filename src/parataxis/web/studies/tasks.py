@@ -26,7 +26,7 @@ from parataxis.web.studies.site import (
     page,
     redirect,
 )
-from parataxis.web.studies.work import next_path, submit, task_of, undo
+from parataxis.web.studies.work import ProblemsError, next_path, submit, undo
 
 __all__ = ["SlotPath", "router"]
 
@@ -47,9 +47,9 @@ def next_task(request: Request, site: SiteDep, session: PersonDep) -> Response:
 @router.get("/task/{slot}", response_class=HTMLResponse)
 def task(request: Request, site: SiteDep, session: PersonDep, slot: SlotPath) -> Response:
     """Something to write or to rate."""
-    found = task_of(site, session.who, slot)
+    found, progress = site.store.task_and_progress(session.who, slot)
     given = found.submitted if found.submitted is not None else found.draft or {}
-    return _task_page(request, site, session, found, given)
+    return _task_page(request, site, session, found, progress, given)
 
 
 @router.post("/task/{slot}")
@@ -62,12 +62,15 @@ def submit_task(
     language: LanguageDep,
 ) -> Response:
     """Submit what was written or rated; show the page again where something is missing."""
-    found = task_of(site, session.who, slot)
+    found, progress = site.store.task_and_progress(session.who, slot)
     answers = _answers(site, found, form)
-    result = submit(site, session.who, slot, answers, _seconds(form), language)
-    if not result.problems:
-        return redirect(request, result.next)
-    return _task_page(request, site, session, found, answers, result.problems, status=422)
+    try:
+        path = submit(site, session.who, slot, answers, _seconds(form), language)
+    except ProblemsError as error:
+        return _task_page(
+            request, site, session, found, progress, answers, error.problems, status=422
+        )
+    return redirect(request, path)
 
 
 @router.get("/task/{slot}/feedback", response_class=HTMLResponse)
@@ -75,7 +78,7 @@ def feedback(
     request: Request, site: SiteDep, session: PersonDep, slot: SlotPath, language: LanguageDep
 ) -> Response:
     """What was right and wrong about a training item."""
-    found = task_of(site, session.who, slot)
+    found, progress = site.store.task_and_progress(session.who, slot)
     if found.submitted is None or found.purpose is not Purpose.TRAINING:
         return redirect(request, f"/task/{slot}")
     # The same answers again change nothing, and bring what is known about the item.
@@ -101,7 +104,7 @@ def feedback(
         task=found,
         rows=rows,
         feedback=known.feedback,
-        progress=site.store.progress(session.who),
+        progress=progress,
     )
 
 
@@ -132,11 +135,11 @@ def _task_page(
     site: Site,
     session: Session,
     task: Task,
+    progress: Progress,
     given: Mapping[str, Value],
     problems: Mapping[str, str] | None = None,
     status: int = 200,
 ) -> HTMLResponse:
-    progress = site.store.progress(session.who)
     values: dict[str, Any] = {
         "session": session,
         "status": status,

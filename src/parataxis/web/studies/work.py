@@ -1,7 +1,7 @@
 """Doing a task, for the pages and the API alike: what is next, drafts, submitting, live help."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from parataxis.checks import check
 from parataxis.rewrite.record import Kind as Finds
@@ -12,7 +12,6 @@ from parataxis.studies.store import (
     FLAG,
     REWRITE,
     Flag,
-    NotYoursError,
     Stored,
     Submitted,
     Task,
@@ -24,17 +23,17 @@ from parataxis.web.studies.answers import SECONDS, as_draft, clean
 from parataxis.web.studies.interface import interface
 from parataxis.web.studies.site import Site
 
-__all__ = ["Help", "Result", "give_help", "next_path", "save_draft", "submit", "task_of", "undo"]
+__all__ = ["Help", "ProblemsError", "give_help", "next_path", "save_draft", "submit", "undo"]
 
 STATUS = "/status"
 
 
-@dataclass(frozen=True)
-class Result:
-    """What became of answers: what is wrong with them, or where to go on."""
+class ProblemsError(Exception):
+    """Something is wrong with the answers; ``problems`` says what, by question."""
 
-    problems: Mapping[str, str] = field(default_factory=dict)
-    next: str = STATUS
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__("Some answers are missing or wrong.")
+        self.problems = problems
 
 
 @dataclass(frozen=True)
@@ -48,19 +47,15 @@ class Help:
     """Words that the source does not have."""
 
 
-def task_of(site: Site, person: str, slot: int) -> Task:
-    """A task that was given to the person, or NotYoursError."""
-    task = site.store.task(person, slot)
-    if task is None:
-        raise NotYoursError(f"Task {slot} was not given to this person.")
-    return task
-
-
 def next_path(site: Site, person: str, notice: str | None = None) -> str:
     """The page where somebody goes on."""
     task = site.store.next_task(person)
-    path = STATUS if task is None else f"/task/{task.slot}"
-    if notice is None or (task is None and notice == "again"):  # there is no other attempt
+    return _path(None if task is None else task.slot, notice)
+
+
+def _path(slot: int | None, notice: str | None) -> str:
+    path = STATUS if slot is None else f"/task/{slot}"
+    if notice is None or (slot is None and notice == "again"):  # there is no other attempt
         return path
     return f"{path}?notice={notice}"
 
@@ -82,22 +77,26 @@ def submit(
     answers: Mapping[str, Value],
     seconds: float | None,
     language: str,
-) -> Result:
-    """Check and submit answers."""
-    task = task_of(site, person, slot)
+) -> str:
+    """Check and submit answers, take the next task, and say where to go on. ProblemsError where
+    something is wrong with them."""
     given = {key: clean(each) if isinstance(each, str) else each for key, each in answers.items()}
-    if task.kind is Kind.WRITE:
-        wrong, final = _written(site, task, given, language)
-    else:
-        wrong = problems(site.rubric, given, identical=task.item.identical, language=language)
-        final = complete(site.rubric, given, identical=task.item.identical)
-    wrong |= _too_long(site, given, language)
-    if wrong:
-        return Result(wrong)
-    done = site.store.submit(person, slot, final, seconds)
+
+    def check(task: Task) -> Mapping[str, Value]:
+        if task.kind is Kind.WRITE:
+            wrong, final = _written(site, task, given, language)
+        else:
+            wrong = problems(site.rubric, given, identical=task.item.identical, language=language)
+            final = complete(site.rubric, given, identical=task.item.identical)
+        wrong |= _too_long(site, given, language)
+        if wrong:
+            raise ProblemsError(wrong)
+        return final
+
+    done, next_slot = site.store.submit_and_take(person, slot, check, seconds)
     if done.purpose is Purpose.TRAINING:
-        return Result(next=f"/task/{slot}/feedback")
-    return Result(next=next_path(site, person, _notice(done)))
+        return f"/task/{slot}/feedback"
+    return _path(next_slot, _notice(done))
 
 
 def _written(
