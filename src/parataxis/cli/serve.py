@@ -1,6 +1,8 @@
 """``parataxis serve``: the page for writers and the API for programs."""
 
 import sys
+from contextlib import suppress
+from socket import socket
 from typing import Annotated
 
 import typer
@@ -76,7 +78,7 @@ def serve(
     base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     what = f"The page is at {base} and the API" if page else "The API is"
     sys.stderr.write(f"{what} at {base}/v1 (Ctrl-C ends it).\n")
-    uvicorn.run(
+    config = uvicorn.Config(
         app,
         host=host,
         port=port,
@@ -84,3 +86,13 @@ def serve(
         access_log=False,
         timeout_graceful_shutdown=_PATIENCE,
     )
+
+    class Server(uvicorn.Server):
+        """When it is stopped, it tells so to those who wait, instead of waiting for them."""
+
+        async def shutdown(self, sockets: list[socket] | None = None) -> None:
+            app.state.service.engine.close()
+            await super().shutdown(sockets)
+
+    with suppress(KeyboardInterrupt):
+        Server(config).run()

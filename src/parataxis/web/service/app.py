@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
 
 from anyio import CapacityLimiter
 from fastapi import FastAPI
@@ -49,7 +48,7 @@ def make_app(settings: Settings | None = None) -> FastAPI:
     )
     for module in (split, reading, documents, status):
         app.include_router(module.router)
-    if settings.page and find_spec("parataxis.web.workbench"):
+    if settings.page:
         from parataxis.web.workbench import router
 
         app.include_router(router)

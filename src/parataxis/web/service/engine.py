@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from parataxis.errors import TryLaterError
 
-__all__ = ["BATCH", "Engine", "Job", "Task"]
+__all__ = ["BATCH", "FIRST", "Engine", "Job", "Task"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -30,6 +30,9 @@ FIRST = 4
 just come see something soon."""
 WAIT = 0.003
 """Seconds for which a batch that is not full waits for other requests."""
+
+
+_CLOSED = "The service is being stopped; try again later."
 
 
 class Task(Hashable, Protocol[T_contra, R_co]):
@@ -54,6 +57,7 @@ class Job(Generic[T, R]):
         self.task = task
         self.futures: list[Future[R]] = [Future() for _ in items]
         self.waiting = deque(zip(items, self.futures, strict=True))
+        self.is_dropped = False
         self._lane = lane
 
     @property
@@ -63,10 +67,14 @@ class Job(Generic[T, R]):
 
     async def results(self) -> AsyncIterator[R]:
         """The results, in order, as they are made. What is left is dropped where nobody waits for
-        it any more."""
+        it any more; TryLaterError where somebody does, but the engine is closed."""
         try:
             for future in self.futures:
                 yield await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if self.is_dropped:
+                raise TryLaterError(_CLOSED, 1) from None
+            raise
         finally:
             self.cancel()
 
@@ -83,11 +91,14 @@ class Engine:
         self._limit = limit
         self._note = note or (lambda lane, items, seconds: None)
         self._lanes: dict[str, _Lane] = {}
+        self._is_closed = False
         self._lock = threading.Lock()
 
     def submit(self, task: Task[T, R], items: Sequence[T]) -> Job[T, R]:
         """Queue items; TryLaterError where there is no room."""
         with self._lock:
+            if self._is_closed:
+                raise TryLaterError(_CLOSED, 1)
             waiting = self.waiting
             lane = self._lanes.get(task.lane)
             if waiting and waiting + len(items) > self._limit:
@@ -105,8 +116,10 @@ class Engine:
         return sum(lane.waiting for lane in list(self._lanes.values()))
 
     def close(self) -> None:
-        """End the threads, once they have done the batches that they have begun."""
+        """Drop what waits, take no more, and end the threads when they have done what they have
+        begun."""
         with self._lock:
+            self._is_closed = True
             for lane in self._lanes.values():
                 lane.stop()
             self._lanes.clear()
@@ -149,6 +162,7 @@ class _Lane:
             self.waiting -= len(job.waiting)
             left = list(job.waiting)
             job.waiting.clear()
+            job.is_dropped = True
             self._jobs = deque(each for each in self._jobs if each.waiting)
         for _, future in left:
             future.cancel()

@@ -36,12 +36,12 @@ class Gate:
             seconds = max(1, math.ceil(wait))
             detail = (
                 f"More than {self._settings.per_minute} requests came from your address within a "
-                f"minute; try again in {seconds} seconds."
+                f"minute; try again in {seconds} s."
             )
             await refusal(detail, 429, retry=wait)(scope, receive, send)
             return
         if self._inside >= self._settings.concurrent:
-            detail = "The service is busy; try again in 1 second."
+            detail = "The service is busy; try again in 1 s."
             await refusal(detail, 503, retry=1)(scope, receive, send)
             return
         self._throttle.count(address)

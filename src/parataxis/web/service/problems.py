@@ -12,13 +12,9 @@ from parataxis.client.records import Problem
 from parataxis.errors import InputError, ParataxisError, TryLaterError, UnknownSplitterError
 from parataxis.web.security import add_headers
 
-__all__ = ["REFUSALS", "GoneError", "TooMuchError", "add_handlers", "complaint", "refusal", "told"]
+__all__ = ["REFUSALS", "TooMuchError", "add_handlers", "complaint", "refusal", "told"]
 
 BUG = "Something went wrong on our side; the service has noted it."
-
-
-class GoneError(Exception):
-    """Whoever asked has gone."""
 
 
 class TooMuchError(InputError):
@@ -99,10 +95,6 @@ def complaint(error: Any) -> str:
     return f"{where}: {message[0].lower()}{message[1:]}."
 
 
-def _gone(request: Request, error: GoneError) -> Response:
-    return Response(status_code=499)  # nobody will read it; the number is that of nginx
-
-
 def _busy(request: Request, error: TryLaterError) -> Response:
     return refusal(str(error), 503, retry=error.seconds)
 
@@ -135,7 +127,6 @@ def _bug(request: Request, error: Exception) -> Response:
 
 _HANDLERS: dict[type[Exception], Any] = {
     RequestValidationError: _invalid,
-    GoneError: _gone,
     TryLaterError: _busy,
     TooMuchError: _too_much,
     InputError: _input,

@@ -13,7 +13,7 @@ from parataxis.text.documents import Document, read_document
 from parataxis.web.service.engine import Engine, Job
 from parataxis.web.service.measures import Measures
 from parataxis.web.service.models import WithSentences, WithText
-from parataxis.web.service.problems import GoneError, TooMuchError
+from parataxis.web.service.problems import TooMuchError
 from parataxis.web.service.settings import Settings
 from parataxis.web.service.splitters import Offers
 
@@ -80,10 +80,6 @@ async def results(request: Request, job: Job[T, R]) -> list[R]:
     watch.add_done_callback(lambda _: job.cancel())
     try:
         return [result async for result in job.results()]
-    except asyncio.CancelledError:
-        if watch.done() and not watch.cancelled():
-            raise GoneError from None
-        raise
     finally:
         watch.cancel()
 
