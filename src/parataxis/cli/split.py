@@ -1,6 +1,7 @@
 """``parataxis split``: sentences, files or a stream in, the same with simple sentences out."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +11,16 @@ import typer
 from parataxis.api import DEFAULT_SPLITTER
 from parataxis.cli.document_files import find_document, split_file
 from parataxis.cli.inputs import Input, resolve_inputs
-from parataxis.cli.options import InputFormatOption, Inputs
+from parataxis.cli.long_run import LongRun, OnError, wants_long_run
+from parataxis.cli.options import Inputs
 from parataxis.cli.sentences import total_size
 from parataxis.cli.terminal import Output, Progress, open_output, wants_colour, whole_step
 from parataxis.cli.units import InputFormat, Unit, check_records, read_units
 from parataxis.cli.work import Explained, Task, run
 from parataxis.cli.writers import OutputFormat, Writer, make_writer
+from parataxis.errors import InputError
+from parataxis.scale.files import Kind, kind_of
+from parataxis.scale.work import SplitterTask
 
 __all__ = ["split"]
 
@@ -26,15 +31,16 @@ def split(
         str, typer.Option("--splitter", "-s", metavar="NAME", help="Which splitter to use.")
     ] = DEFAULT_SPLITTER,
     output_format: Annotated[
-        OutputFormat,
+        OutputFormat | None,
         typer.Option(
             "--format",
             "-f",
-            help="text: the document with its sentences split. jsonl, json: one record for each "
-            "sentence. diff: source against simple sentences. html: a page that shows where "
-            "each word came from.",
+            help="text: the document with its sentences split. jsonl, json, parquet: one record "
+            "for each sentence. diff: source against simple sentences. html: a page that shows "
+            "where each word came from. Default: jsonl or parquet where the output has that "
+            "suffix, else text.",
         ),
-    ] = OutputFormat.TEXT,
+    ] = None,
     strict: Annotated[
         bool,
         typer.Option(
@@ -62,16 +68,65 @@ def split(
             "find.",
         ),
     ] = False,
-    input_format: InputFormatOption = InputFormat.AUTO,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="How many processes to use.")
-    ] = 1,
-    output: Annotated[
-        Path | None,
+    input_format: Annotated[
+        Kind,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write to this file, not to standard output."
+            "--input",
+            "-i",
+            help="text: running text. lines: a sentence on each line. tsv: the first column, or "
+            "--column. csv, parquet: the column that --column names. jsonl: the field source or "
+            "complex, or --column. auto: by the file's suffix, else text.",
+        ),
+    ] = Kind.AUTO,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="NAME",
+            help="The column or field that holds the sentences.",
         ),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            metavar="N",
+            help="How many processes to use. Default: 1, in a long run one for each core.",
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write to this file, not to standard output. A folder (FOLDER/) gets one file for "
+            "each input.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the run that was interrupted; if there is none, begin one."
+        ),
+    ] = False,
+    on_error: Annotated[
+        OnError | None,
+        typer.Option(
+            "--on-error",
+            help="What a record does that cannot be read. pass: it is told, and passed through. "
+            "stop: the command ends. Default: stop, in a long run pass.",
+        ),
+    ] = None,
+    no_provenance: Annotated[
+        bool,
+        typer.Option(
+            "--no-provenance", help="Leave out of the records where each word came from: smaller."
+        ),
+    ] = False,
     tracked: Annotated[
         bool,
         typer.Option(
@@ -86,19 +141,65 @@ def split(
     All else comes back exactly as it was: white space, blank lines, list markers and the
     sentences that need no split. An argument that names a file is read as a file. A Word (.docx),
     Markdown (.md) or HTML (.html) file keeps its formatting where the output is of the same kind.
+
+    Parquet, CSV and packed files (.gz, .zst), an output that is one of these or a folder, and
+    --column, --resume and --on-error make it a long run: it can be interrupted at any time.
     """
-    is_plain = explain or output_format is not OutputFormat.TEXT
-    document = find_document(
-        inputs or [], output, tracked=tracked, plain=is_plain or input_format != InputFormat.AUTO
+    given = inputs or []
+    path = Path(output) if output else None
+    is_long = bool(resume or column or on_error) or wants_long_run(
+        given, output, output_format, input_format
     )
-    if document and output:
-        task = Task(splitter, strict=strict, beam=beam)
-        split_file(document, output, task, jobs=jobs, tracked=tracked)
+    is_plain = explain or is_long or output_format not in (None, OutputFormat.TEXT)
+    document = find_document(
+        given, path, tracked=tracked, plain=is_plain or input_format is not Kind.AUTO
+    )
+    if is_long:
+        if explain:
+            raise InputError("A long run explains nothing; leave out --explain, or give one file.")
+        LongRun(
+            given,
+            output,
+            output_format,
+            input_format,
+            SplitterTask(splitter, strict=strict, beam=beam),
+            column=column,
+            provenance=not no_provenance,
+            resume=resume,
+            on_error=on_error or OnError.PASS,
+            jobs=jobs,
+        )()
         return
-    sources = resolve_inputs(inputs or [])
+    task = Task(splitter, strict=strict, beam=beam, provenance=not no_provenance)
+    if document and path:
+        split_file(document, path, task, jobs=jobs or 1, tracked=tracked)
+        return
+    if output_format is None:
+        is_jsonl = path is not None and kind_of(path) is Kind.JSONL
+        output_format = OutputFormat.JSONL if is_jsonl else OutputFormat.TEXT
+    task = replace(task, explain=explain or output_format is OutputFormat.HTML)
+    _split_at_once(
+        resolve_inputs(given),
+        InputFormat(input_format),
+        path,
+        output_format,
+        task,
+        jobs=jobs or 1,
+        explain=explain,
+    )
+
+
+def _split_at_once(
+    sources: Sequence[Input],
+    input_format: InputFormat,
+    output: Path | None,
+    output_format: OutputFormat,
+    task: Task,
+    *,
+    jobs: int,
+    explain: bool,
+) -> None:
     check_records(sources, input_format)
-    shows_all = explain or output_format is OutputFormat.HTML
-    task = Task(splitter, strict=strict, beam=beam, explain=shows_all)
     task.load()
     with open_output(output, sources) as out:
         is_text = sources[0].text is not None

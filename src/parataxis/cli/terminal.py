@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 from types import FrameType, TracebackType
@@ -177,6 +178,21 @@ class Progress:
         if self._visible and monotonic() - self._started > _PATIENCE:
             self._show()
 
+    @property
+    def rate(self) -> float:
+        """Sentences per second until now."""
+        return self._sentences / max(monotonic() - self._started, 1e-9)
+
+    @property
+    def report(self) -> str:
+        """How far it has come, at which rate, and how long it will take, in one sentence."""
+        said = f"{self._sentences:,} sentences, {self.rate:,.0f} per second"
+        if not self._total or not self._done:
+            return f"{said}."
+        seconds = (monotonic() - self._started) * max(0.0, self._total / self._done - 1)
+        left = timedelta(seconds=round(seconds))
+        return f"{said}, {self._done / self._total:.0%} of the input, about {left} left."
+
     def _show(self) -> None:
         if self._bar is None:
             from rich.console import Console
@@ -184,15 +200,18 @@ class Progress:
 
             self._bar = Progress(
                 TextColumn("{task.fields[sentences]:,} sentences"),
+                TextColumn("{task.fields[rate]:,.0f} per second"),
                 BarColumn(),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._task = self._bar.add_task("", total=self._total, sentences=0)
+            self._task = self._bar.add_task("", total=self._total, sentences=0, rate=0)
             self._bar.start()
         if self._task is not None:
-            self._bar.update(self._task, completed=self._done, sentences=self._sentences)
+            self._bar.update(
+                self._task, completed=self._done, sentences=self._sentences, rate=self.rate
+            )
 
     def __enter__(self) -> Self:
         return self

@@ -1,18 +1,21 @@
 """The work behind ``split``: batches of units in, their rewrites out, in one process or several."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from parataxis.api import Splitter
+from parataxis.cli.terminal import warn
 from parataxis.cli.units import Unit
+from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import SourceLine
 from parataxis.rewrite.record import Rewrite
 from parataxis.scale.pool import in_order
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Occurrence, find_patterns
 
-__all__ = ["Explained", "Task", "run"]
+__all__ = ["Explained", "Task", "reported", "run"]
 
 
 class Explained(NamedTuple):
@@ -30,6 +33,7 @@ class Task:
     strict: bool = False
     beam: int | None = None
     explain: bool = False
+    provenance: bool = True
     _loaded: Splitter | None = field(default=None, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
@@ -47,8 +51,9 @@ class Task:
         """Rewrite sentences, in order."""
         rewrites = self.load().pipe(sentence.source for sentence in sentences)
         patterns = self._patterns([sentence.source for sentence in sentences])
+        left_out = {} if self.provenance else {"provenance": None}
         return [
-            Explained(rewrite.model_copy(update={"id": sentence.id}), found)
+            Explained(rewrite.model_copy(update={"id": sentence.id, **left_out}), found)
             for sentence, rewrite, found in zip(sentences, rewrites, patterns, strict=True)
         ]
 
@@ -60,6 +65,21 @@ class Task:
 
         for analysis in load_analyser().pipe(sources):
             yield find_patterns(analysis) if isinstance(analysis, Analysis) else ()
+
+
+@contextmanager
+def reported(task: Task, *, jobs: int) -> Iterator[None]:
+    """Load the splitter of a task; when the work is over, however it ends, say what it has cost."""
+    splitter = task.load()
+    if splitter.keeps_books and jobs > 1:
+        raise InputError(
+            f'The splitter "{splitter.name}" keeps its books in one process; leave --jobs out.'
+        )
+    try:
+        yield
+    finally:
+        if sentence := splitter.report():
+            warn(sentence)
 
 
 def run(

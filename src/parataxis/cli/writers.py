@@ -18,6 +18,7 @@ class OutputFormat(StrEnum):
     TEXT = "text"
     JSON = "json"
     JSONL = "jsonl"
+    PARQUET = "parquet"
     DIFF = "diff"
     HTML = "html"
 
@@ -50,6 +51,8 @@ def make_writer(
             return _DiffWriter(header=header, colour=colour)
         case OutputFormat.HTML:
             return _HtmlWriter(title)
+        case OutputFormat.PARQUET:
+            raise ValueError("only a long run writes Parquet")
 
 
 class _Plain:

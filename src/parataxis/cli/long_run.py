@@ -1,0 +1,268 @@
+"""``parataxis split`` over many or huge files: can be resumed, and passes bad records through."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from time import monotonic
+from typing import BinaryIO
+
+from parataxis import __version__
+from parataxis.cli.inputs import STDIN
+from parataxis.cli.tables import counted
+from parataxis.cli.terminal import Output, Progress, ReaderGoneError, is_reader_gone, warn
+from parataxis.cli.writers import OutputFormat
+from parataxis.errors import InputError
+from parataxis.scale.checkpoint import Checkpoint, Manifest
+from parataxis.scale.encode import Encoder, Form
+from parataxis.scale.files import DataFile, Kind, Packing, find_files, kind_of, packing_of
+from parataxis.scale.output import FileOutput, StreamOutput, is_unfinished, state_of
+from parataxis.scale.reading import check_columns
+from parataxis.scale.run import Local, run
+from parataxis.scale.units import Problem
+from parataxis.scale.work import SplitterTask, Work
+from parataxis.syntax.onnx import THREADS_VARIABLE
+
+__all__ = ["LongRun", "OnError", "wants_long_run"]
+
+_SHOWN = 20
+"""Problems that are told one by one; the others are counted."""
+_MINUTE = 60.0
+"""Seconds between two reports where nobody watches a progress bar."""
+_SUFFIXES = {Form.TEXT: ".txt", Form.JSONL: ".jsonl", Form.PARQUET: ".parquet"}
+
+
+class OnError(StrEnum):
+    """What a bad record does."""
+
+    PASS = "pass"
+    STOP = "stop"
+
+
+@dataclass(frozen=True)
+class LongRun:
+    """A long run as the command line asks for it."""
+
+    inputs: Sequence[str]
+    output: str | None
+    output_format: OutputFormat | None
+    input_format: Kind
+    task: SplitterTask
+    column: str | None = None
+    provenance: bool = True
+    resume: bool = False
+    on_error: OnError = OnError.PASS
+    jobs: int | None = None
+
+    def __call__(self) -> None:
+        """Do it, and tell how it went on standard error."""
+        files = find_files(self.inputs, self.input_format)
+        check_columns(files, self.column)
+        encoder = self._encoder(files)
+        work = Work(self.task, encoder, self.task.load().name)
+        jobs = self.jobs or os.cpu_count() or 1
+        with ExitStack() as stack:
+            output = self._output(files, encoder, stack)
+            if output is None:
+                return
+            stack.enter_context(_one_thread())
+            left = sum(file.size for file in files[output.now.position.file :])
+            watcher = stack.enter_context(_Watcher(left, self.output, self.on_error))
+            done = run(files, work, output, watcher, engine=Local(jobs), column=self.column)
+        watcher.summarise(done)
+
+    def _encoder(self, files: Sequence[DataFile]) -> Encoder:
+        form = self._form(files)
+        packing = packing_of(self.output) if self.output and not self.is_folder else Packing.NONE
+        if form is Form.PARQUET and (packing or self._is_stream):
+            raise InputError("Parquet is written to a file that is not packed; name one with -o.")
+        return Encoder(form, packing, self.provenance)
+
+    def _form(self, files: Sequence[DataFile]) -> Form:
+        if self.output_format is not None:
+            if str(self.output_format) not in set(Form):
+                raise InputError(
+                    f"A long run writes text, jsonl or parquet, not {self.output_format}."
+                )
+            return Form(self.output_format)
+        if self.is_folder:
+            return _form_of({file.kind for file in files})
+        kind = kind_of(self.output) if self.output else None
+        return {Kind.JSONL: Form.JSONL, Kind.PARQUET: Form.PARQUET}.get(
+            kind or Kind.TEXT, Form.TEXT
+        )
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the output is a folder."""
+        return is_folder(self.output)
+
+    @property
+    def _is_stream(self) -> bool:
+        """Whether the output is one that cannot be written again from an earlier place."""
+        if self.output is None or self.output == STDIN:
+            return True
+        path = Path(self.output)
+        return path.exists() and not path.is_file() and not path.is_dir()
+
+    def _output(
+        self, files: Sequence[DataFile], encoder: Encoder, stack: ExitStack
+    ) -> FileOutput | StreamOutput | None:
+        """Where to write; None where all is written already."""
+        if self.output is None or self._is_stream:
+            if self.resume:
+                raise InputError(
+                    "Only output to a file or folder can be resumed; name one with -o."
+                )
+            return StreamOutput(stack.enter_context(_stream(self.output)))
+        path = Path(self.output)
+        targets = [path]
+        if self.is_folder:
+            targets = [path / _place(file.place, encoder.form) for file in files]
+        _check_targets(targets, files)
+        state = state_of(path, is_folder=self.is_folder)
+        if self.resume and not is_unfinished(state) and all(each.exists() for each in targets):
+            warn(f"{self.output} is there and has no unfinished run, so nothing is left to do.")
+            return None
+        parquet = encoder.form is Form.PARQUET
+        output = FileOutput(targets, state, by_file=self.is_folder, parquet=parquet)
+        manifest = Manifest.of(self._options(encoder), files)
+        stack.enter_context(output.opened(manifest, resume=self.resume))
+        return output
+
+    def _options(self, encoder: Encoder) -> Mapping[str, str]:
+        """All that the output depends on, as a user would name it."""
+        return {
+            "version": __version__,
+            "--splitter": self.task.splitter,
+            "--strict": str(self.task.strict),
+            "--beam": str(self.task.beam),
+            "--format": f"{encoder.form}{encoder.packing}",
+            "--no-provenance": str(not encoder.provenance),
+            "--input": self.input_format,
+            "--column": str(self.column),
+            THREADS_VARIABLE: os.environ.get(THREADS_VARIABLE, "1"),
+        }
+
+
+def wants_long_run(
+    inputs: Sequence[str], output: str | None, form: OutputFormat | None, kind: Kind
+) -> bool:
+    """Whether files of these kinds are read or written by a long run only."""
+    tables = (Kind.CSV, Kind.PARQUET)
+    if form is OutputFormat.PARQUET or kind in tables or is_folder(output):
+        return True
+    if output is not None and (packing_of(output) or kind_of(output) is Kind.PARQUET):
+        return True
+    return any(packing_of(each) or kind_of(each) in tables for each in inputs)
+
+
+def is_folder(output: str | None) -> bool:
+    """Whether the output is to be a folder: one that is there, or a name that ends in a slash."""
+    return output is not None and (output.endswith(("/", os.sep)) or Path(output).is_dir())
+
+
+def _form_of(kinds: set[Kind]) -> Form:
+    """In a folder, the output is as the inputs are, where they are all alike."""
+    if kinds <= {Kind.TEXT, Kind.LINES}:
+        return Form.TEXT
+    return Form.PARQUET if kinds == {Kind.PARQUET} else Form.JSONL
+
+
+def _place(place: Path, form: Form) -> Path:
+    """Where in the folder the output for an input stands: "a/b.csv.gz" becomes "a/b.jsonl"."""
+    inner = place.with_suffix("") if packing_of(place) else place
+    return (
+        inner.with_suffix(_SUFFIXES[form]) if kind_of(inner) else Path(f"{inner}{_SUFFIXES[form]}")
+    )
+
+
+def _check_targets(targets: Sequence[Path], files: Sequence[DataFile]) -> None:
+    inputs = {file.path.resolve() for file in files}
+    seen: set[Path] = set()
+    for target in targets:
+        if target.resolve() in inputs:
+            raise InputError(f"{target} is also an input; write the output to another file.")
+        if target in seen:
+            raise InputError(f"Two inputs would both be written to {target}; split them apart.")
+        seen.add(target)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let splitters use one thread: processes are faster, and the batches that a model sees, on
+    which its figures depend a little, are then the same for any number of jobs."""
+    if os.environ.get(THREADS_VARIABLE):
+        yield
+        return
+    os.environ[THREADS_VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[THREADS_VARIABLE]
+
+
+@contextmanager
+def _stream(path: str | None) -> Iterator[Callable[[bytes], None]]:
+    """Write bytes to standard output, a pipe or a device."""
+    if path is None or path == STDIN:
+        if sys.stdout is None:
+            raise InputError("Standard output is closed; name a file for the output.")
+        yield _writer(sys.stdout.buffer, "The output")
+    else:
+        with Path(path).open("wb") as stream:
+            yield _writer(stream, path)
+
+
+def _writer(stream: BinaryIO, name: str) -> Callable[[bytes], None]:
+    def write(data: bytes) -> None:
+        try:
+            stream.write(data)
+            stream.flush()
+        except OSError as error:
+            if is_reader_gone(error):
+                raise ReaderGoneError from error
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(f"{name} cannot be written: {reason}.") from error
+
+    return write
+
+
+class _Watcher(Progress):
+    """Shows progress, tells problems, and at the end how it went."""
+
+    def __init__(self, total: int, output: str | None, on_error: OnError) -> None:
+        super().__init__(total, Output(Path(output) if output else None))
+        self._on_error = on_error
+        self._problems = 0
+        self._told = monotonic()
+
+    def problem(self, problem: Problem) -> None:
+        """Tell a problem, or stop there."""
+        if self._on_error is OnError.STOP:
+            raise InputError(str(problem))
+        self._problems += 1
+        if self._problems <= _SHOWN:
+            warn(str(problem))
+
+    def advance(self, size: int, sentences: int) -> None:
+        """Count, and where there is no progress bar say every minute how far it has come."""
+        super().advance(size, sentences)
+        now = monotonic()
+        if not sys.stderr.isatty() and now - self._told > _MINUTE:
+            self._told = now
+            warn(self.report)
+
+    def summarise(self, done: Checkpoint) -> None:
+        """Say what was done, and how much of it could not be read."""
+        if done.problems:
+            hidden = max(0, self._problems - _SHOWN)
+            more = f" ({hidden:,} more than were told here)" if hidden else ""
+            warn(f"{counted(done.problems, 'record')} passed through unread{more}.")
+        warn(
+            f"{counted(done.sentences, 'sentence')} of {counted(done.records, 'record')} done, "
+            f"{self.rate:,.0f} per second."
+        )
