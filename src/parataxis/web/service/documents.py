@@ -16,11 +16,13 @@ from parataxis.splitters.source import left_whole
 from parataxis.text.documents import read_document
 from parataxis.web.service.problems import TooMuchError
 
-__all__ = ["File", "media_type", "open_file", "read", "write"]
+__all__ = ["MEDIA_TYPES", "File", "media_type", "open_file", "read", "write"]
 
 _TEXT = "Text"
 _GAP = "\n\n"
-_MEDIA_TYPES = {
+_MARK = "\ufeff"
+MEDIA_TYPES = {
+    None: "text/plain; charset=utf-8",
     Kind.WORD: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     Kind.MARKDOWN: "text/markdown; charset=utf-8",
     Kind.HTML: "text/html; charset=utf-8",
@@ -73,8 +75,7 @@ def _unpacked(data: bytes, name: str) -> int:
 
 def media_type(name: str) -> str:
     """What a browser is told about a file."""
-    kind = kind_of(name)
-    return _MEDIA_TYPES[kind] if kind else "text/plain; charset=utf-8"
+    return MEDIA_TYPES[kind_of(name)]
 
 
 def read(file: File) -> DocumentRead:
@@ -126,10 +127,11 @@ def _fitting(number: int, sentence: str, rewrite: Rewrite | None) -> Rewrite:
 
 
 class _PlainText:
-    """A text file; it is shown as it is."""
+    """A text file; it is shown as it is, but for the mark by which Windows begins a file."""
 
     def __init__(self, text: str) -> None:
-        self._document = read_document(text)
+        self._mark = _MARK if text.startswith(_MARK) else ""
+        self._document = read_document(text.removeprefix(_MARK))
 
     @property
     def sentences(self) -> list[str]:
@@ -149,4 +151,5 @@ class _PlainText:
         if tracked:
             raise InputError("Only a Word document (.docx) can have tracked changes.")
         split = {i: list(each.simple) for i, each in enumerate(rewrites) if each.is_split}
-        return self._document.rebuild(split).encode(), Report(len(rewrites), len(split))
+        text = self._mark + self._document.rebuild(split)
+        return text.encode(), Report(len(rewrites), len(split))

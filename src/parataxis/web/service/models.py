@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+from fastapi.openapi.models import Example
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -16,6 +17,10 @@ from pydantic_core import PydanticCustomError
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER
 
 __all__ = [
+    "ANALYSE_EXAMPLES",
+    "CHECK_EXAMPLES",
+    "READABILITY_EXAMPLES",
+    "SPLIT_EXAMPLES",
     "AnalyseRequest",
     "CheckRequest",
     "ReadabilityRequest",
@@ -140,3 +145,35 @@ class ReadabilityRequest(Request):
         min_length=1,
         examples=[[["Ann, who sings, left."], ["Ann sings.", "Ann left."]]],
     )
+
+
+def _examples(**values: dict[str, Any]) -> dict[str, Example]:
+    return {name.replace("_", " "): {"value": value} for name, value in values.items()}
+
+
+ANALYSE_EXAMPLES = _examples(
+    a_text={"text": _TEXT_EXAMPLE}, sentences={"sentences": _SENTENCES_EXAMPLE}
+)
+SPLIT_EXAMPLES = ANALYSE_EXAMPLES | _examples(
+    options={
+        "sentences": _SENTENCES_EXAMPLE,
+        "splitter": "pointer",
+        "strict": True,
+        "beam": 4,
+        "check": True,
+        "patterns": False,
+    }
+)
+CHECK_EXAMPLES = _examples(
+    a_rewrite={
+        "rewrites": [
+            {
+                "source": _SENTENCES_EXAMPLE[0],
+                "simple": ["The bridge was built in 1860.", "It was closed."],
+            }
+        ]
+    }
+)
+READABILITY_EXAMPLES = _examples(
+    before_and_after={"texts": [["Ann, who sings, left."], ["Ann sings.", "Ann left."]]}
+)

@@ -64,7 +64,9 @@ async def read(request: Request, service: ServiceDep) -> Response:
         200: {
             "description": "The file. `X-Parataxis-Note` says, in one sentence, what was left "
             "alone although its rewrite is split, and why.",
-            "content": {"application/octet-stream": {"schema": {"type": "string"}}},
+            "content": {
+                kind: {"schema": {"type": "string"}} for kind in documents.MEDIA_TYPES.values()
+            },
         }
     },
 )

@@ -9,7 +9,14 @@ from fastapi.responses import Response
 from parataxis.client.records import Analysed, Checked, Readability, Readable
 from parataxis.metrics.protocol import Item
 from parataxis.metrics.readability import GradeLevel, words
-from parataxis.web.service.models import AnalyseRequest, CheckRequest, ReadabilityRequest
+from parataxis.web.service.models import (
+    ANALYSE_EXAMPLES,
+    CHECK_EXAMPLES,
+    READABILITY_EXAMPLES,
+    AnalyseRequest,
+    CheckRequest,
+    ReadabilityRequest,
+)
 from parataxis.web.service.problems import REFUSALS
 from parataxis.web.service.service import ServiceDep, results
 from parataxis.web.service.tasks import AnalyseTask, CheckTask
@@ -20,7 +27,11 @@ router = APIRouter(prefix="/v1", tags=["read"], responses=REFUSALS)
 
 
 @router.post("/check", response_model=Checked)
-async def check(body: CheckRequest, request: Request, service: ServiceDep) -> Response:
+async def check(
+    body: Annotated[CheckRequest, Body(openapi_examples=CHECK_EXAMPLES)],
+    request: Request,
+    service: ServiceDep,
+) -> Response:
     """Check rewrites, whoever made them: where each word comes from, what the checks find, and
     which patterns were split."""
     task = CheckTask()
@@ -32,7 +43,9 @@ async def check(body: CheckRequest, request: Request, service: ServiceDep) -> Re
 
 @router.post("/analyse", response_model=Analysed)
 async def analyse(
-    body: Annotated[AnalyseRequest, Body()], request: Request, service: ServiceDep
+    body: Annotated[AnalyseRequest, Body(openapi_examples=ANALYSE_EXAMPLES)],
+    request: Request,
+    service: ServiceDep,
 ) -> Response:
     """Show what the analyser sees: words with tags and heads, roles, and patterns."""
     document, sentences = await service.read(body)
@@ -48,7 +61,10 @@ async def analyse(
 
 
 @router.post("/readability")
-def readability(body: ReadabilityRequest, service: ServiceDep) -> Readability:
+def readability(
+    body: Annotated[ReadabilityRequest, Body(openapi_examples=READABILITY_EXAMPLES)],
+    service: ServiceDep,
+) -> Readability:
     """The Flesch-Kincaid grade level of texts, and how long their sentences are."""
     service.require_room([len(sentence) for text in body.texts for sentence in text])
     return Readability(texts=[_readable(text) for text in body.texts])

@@ -14,7 +14,6 @@ from parataxis.client.records import (
     End,
     Explained,
     Failed,
-    Line,
     Split,
     SplitLine,
     SplitText,
@@ -23,7 +22,7 @@ from parataxis.client.records import (
 from parataxis.errors import ParataxisError
 from parataxis.text.documents import Document
 from parataxis.web.service.engine import Job
-from parataxis.web.service.models import SplitRequest
+from parataxis.web.service.models import SPLIT_EXAMPLES, SplitRequest
 from parataxis.web.service.problems import REFUSALS, told
 from parataxis.web.service.service import Service, ServiceDep, results
 from parataxis.web.service.tasks import SplitTask
@@ -32,7 +31,18 @@ __all__ = ["router"]
 
 _LOG = logging.getLogger(__name__)
 
+_LINES = "application/x-ndjson"
+_EXAMPLE = (
+    '{"type":"start","splitter":"pointer","sentences":1}\n'
+    '{"type":"split","index":0,"start":0,"end":10,"rewrite":{"source":"It rained.",'
+    '"simple":["It rained."],"splitter":"pointer"},"patterns":[],"splits":[[]]}\n'
+    '{"type":"end","text":"It rained."}\n'
+)
+
 router = APIRouter(prefix="/v1", tags=["split"], responses=REFUSALS)
+
+
+SplitBody = Annotated[SplitRequest, Body(openapi_examples=SPLIT_EXAMPLES)]
 
 
 class _Work:
@@ -79,9 +89,7 @@ async def _begin(body: SplitRequest, service: Service) -> _Work:
 
 
 @router.post("/split", response_model=SplitText)
-async def split(
-    body: Annotated[SplitRequest, Body()], request: Request, service: ServiceDep
-) -> Response:
+async def split(body: SplitBody, request: Request, service: ServiceDep) -> Response:
     """Split the sentences of a text, or single sentences."""
     work = await _begin(body, service)
     found = await results(request, work.job)
@@ -96,7 +104,7 @@ async def split(
 class _Stream(StreamingResponse):
     """The lines of a request; however it ends, nothing of it is left in the queue."""
 
-    media_type = "application/x-ndjson"
+    media_type = _LINES
 
     def __init__(self, work: _Work) -> None:
         super().__init__(_lines(work))
@@ -111,17 +119,17 @@ class _Stream(StreamingResponse):
 
 @router.post(
     "/split/stream",
-    status_code=200,
-    response_class=_Stream,
+    response_class=Response,
     responses={
         200: {
-            "model": Line,
             "description": "One JSON object on each line: `start`, then a `split` for each "
-            "sentence, in order, and at last `end` or `error`.",
+            "sentence, in order, and at last `end` or `error`. A `split` is what `/v1/split` has "
+            "in `rewrites`.",
+            "content": {_LINES: {"schema": {"type": "string"}, "example": _EXAMPLE}},
         }
     },
 )
-async def stream(body: Annotated[SplitRequest, Body()], service: ServiceDep) -> _Stream:
+async def stream(body: SplitBody, service: ServiceDep) -> Response:
     """The same as a stream of lines. Who closes the connection cancels what has not begun."""
     return _Stream(await _begin(body, service))
 
