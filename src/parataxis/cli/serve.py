@@ -74,6 +74,9 @@ def serve(
         queue=queue,
     )
     app = make_app(settings)
+    for offer in app.state.service.offers.values():
+        if splitter and offer.problem:
+            raise ParataxisError(offer.problem)
     refuse_taken(host, port)
     base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     what = f"The page is at {base} and the API" if page else "The API is"
