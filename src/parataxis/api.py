@@ -9,7 +9,7 @@ from itertools import islice
 from parataxis.errors import InputError, ParataxisError, TooLongError
 from parataxis.rewrite.record import Rewrite
 from parataxis.rewrite.render import complaints
-from parataxis.splitters.protocol import AdjustableSplitter, SentenceSplitter
+from parataxis.splitters.protocol import AdjustableSplitter, ReportingSplitter, SentenceSplitter
 from parataxis.splitters.registry import load_splitter
 from parataxis.splitters.source import left_whole
 from parataxis.text.documents import Document, read_document
@@ -113,6 +113,15 @@ class Splitter:
     def name(self) -> str:
         """The name of the splitter."""
         return self._splitter.name
+
+    @property
+    def keeps_books(self) -> bool:
+        """Whether the splitter tells what it costs; then all work is done in one process."""
+        return isinstance(self._splitter, ReportingSplitter)
+
+    def report(self) -> str | None:
+        """What was done and spent, in one sentence, where the splitter keeps books; else None."""
+        return self._splitter.report() if isinstance(self._splitter, ReportingSplitter) else None
 
     def __call__(self, sentence: str) -> Rewrite:
         """Rewrite one sentence."""

@@ -17,6 +17,7 @@ from parataxis.cli.main import COMMANDS, DEBUG_VARIABLE, EXIT_CODES, make_app
 from parataxis.corpora.registry import corpus_formats
 from parataxis.metrics.registry import available_metrics
 from parataxis.plugins import Installed
+from parataxis.splitters.llm.settings import VARIABLES
 from parataxis.splitters.registry import available_splitters
 from parataxis.syntax.onnx import THREADS_VARIABLE
 
@@ -35,6 +36,7 @@ _VARIABLES = {
     "NO_COLOR": "Where it is set to anything, nothing is coloured.",
     "FORCE_COLOR": "Where it is set to anything, diffs and explanations are coloured anywhere.",
     DEBUG_VARIABLE: "Where it is set to anything, a bug shows its traceback.",
+    **VARIABLES,
 }
 
 

@@ -16,7 +16,7 @@ from parataxis.cli.options import Inputs
 from parataxis.cli.sentences import total_size
 from parataxis.cli.terminal import Output, Progress, open_output, wants_colour, whole_step
 from parataxis.cli.units import InputFormat, Unit, check_records, read_units
-from parataxis.cli.work import Explained, Task, run
+from parataxis.cli.work import Explained, Task, reported, run
 from parataxis.cli.writers import OutputFormat, Writer, make_writer
 from parataxis.errors import InputError
 from parataxis.scale.files import Kind, kind_of
@@ -157,22 +157,25 @@ def split(
     if is_long:
         if explain:
             raise InputError("A long run explains nothing; leave out --explain, or give one file.")
-        LongRun(
-            given,
-            output,
-            output_format,
-            input_format,
-            SplitterTask(splitter, strict=strict, beam=beam),
-            column=column,
-            provenance=not no_provenance,
-            resume=resume,
-            on_error=on_error or OnError.PASS,
-            jobs=jobs,
-        )()
+        long_task = SplitterTask(splitter, strict=strict, beam=beam)
+        with reported(long_task, jobs) as processes:
+            LongRun(
+                given,
+                output,
+                output_format,
+                input_format,
+                long_task,
+                column=column,
+                provenance=not no_provenance,
+                resume=resume,
+                on_error=on_error or OnError.PASS,
+                jobs=processes,
+            )()
         return
     task = Task(splitter, strict=strict, beam=beam, provenance=not no_provenance)
     if document and path:
-        split_file(document, path, task, jobs=jobs or 1, tracked=tracked)
+        with reported(task, jobs):
+            split_file(document, path, task, jobs=jobs or 1, tracked=tracked)
         return
     if output_format is None:
         is_jsonl = path is not None and kind_of(path) is Kind.JSONL
@@ -200,8 +203,7 @@ def _split_at_once(
     explain: bool,
 ) -> None:
     check_records(sources, input_format)
-    task.load()
-    with open_output(output, sources) as out:
+    with reported(task, jobs), open_output(output, sources) as out:
         is_text = sources[0].text is not None
         writer = make_writer(
             output_format,

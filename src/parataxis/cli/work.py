@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from parataxis.api import Splitter
 from parataxis.cli.terminal import warn
@@ -67,16 +67,21 @@ class Task:
             yield find_patterns(analysis) if isinstance(analysis, Analysis) else ()
 
 
+class _Loading(Protocol):
+    def load(self) -> Splitter: ...
+
+
 @contextmanager
-def reported(task: Task, *, jobs: int) -> Iterator[None]:
-    """Load the splitter of a task; when the work is over, however it ends, say what it has cost."""
+def reported(task: _Loading, jobs: int | None) -> Iterator[int | None]:
+    """How many processes to use, which is one for a splitter that keeps books; when the work is
+    over, however it ends, its report is shown."""
     splitter = task.load()
-    if splitter.keeps_books and jobs > 1:
+    if splitter.keeps_books and (jobs or 1) > 1:
         raise InputError(
             f'The splitter "{splitter.name}" keeps its books in one process; leave --jobs out.'
         )
     try:
-        yield
+        yield 1 if splitter.keeps_books else jobs
     finally:
         if sentence := splitter.report():
             warn(sentence)

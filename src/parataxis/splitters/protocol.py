@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from parataxis.rewrite.record import Rewrite
 
-__all__ = ["AdjustableSplitter", "ModelSplitter", "SentenceSplitter"]
+__all__ = ["AdjustableSplitter", "ModelSplitter", "ReportingSplitter", "SentenceSplitter"]
 
 
 @runtime_checkable
@@ -45,3 +45,11 @@ class ModelSplitter(SentenceSplitter, Protocol):
 
     def opened(self, folder: Path) -> SentenceSplitter:
         """The same splitter with the model of a folder; a ParataxisError where there is none."""
+
+
+@runtime_checkable
+class ReportingSplitter(SentenceSplitter, Protocol):
+    """A splitter that keeps books, since it costs money; they are kept in one process."""
+
+    def report(self) -> str | None:
+        """What has been done and spent since it was made, in one sentence; None for nothing."""

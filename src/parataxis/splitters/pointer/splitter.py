@@ -23,7 +23,7 @@ from parataxis.syntax.onnx import threads
 from parataxis.syntax.wordpieces import MAX_PIECES
 from parataxis.text.tokens import tokenize
 
-__all__ = ["BATCH", "BEAMS", "LONGEST", "PointerSplitter"]
+__all__ = ["BATCH", "BEAMS", "LONGEST", "PointerSplitter", "untouched"]
 
 BATCH = 32
 """Sources that are searched side by side."""
@@ -91,7 +91,7 @@ class PointerSplitter:
         model alone: neither the checks nor the chance that the sentence stays whole are asked."""
         words = [token.text for token in tokenize(sentence)]
         features = read_source(words)
-        if not words or _untouched(sentence, words, features) is not None:
+        if not words or untouched(sentence, words, features) is not None:
             raise InputError(f"A sentence must have 1 to {LONGEST} words, not {len(words)}.")
         decoder = self._loaded_decoder()
         found = search(decoder, [features], beam=self.beam, caution=CAUTION)[0]
@@ -101,7 +101,7 @@ class PointerSplitter:
     def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
         words = [[token.text for token in tokenize(sentence)] for sentence in sentences]
         features = [read_source(each) for each in words]
-        rewrites = dict(enumerate(map(_untouched, sentences, words, features)))
+        rewrites = dict(enumerate(map(untouched, sentences, words, features)))
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
         founds = self._search([features[place] for place in readable], pool)
         # What surely stays whole need not be analysed.
@@ -167,7 +167,7 @@ class PointerSplitter:
         return self._checker
 
 
-def _untouched(sentence: str, words: Sequence[str], features: Features) -> Rewrite | None:
+def untouched(sentence: str, words: Sequence[str], features: Features) -> Rewrite | None:
     """The sentence itself, where there is nothing to rewrite or it is too long for the models."""
     spoken = sum(any(map(str.isalnum, word)) for word in words)
     if not spoken:

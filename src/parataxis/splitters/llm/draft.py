@@ -1,0 +1,95 @@
+"""One sentence on its way to a rewrite: how often it was asked for, the best that came, and why no
+more is asked."""
+
+from collections.abc import Set
+from dataclasses import dataclass
+
+from parataxis.rewrite.record import Kind
+from parataxis.rewrite.render import complaints
+from parataxis.splitters.llm.endpoint import Call
+from parataxis.splitters.llm.guard import Candidate
+from parataxis.splitters.llm.ledger import Outcome
+from parataxis.splitters.llm.prompt import correct, longest_answer, repeat, request
+from parataxis.splitters.llm.replies import Failure
+
+__all__ = ["Draft"]
+
+
+@dataclass(slots=True)
+class Draft:
+    """The state of one source. ``calls`` are those that were made for it, alone or with others."""
+
+    source: str
+    blocking: Set[Kind]
+    calls: int = 0
+    is_done: bool = False
+    best: Candidate | None = None
+    first: Candidate | None = None
+    failure: Failure | None = None
+    """What went wrong in the last call, where it brought no candidate."""
+
+    def call(self) -> Call:
+        """What to ask next for this sentence alone."""
+        if self.best:
+            messages = correct(self.source, self.best.simple, self.best.findings)
+        elif self.failure and self.failure.outcome is Outcome.UNREADABLE:
+            messages = repeat(self.source)
+        else:
+            messages = request([self.source])
+        return Call(messages, longest_answer([self.source]))
+
+    def fail(self, failure: Failure, *, alone: bool) -> None:
+        """Note a call without a usable answer. What a model declines alone it will decline again,
+        and a repair that cannot be read is no better than what there is."""
+        self.failure = failure
+        is_final = failure.outcome is Outcome.OVER_BUDGET or (
+            alone and failure.outcome is Outcome.DECLINED
+        )
+        self.is_done = is_final or self.best is not None
+
+    def judge(self, candidate: Candidate) -> None:
+        """Keep a candidate where it is better than the best; where it is not, ask no more."""
+        self.first = self.first or candidate
+        if self.best and not self._is_better(candidate, self.best):
+            self.is_done = True
+            return
+        self.best, self.failure = candidate, None
+        self.is_done = not candidate.findings
+
+    def _is_better(self, candidate: Candidate, best: Candidate) -> bool:
+        # To give up splitting is no repair: the pointer model may know how to split it.
+        gives_up = len(candidate.simple) == 1 < len(best.simple)
+        return not gives_up and candidate.gravity(self.blocking) < best.gravity(self.blocking)
+
+    @property
+    def taken(self) -> Candidate | None:
+        """The best candidate, unless its findings rule it out."""
+        if self.best is None or self.best.gravity(self.blocking)[0]:
+            return None
+        return self.best
+
+    @property
+    def outcome(self) -> Outcome:
+        """Who writes this rewrite, or why the language model does not."""
+        if self.taken:
+            return Outcome.SPLIT if len(self.taken.simple) > 1 else Outcome.WHOLE
+        if self.best:
+            return Outcome.FAULTED
+        return self.failure.outcome if self.failure else Outcome.NOT_SENT
+
+    @property
+    def reason(self) -> str | None:
+        """Why the candidate was not taken, as a clause."""
+        if self.best:
+            return f"in the language model's rewrite, {complaints(self.best.findings)}"
+        return self.failure.reason if self.failure else None
+
+    @property
+    def remark(self) -> str | None:
+        """What to say about a candidate that was taken but was not the first."""
+        if self.first is None or self.first is self.best:
+            return None
+        return (
+            "This is not the language model's first rewrite: in that one, "
+            f"{complaints(self.first.findings)}."
+        )

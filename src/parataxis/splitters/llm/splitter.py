@@ -1,0 +1,193 @@
+"""The llm splitter: a language model proposes, the checks decide, the pointer stands by."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from threading import Lock
+
+from parataxis.checks.checker import SentenceAnalyser
+from parataxis.rewrite.record import Kind, Rewrite
+from parataxis.splitters.llm.answers import read_answer
+from parataxis.splitters.llm.draft import Draft
+from parataxis.splitters.llm.endpoint import Ask, Call, Endpoint
+from parataxis.splitters.llm.guard import Candidate, examine
+from parataxis.splitters.llm.ledger import Ledger, Outcome
+from parataxis.splitters.llm.prompt import longest_answer, request
+from parataxis.splitters.llm.replies import HELD_KEY, Failure, Reply, holds_key
+from parataxis.splitters.llm.settings import Settings
+from parataxis.splitters.pointer import PointerSplitter
+from parataxis.splitters.pointer.choose import BLOCKING
+from parataxis.splitters.pointer.features import read_source
+from parataxis.splitters.pointer.splitter import untouched
+from parataxis.splitters.source import left_whole
+from parataxis.syntax.analyser import load_analyser
+from parataxis.text.tokens import tokenize
+
+__all__ = ["LlmSplitter"]
+
+_UNREADABLE = Failure("the language model's answer cannot be read", Outcome.UNREADABLE)
+_TIMES, _FRAME = 4, 200
+"""A rewrite with more than so many times the characters of its source, and some, is rambling."""
+_TOO_LONG = Failure("the language model's rewrite is far too long", Outcome.UNREADABLE)
+
+
+class LlmSplitter:
+    """Asks a language model for rewrites and returns those that the checks let pass; for all other
+    sentences, the rewrite of the pointer splitter, with the reason in its ``note``.
+
+    The settings come from the environment when the first sentence is asked for. The field
+    ``written_by`` of a rewrite is the name of the language model, or "pointer". In strict mode no
+    rewrite with any finding is taken, from neither of them.
+    """
+
+    name = "llm"
+    summary = "Asks a language model of your choice; checked, with pointer behind it."
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        pointer: PointerSplitter | None = None,
+        analyser: SentenceAnalyser | None = None,
+        *,
+        strict: bool = False,
+    ) -> None:
+        self._settings, self._analyser = settings, analyser
+        self._pointer = pointer or PointerSplitter()
+        self._blocking = frozenset(Kind) if strict else BLOCKING
+        self._strict = strict
+        self._desk: _Desk | None = None
+        self._opening = Lock()
+
+    def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "LlmSplitter":
+        """The same splitter with another beam for the pointer splitter behind it, or strict."""
+        return LlmSplitter(
+            self._settings,
+            self._pointer.adjusted(beam=beam, strict=strict),
+            self._analyser,
+            strict=self._strict or strict,
+        )
+
+    def report(self) -> str | None:
+        """Calls, cost and outcomes since this splitter was made, in one sentence."""
+        return self._desk.ledger.report() if self._desk else None
+
+    def __call__(self, sentence: str) -> Rewrite:
+        """Rewrite one sentence."""
+        return next(self.pipe([sentence]))
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
+        """Rewrite many sentences, in order; several go into a call, and several calls are made at
+        once."""
+        with self._opening:
+            desk = self._desk = self._desk or _Desk(self._settings or Settings.from_environment())
+        stream = iter(sentences)
+        while window := list(islice(stream, desk.settings.sentences * desk.settings.concurrent)):
+            yield from self._window(window, desk)
+
+    def _window(self, sentences: Sequence[str], desk: "_Desk") -> list[Rewrite]:
+        # A sentence that stands there twice is asked for once.
+        drafts = {sentence: Draft(sentence, self._blocking) for sentence in sentences}
+        open_ones = [draft for draft in drafts.values() if _is_readable(draft.source)]
+        if open_ones:
+            with desk.endpoint.line() as ask:
+                self._ask(open_ones, ask, desk.settings)
+        others = [draft for draft in drafts.values() if not draft.taken]
+        rewrites = {
+            draft.source: _by_pointer(draft, rewrite)
+            for draft, rewrite in zip(
+                others, self._pointer.pipe(draft.source for draft in others), strict=True
+            )
+        }
+        for draft in drafts.values():
+            if draft.taken:
+                rewrites[draft.source] = _by_model(draft, draft.taken, desk.settings.model)
+        for sentence in sentences:
+            desk.ledger.count(drafts[sentence].outcome)
+        return [rewrites[sentence] for sentence in sentences]
+
+    def _ask(self, drafts: Sequence[Draft], ask: Ask, settings: Settings) -> None:
+        """Ask for sentences in groups, then for those that need it one by one."""
+        size = settings.sentences
+        groups = [drafts[at : at + size] for at in range(0, len(drafts), size)]
+        self._round(groups, ask, settings)
+        for _ in range(1, settings.calls):
+            if pending := [[draft] for draft in drafts if not draft.is_done]:
+                self._round(pending, ask, settings)
+
+    def _round(self, groups: Sequence[Sequence[Draft]], ask: Ask, settings: Settings) -> None:
+        """Make a call for each group, and check what came of all of them."""
+        proposed = []
+        for group, reply in zip(groups, ask([_call(group) for group in groups]), strict=True):
+            for draft, read in zip(group, _read(group, reply, settings.key), strict=True):
+                if isinstance(read, Failure):
+                    draft.fail(read, alone=len(group) == 1)
+                else:
+                    proposed.append((draft, read))
+        pairs = [(draft.source, simple) for draft, simple in proposed]
+        analyser = self._analyser or load_analyser()
+        for (draft, _), candidate in zip(proposed, examine(pairs, analyser), strict=True):
+            draft.judge(candidate)
+
+
+class _Desk:
+    """What is there from the first sentence on: the settings, the books and the endpoint."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.ledger = Ledger(settings)
+        self.endpoint = Endpoint(settings, self.ledger)
+
+
+def _is_readable(sentence: str) -> bool:
+    """Whether a sentence has words, and not more than the checks can read."""
+    words = [token.text for token in tokenize(sentence)]
+    return untouched(sentence, words, read_source(words)) is None
+
+
+def _call(group: Sequence[Draft]) -> Call:
+    if len(group) == 1:
+        return group[0].call()
+    sources = [draft.source for draft in group]
+    return Call(request(sources), longest_answer(sources))
+
+
+def _read(group: Sequence[Draft], reply: Reply, key: str | None) -> list[tuple[str, ...] | Failure]:
+    """The simple sentences for each draft of a group, or why there are none."""
+    if isinstance(reply, Failure):
+        return [reply] * len(group)
+    found = read_answer(reply.text, len(group))
+    if any(holds_key(" ".join(simple or ()), key) for simple in found):  # it was in escapes
+        return [HELD_KEY] * len(group)
+    return [_fitting(draft.source, simple) for draft, simple in zip(group, found, strict=True)]
+
+
+def _fitting(source: str, simple: tuple[str, ...] | None) -> tuple[str, ...] | Failure:
+    if simple is None:
+        return _UNREADABLE
+    return simple if sum(map(len, simple)) <= _TIMES * len(source) + _FRAME else _TOO_LONG
+
+
+def _by_model(draft: Draft, taken: Candidate, model: str) -> Rewrite:
+    if len(taken.simple) == 1:  # the source itself says it better
+        rewrite = left_whole(draft.source, splitter=LlmSplitter.name, note=draft.remark)
+        return rewrite.model_copy(update={"findings": (), "written_by": model})
+    rewrite = Rewrite(
+        source=draft.source,
+        simple=taken.simple,
+        splitter=LlmSplitter.name,
+        provenance=taken.provenance,
+        findings=taken.findings,
+        note=draft.remark,
+    )
+    return rewrite.model_copy(update={"written_by": model})
+
+
+def _by_pointer(draft: Draft, rewrite: Rewrite) -> Rewrite:
+    reason = draft.reason and f"The pointer model wrote this because {draft.reason}."
+    notes = [note for note in (reason, rewrite.note) if note]
+    return rewrite.model_copy(
+        update={
+            "splitter": LlmSplitter.name,
+            "note": " ".join(notes) or None,
+            "written_by": rewrite.splitter,
+        }
+    )

@@ -1,0 +1,191 @@
+"""What is wrong with a language model's rewrite: real faults of such models, and none."""
+
+import pytest
+
+from parataxis.rewrite.record import Finding, Kind, Origin
+from parataxis.splitters.llm.guard import Candidate, examine
+from parataxis.syntax.analyser import load_analyser
+
+MILL = "The mill, which was not built in 1850, burned down."
+PRICES = "The Buyer shall pay $5 for the apples and $7 for the pears."
+LIFE = "He was born in 1950 in Oslo and died in 2001 in Rome."
+FIGHT = "Ann, who lives in Oslo, defeated Bob."
+PAIR = "Ann Lee, a doctor, met Bob Ray, a lawyer."
+
+
+def faults(source: str, *simple: str) -> list[str]:
+    (candidate,) = examine([(source, simple)], load_analyser())
+    return [f"{finding.kind}: {finding.message}" for finding in candidate.findings]
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        (MILL, ["The mill burned down.", "It was not built in 1850."]),
+        (MILL, [MILL]),
+        (PRICES, ["The Buyer shall pay $5 for the apples.", "It shall pay $7 for the pears."]),
+        (LIFE, ["He was born in 1950 in Oslo.", "He died in 2001 in Rome."]),
+        (FIGHT, ["Ann defeated Bob.", "Ann lives in Oslo."]),
+        (FIGHT, ["Bob was defeated by Ann.", "Ann lives in Oslo."]),
+        (PAIR, ["Ann Lee met Bob Ray.", "Ann Lee is a doctor.", "Bob Ray is a lawyer."]),
+        (
+            "The bridge, built by Anna Berg in 1891, crosses the river.",
+            ["Anna Berg built the bridge in 1891.", "The bridge crosses the river."],
+        ),
+        (
+            "Ann, defeated by Bob in 1891, left.",
+            ["Bob defeated Ann in 1891.", "Ann left."],
+        ),
+    ],
+)
+def test_guard_lets_good_rewrites_pass(source: str, simple: list[str]) -> None:
+    assert faults(source, *simple) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "found"),
+    [
+        (
+            MILL,
+            ["The mill burned down.", "It was built in 1850."],
+            ["lost: The negation 'not' is missing."],
+        ),
+        (
+            MILL,
+            ["The mill burned down.", "It was not built."],
+            ["lost: The number '1850' is missing."],
+        ),
+        (
+            MILL,
+            ["The mill burned down.", "It was not built by Ann Lee in 1850."],
+            ["new: The name 'Ann Lee' is not in the source."],
+        ),
+        (
+            MILL,
+            ["The mill burned down.", "It was not constructed in 1850."],
+            [
+                "lost: The word 'built' is missing.",
+                "new: The word 'constructed' is not in the source.",
+            ],
+        ),
+        # what the checks allow people, but no closed word
+        (
+            "The Buyer may terminate this Agreement if the Seller fails.",
+            [
+                "The Buyer may terminate this Agreement.",
+                "The termination applies if the Seller fails.",
+            ],
+            ["new: 'termination' is not in the source."],
+        ),
+        (
+            MILL,
+            ["**The mill burned down.", "It was not built in 1850."],
+            ["new: '**' is not in the source."],
+        ),
+        (
+            MILL,
+            ["The mill burned down!", "It was not built in 1850."],
+            ["new: '!' is not in the source."],
+        ),
+        (MILL, ["The mi\u200bll burned down.", "The mill was not built in 1850."], None),
+        (MILL, ["I'm sorry, but I can't help with that."], None),
+        (
+            MILL,
+            ["The mill burned down.", "The mill burned down.", "It was not built in 1850."],
+            ["repeated: The sentence 'The mill burned down.' says again what was said before."],
+        ),
+        # everything is there, in the wrong place
+        (
+            FIGHT,
+            ["Bob defeated Ann.", "Ann lives in Oslo."],
+            [
+                "relation: 'Bob' has another part in 'defeated' than in the source.",
+                "relation: 'Ann' has another part in 'defeated' than in the source.",
+            ],
+        ),
+        (
+            FIGHT,
+            ["Ann was defeated by Bob.", "Ann lives in Oslo."],
+            [
+                "relation: 'Ann' has another part in 'defeated' than in the source.",
+                "relation: 'Bob' has another part in 'defeated' than in the source.",
+            ],
+        ),
+        (
+            "The bridge, built by Anna Berg in 1891, crosses the river.",
+            ["The bridge built Anna Berg in 1891.", "The bridge crosses the river."],
+            ["relation: 'Anna' has another part in 'built' than in the source."],
+        ),
+        (
+            PRICES,
+            ["The Buyer shall pay $7 for the apples.", "The Buyer shall pay $5 for the pears."],
+            ["relation: '5' and '7' have swapped what belongs to them."],
+        ),
+        (
+            LIFE,
+            ["He was born in 2001 in Oslo.", "He died in 1950 in Rome."],
+            [
+                "relation: '1950' and '2001' have swapped what belongs to them.",
+                "relation: 'born' and 'died' have swapped what belongs to them.",
+            ],
+        ),
+        (
+            LIFE,
+            ["He was born in 1950 in Rome.", "He died in 2001 in Oslo."],
+            ["relation: '1950' and '2001' have swapped what belongs to them."],
+        ),
+        (
+            PAIR,
+            ["Ann Lee met Bob Ray.", "Ann Lee is a lawyer.", "Bob Ray is a doctor."],
+            ["relation: 'lee' and 'ray' have swapped what belongs to them."],
+        ),
+    ],
+)
+def test_guard_finds_faults(source: str, simple: list[str], found: list[str] | None) -> None:
+    if found is None:
+        assert any(fault.startswith("new: ") for fault in faults(source, *simple))
+    else:
+        assert faults(source, *simple) == found
+
+
+def test_guard_findings_say_where_they_stand() -> None:
+    sources = [
+        (FIGHT, ("Bob defeated Ann.", "Ann lives in Oslo!")),
+        (
+            PRICES,
+            ("The Buyer shall pay $7 for the apples.", "The Buyer shall pay $5 for the pears."),
+        ),
+    ]
+    for candidate in examine(sources, load_analyser()):
+        assert candidate.findings
+        for finding in candidate.findings:
+            assert finding.sentence is not None
+            sentence = candidate.simple[finding.sentence]
+            assert sentence[finding.start : finding.end] == finding.words
+
+
+def test_guard_gives_provenance_by_alignment() -> None:
+    (candidate,) = examine(
+        [(MILL, ("The mill burned down.", "It was not built in 1850."))], load_analyser()
+    )
+    first, second = candidate.provenance
+    assert [token.origin for token in first] == [Origin.COPIED] * 5
+    assert (second[0].text, second[0].origin) == ("It", Origin.INSERTED)
+    assert [MILL[slice(*token.source)] for token in second if token.source][:4] == [
+        "was",
+        "not",
+        "built",
+        "in",
+    ]
+
+
+def test_guard_weighs_what_rules_out_before_all_else() -> None:
+    def candidate(*kinds: Kind) -> Candidate:
+        found = tuple(Finding(kind=kind, words="x", start=0, end=1, message="x.") for kind in kinds)
+        return Candidate((), (), found)
+
+    blocking = {Kind.LOST, Kind.NEW}
+    one_lost = candidate(Kind.LOST).gravity(blocking)
+    three_lesser = candidate(Kind.FRAGMENT, Kind.FRAGMENT, Kind.NO_VERB).gravity(blocking)
+    assert candidate().gravity(blocking) < three_lesser < one_lost
+    assert one_lost < candidate(Kind.LOST, Kind.NO_VERB).gravity(blocking)
