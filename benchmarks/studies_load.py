@@ -17,6 +17,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -50,21 +51,29 @@ def main() -> None:
         servers = [Server(study, options.url) for _ in range(options.servers)]
         try:
             links = invite(study, options.url, options.people)
+            before = _of_servers()
             for server in servers:
                 server.start()
             day = Day(servers, options)
-            begun = time.perf_counter()
+            begun, own = time.perf_counter(), time.process_time()
             asyncio.run(day.run(links))
-            seconds = time.perf_counter() - begun
+            seconds, own = time.perf_counter() - begun, time.process_time() - own
         finally:
             for server in servers:
                 server.stop()
+        processor = {"servers": _of_servers() - before, "raters": own}
         faults = check(export(study, options.url, folder / "export"), day, options)
-    day.print(seconds)
+    day.print(seconds, processor)
     for fault, found in faults.items():
         print(f"{fault}: {len(found)}{' such as ' + str(found[0]) if found else ''}")
     if any(faults.values()):
         raise SystemExit("The export is not as it must be.")
+
+
+def _of_servers() -> float:
+    """Seconds of the processor that processes which were started here, and have ended, took."""
+    took = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return took.ru_utime + took.ru_stime
 
 
 def _options() -> argparse.Namespace:
@@ -337,13 +346,15 @@ class Day:
                 self.times.setdefault(what, []).append(1000 * (time.perf_counter() - begun))
             return answer
 
-    def print(self, seconds: float) -> None:
+    def print(self, seconds: float, processor: dict[str, float]) -> None:
         """What was measured."""
         done = len(self.acknowledged)
         print(
             f"{self.options.people} raters, {len(self.servers)} server(s): {done} ratings in "
             f"{seconds:.0f} s, {done / seconds:.0f} in a second"
         )
+        used = ", ".join(f"{took:.1f} s by the {who}" for who, took in processor.items())
+        print(f"processor: {used}; a database server is not counted")
         if self.away:
             away = ", ".join(f"{each:.1f}" for each in self.away)
             print(f"killed and back after {away} s; {self.again} requests were sent again")
