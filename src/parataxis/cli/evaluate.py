@@ -1,7 +1,6 @@
 """``parataxis evaluate``: how good systems are, side by side, by every automatic metric."""
 
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,12 @@ import typer
 
 from parataxis.cli.folders import write_folder
 from parataxis.cli.inputs import STDIN, named_file, resolve_inputs
-from parataxis.cli.options import AnalysedOption, MetricOption
+from parataxis.cli.options import (
+    AnalysedOption,
+    MetricOption,
+    ReportFormat,
+    ReportFormatOption,
+)
 from parataxis.cli.tables import plain_table
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.corpora.example import Example
@@ -34,16 +38,6 @@ from parataxis.reports.tables import (
 )
 
 __all__ = ["as_text", "choose_metrics", "evaluate", "metrics", "write_report"]
-
-
-class ReportFormat(StrEnum):
-    """How ``evaluate`` writes its table."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    CSV = "csv"
-    LATEX = "latex"
-    JSON = "json"
 
 
 def evaluate(
@@ -72,9 +66,7 @@ def evaluate(
     ] = None,
     metric: MetricOption = None,
     analysed: AnalysedOption = False,
-    output_format: Annotated[
-        ReportFormat, typer.Option("--format", "-f", help="How the table is written.")
-    ] = ReportFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
     output: Annotated[
         Path | None,
         typer.Option(

@@ -39,6 +39,7 @@ COMMANDS = {
         "analyse": "analyse",
         "evaluate": "evaluate",
         "correlate": "correlate",
+        "downstream": "downstream",
         "diagnose": "diagnose",
         "metrics": "evaluate",
         "train": "train",

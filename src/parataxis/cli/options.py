@@ -1,12 +1,20 @@
 """Arguments and options that several commands share."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from parataxis.cli.units import InputFormat
 
-__all__ = ["AnalysedOption", "InputFormatOption", "Inputs", "MetricOption"]
+__all__ = [
+    "AnalysedOption",
+    "InputFormatOption",
+    "Inputs",
+    "MetricOption",
+    "ReportFormat",
+    "ReportFormatOption",
+]
 
 Inputs = Annotated[
     list[str] | None,
@@ -34,4 +42,19 @@ MetricOption = Annotated[
 
 AnalysedOption = Annotated[
     bool, typer.Option("--analysed", help="Also the metrics that read every sentence: slower.")
+]
+
+
+class ReportFormat(StrEnum):
+    """How a report writes its tables."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    LATEX = "latex"
+    JSON = "json"
+
+
+ReportFormatOption = Annotated[
+    ReportFormat, typer.Option("--format", "-f", help="How the table is written.")
 ]

@@ -6,19 +6,28 @@ is a weighted sum of rows that exist already, and all systems are resampled alik
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parataxis.metrics.protocol import Metric, Statistics
+from parataxis.metrics.protocol import Score, Statistics
 
-__all__ = ["Interval", "Resampler", "Scores"]
+__all__ = ["Interval", "Resampler", "Scorer", "Scores"]
 
 Scores = NDArray[np.float64]
 """A score for each resampled corpus."""
 
 _CHUNK = 100
 """Trials that are held at once."""
+
+
+class Scorer(Protocol):
+    """What is resampled: a metric, or any other score of summed rows."""
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """The score from the sum of rows."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +57,16 @@ class Resampler:
     trials: int = 1000
     seed: int = 1
 
-    def interval(self, metric: Metric, rows: Statistics) -> Interval:
+    def interval(self, metric: Scorer, rows: Statistics) -> Interval:
         """The 95 % percentile interval of the score (Koehn 2004)."""
         return Interval.of(self.scores(metric, rows))
 
-    def difference(self, metric: Metric, first: Statistics, second: Statistics) -> Interval:
+    def difference(self, metric: Scorer, first: Statistics, second: Statistics) -> Interval:
         """The 95 % interval of the first score minus the second, both on the same resampled
         corpora (the paired bootstrap of Koehn 2004)."""
         return Interval.of(self.scores(metric, first) - self.scores(metric, second))
 
-    def scores(self, metric: Metric, rows: Statistics) -> Scores:
+    def scores(self, metric: Scorer, rows: Statistics) -> Scores:
         """The score of every resampled corpus; they are the same corpora for all systems."""
 
         def draws(chance: np.random.Generator, count: int) -> Statistics:
@@ -66,7 +75,7 @@ class Resampler:
 
         return self._values(metric, rows, draws, np.zeros(rows.shape[1]))
 
-    def p_value(self, metric: Metric, first: Statistics, second: Statistics) -> float:
+    def p_value(self, metric: Scorer, first: Statistics, second: Statistics) -> float:
         """How often systems that differ by chance alone differ as much as these two.
 
         Approximate randomisation (Riezler and Maxwell 2005), two-sided: the rewrites of a source
@@ -93,7 +102,7 @@ class Resampler:
 
     def _values(
         self,
-        metric: Metric,
+        metric: Scorer,
         rows: Statistics,
         draw: Callable[[np.random.Generator, int], Statistics],
         start: Statistics,

@@ -82,7 +82,7 @@ def read_silver(path: Path) -> Iterator[GoldSentence]:
                 for predicate, arguments in record["frames"]
             ]
             analysis = Analysis(text, words, frames)
-            yield GoldSentence(analysis, f"silver-{number}", paragraph=True, has_roles=True)
+            yield GoldSentence(analysis, f"silver-{number}", True, has_roles=True)
 
 
 def _to_json(analysis: Analysis) -> dict[str, object]:

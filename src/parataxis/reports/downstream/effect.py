@@ -1,0 +1,185 @@
+"""The effect of splitting on a reader: its scores before and after, by the length of sentences."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parataxis.errors import InputError
+from parataxis.metrics.protocol import Statistics
+from parataxis.reports.downstream.extractors import Extractor
+from parataxis.reports.downstream.parsers import Parser
+from parataxis.reports.downstream.score import (
+    MEASURES,
+    Measure,
+    Rows,
+    Subject,
+    pair_rows,
+    triple_rows,
+)
+from parataxis.reports.downstream.words import Chart
+from parataxis.reports.resample import Interval, Resampler
+
+__all__ = ["ALL", "Change", "Effect", "effects", "length_groups"]
+
+T = TypeVar("T")
+
+Mask = NDArray[np.bool_]
+
+ALL = "all"
+"""The group of all lengths."""
+
+WINDOW = 64
+"""Sentences whose texts are read together."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A score before and after splitting; NaN where there is nothing to count."""
+
+    sentences: int
+    gold: int
+    """How many facts or frames there were to find."""
+    before: float
+    after: float
+    interval: Interval | None
+    """Of the difference, after minus before."""
+
+    @property
+    def difference(self) -> float:
+        """By how much splitting raised the score."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A measure of one reader on the sentences of one length."""
+
+    reader: str
+    measure: str
+    length: str
+    """The fewest and most words, :data:`ALL`, or the fewest and "+"."""
+    every: Change
+    """Over all sentences: those that the splitter left whole are equal before and after."""
+    split: Change
+    """Over those that were split."""
+    torn: float
+    """Percent of the facts of the tree that cannot be attached after splitting (see ``Subject``),
+    over the sentences that were split."""
+
+
+def effects(
+    subjects: Sequence[Subject],
+    parsers: Sequence[Parser],
+    extractors: Sequence[Extractor] = (),
+    *,
+    lengths: Sequence[int] = (10, 20, 30, 40),
+    resampler: Resampler | None = None,
+    advance: Callable[[int], None] = lambda _: None,
+) -> list[Effect]:
+    """The effect on every reader, by every measure, on all lengths and on each.
+
+    ``lengths`` are the most words (with punctuation marks) of a group. ``advance`` is told how
+    many sentences a reader has read. A sentence that a parser cannot read is left out for it, and
+    for an extractor, one without annotated frames.
+    """
+    with_frames = [subject for subject in subjects if subject.gold.has_roles]
+    if extractors and not with_frames:
+        raise InputError("Triples are compared with PropBank frames, but no sentence has any.")
+    found: list[Effect] = []
+    for parser in parsers:
+        read = _read(subjects, parser.pipe, pair_rows, advance)
+        found += _by_length(parser.name, read, lengths, resampler)
+    for extractor in extractors:
+        read = _read(with_frames, extractor.pipe, triple_rows, advance)
+        found += _by_length(extractor.name, read, lengths, resampler)
+    return found
+
+
+class _Read(NamedTuple):
+    """A sentence and its rows."""
+
+    subject: Subject
+    before: Rows
+    after: Rows
+
+
+def _read(
+    subjects: Sequence[Subject],
+    pipe: Callable[[Sequence[str]], Iterable[Sequence[T] | None]],
+    rows: Callable[[Subject, Sequence[Sequence[T]], Sequence[Chart]], Rows],
+    advance: Callable[[int], None],
+) -> list[_Read]:
+    """What a reader found, sentence by sentence. Equal texts are read once."""
+    done: list[_Read] = []
+    for start in range(0, len(subjects), WINDOW):
+        window = subjects[start : start + WINDOW]
+        texts = [(subject.rewrite.source, *subject.rewrite.simple) for subject in window]
+        unique = list(dict.fromkeys(text for each in texts for text in each))
+        found = dict(zip(unique, pipe(unique), strict=True))
+        for subject, (source, *simple) in zip(window, texts, strict=True):
+            before = found[source]
+            after = [each for text in simple if (each := found[text]) is not None]
+            if before is not None and len(after) == len(simple):
+                first = rows(subject, [before], subject.before)
+                done.append(_Read(subject, first, rows(subject, after, subject.after)))
+        advance(len(window))
+    return done
+
+
+def _by_length(
+    reader: str, read: Sequence[_Read], lengths: Sequence[int], resampler: Resampler | None
+) -> list[Effect]:
+    if not read:
+        raise InputError(f"{reader} could read none of the sentences.")
+    is_split = np.array([each.subject.rewrite.is_split for each in read])
+    torn = np.array([each.subject.torn for each in read])
+    facts = np.array([each.subject.torn + len(each.subject.arcs) for each in read])
+    sizes = np.array([len(each.subject.gold.analysis) for each in read])
+    found = []
+    for measure in MEASURES:
+        if measure.counts not in read[0].before:
+            continue
+        before = np.array([each.before[measure.counts] for each in read])
+        after = np.array([each.after[measure.counts] for each in read])
+        for length, chosen in length_groups(sizes, lengths):
+            split = chosen & is_split
+            found.append(
+                Effect(
+                    reader,
+                    measure.name,
+                    length,
+                    _change(measure, before[chosen], after[chosen], resampler),
+                    _change(measure, before[split], after[split], resampler),
+                    100 * float(torn[split].sum()) / max(1, int(facts[split].sum())),
+                )
+            )
+    return found
+
+
+def length_groups(sizes: NDArray[np.int64], lengths: Sequence[int]) -> list[tuple[str, Mask]]:
+    """All sentences, and those of each group of lengths, by name."""
+    edges = [0, *sorted(set(lengths))]
+    groups: list[tuple[str, Mask]] = [(ALL, np.ones(len(sizes), dtype=bool))]
+    for low, high in pairwise(edges):
+        groups.append((f"{low + 1}-{high}", (sizes > low) & (sizes <= high)))
+    return [*groups, (f"{edges[-1] + 1}+", sizes > edges[-1])]
+
+
+def _change(
+    measure: Measure, before: Statistics, after: Statistics, resampler: Resampler | None
+) -> Change:
+    gold = int(before[:, -1].sum())
+    interval = None
+    if resampler is not None and len(before):
+        interval = resampler.difference(measure, after, before)
+    return Change(
+        len(before),
+        gold,
+        measure.from_statistics(before.sum(0)).value,
+        measure.from_statistics(after.sum(0)).value,
+        interval,
+    )
