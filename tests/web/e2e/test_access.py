@@ -9,7 +9,7 @@ import pytest
 
 from parataxis.studies.study import Role
 
-LOOK = (Path(__file__).parent / "look.js").read_text(encoding="utf-8")
+LOOK = (Path(__file__).parents[1] / "look.js").read_text(encoding="utf-8")
 PASSWORD = "correct horse battery"
 PHONE = {"width": 320, "height": 640}  # WCAG 2.1, 1.4.10
 DESK = {"width": 1280, "height": 900}

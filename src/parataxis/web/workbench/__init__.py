@@ -1,4 +1,4 @@
-"""The page of ``parataxis serve``: paste a text, read its rewrite beside it, decide, take it away."""
+"""The page of ``parataxis serve``: a text, its rewrite beside it, and what to do with it."""
 
 from parataxis.web.workbench.routes import router
 

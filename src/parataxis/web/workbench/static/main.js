@@ -32,6 +32,7 @@ function show(name) {
 function tellProblem(message) {
   byId("problem").textContent = message;
   byId("problem").hidden = !message;
+  if (message) byId("problem").scrollIntoView({ block: "nearest" });
 }
 
 /** @param {Session} session */
@@ -76,7 +77,6 @@ async function openFile(file) {
     begin(new Session({ text, name, file, sentences, ...chosen() }), KINDS[suffix] ?? "File");
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    show(view.session ? "result" : "start");
     tellProblem(error.message);
   } finally {
     byId("input").removeAttribute("aria-busy");
@@ -90,12 +90,12 @@ async function openLink() {
     stop.abort();
     const session = new Session(about);
     show("result");
-    view.open(session, { eyebrow: "From a link" });
+    view.open(session, { eyebrow: "From a link", isShared: true });
     session.restore(rows);
     session.total = total;
     session.enter(total > rows.length ? "stopped" : "done");
     byId("interrupted").hidden = true;
-    byId("shared").textContent = "This result came with the link. Nothing was sent to the server, and nobody else sees what you do with it.";
+    byId("shared").textContent = "This result came with the link. Nothing of it was sent to the server, and what you do with it stays on this page.";
     byId("shared").hidden = false;
     if (readability) view.showReadability(readability);
   } catch (error) {

@@ -43,7 +43,7 @@ const UNKNOWN = { grade: null, sentences: 0, words: 0, words_per_sentence: null,
  * @param {HTMLElement} figure @param {import("./types.js").Readability[] | null} pair before, after
  */
 export function drawReadability(figure, pair) {
-  const told = pair ? inWords(pair[0], pair[1]) : "Readability is measured when the text is done.";
+  const told = pair ? inWords(pair[0], pair[1]) : "Not measured yet.";
   const rows = measures(...(pair ?? [UNKNOWN, UNKNOWN]));
   const picture = shape("svg", { viewBox: `0 0 ${WIDTH} ${rows.length * 44}`, role: "img", "aria-label": told, class: "picture" });
   rows.forEach((row, number) => picture.append(...track(row, number * 44)));

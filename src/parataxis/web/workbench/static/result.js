@@ -33,9 +33,14 @@ export class ResultView {
     byId("previous").addEventListener("click", () => this._goTo(this.feed.find(this._from(), -1, isWanted)));
   }
 
-  /** @param {import("./state.js").Session} session @param {{eyebrow: string}} about */
-  open(session, { eyebrow }) {
+  /**
+   * @param {import("./state.js").Session} session
+   * @param {{eyebrow: string, isShared?: boolean}} about a result that came with a link: nothing of
+   *   it is sent to the server until the writer does something
+   */
+  open(session, { eyebrow, isShared = false }) {
     this.session = session;
+    this._isShared = isShared;
     this.readability = null;
     this.feed.clear();
     this._visited = false;
@@ -45,16 +50,15 @@ export class ResultView {
     document.title = `${session.name} · Parataxis`;
     document.querySelector("[name=show][value=all]").checked = true;
     this._show("all");
-    session.addEventListener("rows", (event) => this._if(session, () => this.feed.append(event.detail)));
-    session.addEventListener("change", (event) => this._if(session, () => this._changed(event.detail)));
-    session.addEventListener("phase", () => this._if(session, () => this._phase()));
+    const shown = (run) => (event) => { if (session === this.session) run.call(this, event.detail); };
+    session.addEventListener("rows", shown(this._arrived));
+    session.addEventListener("change", shown(this._changed));
+    session.addEventListener("phase", shown(this._phase));
     this._draw();
   }
 
-  /** A session that was left goes on without being shown. */
-  _if(session, run) {
-    if (session !== this.session) return;
-    run();
+  _arrived(rows) {
+    this.feed.append(rows);
     this._frame ||= requestAnimationFrame(() => { this._frame = 0; this._draw(); });
   }
 
@@ -64,6 +68,7 @@ export class ResultView {
       if (rows.length < MANY || article?.classList.contains("dressed")) this.feed.refresh(row.index);
       else if (article) describe(article, row); // the rest follows when it comes near the window
     }
+    this._draw();
     this._measure();
   }
 
@@ -73,8 +78,9 @@ export class ResultView {
     if (phase === "running") say("Splitting.", { quietly: true });
     else {
       if (phase === "done") say(`Done. ${tally.changed} of ${rows.length} sentences changed.`, { quietly: true });
-      if (rows.length) this._measure();
+      if (rows.length && !this._isShared) this._measure();
     }
+    this._draw();
   }
 
   _draw() {

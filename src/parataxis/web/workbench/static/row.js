@@ -4,7 +4,7 @@
 import { copyOf, icon, make } from "./dom.js";
 import { simplePieces, sourcePieces } from "./pieces.js";
 import { findingsOf, isChanged } from "./state.js";
-import { heading, rowName, standingOf } from "./words.js";
+import { heading, MADE_BY, rowName } from "./words.js";
 
 /** A row of texts only: quick to make by the thousand. @param {import("./types.js").Row} row */
 export function plainRow(row) {
@@ -57,8 +57,9 @@ export function simpleList(version, { further = false } = {}) {
   const names = new Map(version.patterns.map((each) => [each.pattern, each.name]));
   rewrite.simple.forEach((sentence, number) => {
     const words = make("span", { class: "words" }, ...(isChanged(version) ? simplePieces(rewrite, number).map((piece) => word(piece, rewrite.source)) : [sentence]));
-    const item = make("li", { class: "reading", "data-number": number }, words);
     const patterns = [...new Set(version.splits[number] ?? [])].filter((each) => names.has(each));
+    const name = [sentence, ...patterns.map((each) => names.get(each))].join(", "); // heard when it gets the focus
+    const item = make("li", { class: "reading", "data-number": number, "aria-label": name }, words);
     if (isChanged(version) && patterns.length) {
       item.append(" ", make("span", { class: "patterns" }, ...patterns.map((each) => make("span", { class: "pattern", "data-pattern": each }, names.get(each)))));
     }
@@ -100,16 +101,14 @@ export function remarks(version) {
 /** @param {import("./types.js").Finding[]} findings */
 export function findingList(findings) {
   return make("ul", { class: "findings", role: "list", "aria-label": "Findings" }, ...findings.map((finding, number) =>
-    make("li", { class: "finding", "data-finding": number }, icon("alert"), make("span", {}, make("b", {}, heading(finding)), ` ${finding.message}`))));
+    make("li", { class: "finding", "data-finding": number, "aria-label": `${heading(finding)}: ${finding.message}` }, icon("alert"), make("span", {}, make("b", {}, heading(finding)), ` ${finding.message}`))));
 }
 
 function actions(row) {
   const bar = copyOf("actions-template");
   const changed = isChanged(row.now);
-  const chip = bar.querySelector(".decision");
-  const standing = standingOf(row);
-  if (standing) chip.textContent = standing;
-  else chip.remove();
+  const made = MADE_BY[row.now.by];
+  if (made) bar.prepend(make("span", { class: "chip" }, made));
   for (const button of bar.querySelectorAll("[data-act]")) {
     const { act } = button.dataset;
     if (act === "accept" || act === "reject") {

@@ -13,7 +13,7 @@ import { whichChanges } from "./words.js";
  */
 export function bindTakeaway(session, readability) {
   byId("copy").addEventListener("click", async () => {
-    if (await toClipboard(session().result())) say(`Copied. ${whichChanges(session().tally).replace("will be", "are").replace("will not", "are not")}`);
+    if (await toClipboard(session().result())) say(`Copied. ${whichChanges(session().tally, { taken: true })}`);
     else say("The browser does not let this page copy; download the text instead.");
   });
   byId("download").addEventListener("click", () => openDownloads(session()));

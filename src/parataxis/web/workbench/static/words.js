@@ -17,13 +17,8 @@ const HEADINGS = {
 /** @param {import("./types.js").Finding} finding */
 export const heading = (finding) => HEADINGS[finding.kind] ?? "Look at this";
 
-/** @param {import("./types.js").Row} row what became of it, for a chip */
-export function standingOf(row) {
-  if (row.decision === "rejected") return "Rejected";
-  const by = { hand: "Edited", further: "Split further", splitter: "" }[row.now.by];
-  const decided = row.decision === "accepted" ? "Accepted" : "";
-  return [by, decided && by ? "accepted" : decided].filter(Boolean).join(", ");
-}
+/** What the writer did to a row, other than to decide on it. */
+export const MADE_BY = { hand: "Edited", further: "Split further", splitter: "" };
 
 /** @param {import("./types.js").Row} row the name of a row for those who hear it */
 export function rowName(row) {
@@ -31,8 +26,8 @@ export function rowName(row) {
   const parts = [`Sentence ${row.index + 1}`];
   if (!isChanged(row.now)) return `${parts[0]}, unchanged`;
   parts.push(rewrite.simple.length > 1 ? `split into ${rewrite.simple.length}` : "reworded");
-  const standing = standingOf(row);
-  parts.push(standing ? standing.toLowerCase() : "undecided");
+  if (MADE_BY[row.now.by]) parts.push(MADE_BY[row.now.by].toLowerCase());
+  parts.push(row.decision ?? "undecided");
   const findings = findingsOf(row.now).length;
   if (findings && row.decision !== "rejected") parts.push(count(findings, "finding"));
   return parts.join(", ");
@@ -49,12 +44,16 @@ export function summaryOf({ tally, rows, phase, total }) {
   return parts.join(" · ");
 }
 
-/** @param {import("./state.js").Session["tally"]} tally which changes are in what is taken away */
-export function whichChanges(tally) {
-  const undecided = tally.changed - tally.accepted - tally.rejected;
-  const inIt = tally.accepted + undecided;
+/**
+ * Which changes are in what is taken away.
+ * @param {import("./state.js").Session["tally"]} tally @param {{taken?: boolean}} [options] already
+ */
+export function whichChanges(tally, { taken = false } = {}) {
   if (!tally.changed) return "No sentence is changed, so this is the text as it came.";
+  const undecided = tally.changed - tally.accepted - tally.rejected;
+  const number = tally.accepted + undecided;
+  const be = (many) => (taken ? (many === 1 ? "is" : "are") : "will be");
   const split = [tally.accepted && `${tally.accepted} accepted`, undecided && `${undecided} undecided`].filter(Boolean).join(" and ");
-  const told = inIt ? `${count(inIt, "change")} will be in it: ${split}.` : "No change will be in it.";
-  return tally.rejected ? `${told} ${tally.rejected} rejected will not.` : told;
+  const told = number ? `${count(number, "change")} ${be(number)} in it: ${split}.` : `No change ${be(1)} in it.`;
+  return tally.rejected ? `${told} ${count(tally.rejected, "rejected change")} ${be(tally.rejected)} left out.` : told;
 }
