@@ -158,7 +158,7 @@ def test_client_a_stream_that_fails_midway_raises(serve: Any) -> None:
     sentences = [*(f"Number {n}." for n in range(6)), "A bug."]
     with Client(serve(Held(is_held=False)).url) as client:
         stream = iter(client.stream(sentences))
-        assert [next(stream).index for _ in range(4)] == [0, 1, 2, 3]
+        assert [next(stream).index for _ in range(2)] == [0, 1]
         with pytest.raises(ParataxisError, match="Something went wrong on our side"):
             list(stream)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.errors import InputError, TryLaterError
-from parataxis.web.service.engine import BATCH, FIRST, Engine, Job
+from parataxis.web.service.engine import Engine, Job
 
 from .conftest import wait_for
 
@@ -25,6 +25,7 @@ class Upper:
     lane: str = "lane"
     go: threading.Event = field(default_factory=threading.Event, compare=False)
     batches: list[list[str]] = field(default_factory=list, compare=False)
+    hooks: dict[str, Callable[[], object]] = field(default_factory=dict, compare=False)
 
     def size(self, item: str, /) -> int:
         return len(item)
@@ -32,6 +33,8 @@ class Upper:
     def __call__(self, items: Sequence[str], /) -> list[str]:
         self.batches.append(list(items))
         self.go.wait(20)
+        for item in items:
+            self.hooks.get(item, lambda: None)()
         if "bad" in items:
             raise InputError("This is bad.")
         if "short" in items:
@@ -41,7 +44,7 @@ class Upper:
 
 @pytest.fixture
 def engine() -> Any:
-    made = Engine(1000)
+    made = Engine(1000, batch=16)
     yield made
     made.close()
 
@@ -85,16 +88,17 @@ def test_engine_jobs_with_other_options_do_not_share_batches(engine: Engine) -> 
 def test_engine_a_contract_does_not_keep_a_sentence_waiting(engine: Engine) -> None:
     task = Upper()
     blocked(engine, task)
+    guests: list[Job[str, str]] = []
+    task.hooks["c50"] = lambda: guests.append(engine.submit(task, ["guest"]))
     contract = engine.submit(task, [f"c{number}" for number in range(200)])
     task.go.set()
-    wait_for(lambda: len(task.batches) > 3)
-    sentence = engine.submit(task, ["s"])
-    assert done(sentence) == ["S"]
-    assert done(contract)[-1] == "C199"
-    batch = next(batch for batch in task.batches if "s" in batch)
-    assert len(batch) <= 1 + FIRST
-    assert len(task.batches[1]) == FIRST  # the first results of a contract come soon, too
-    assert max(map(len, task.batches)) == BATCH
+    assert done(contract) == [f"C{number}" for number in range(200)]
+    assert done(guests[0]) == ["GUEST"]
+    number = next(i for i, batch in enumerate(task.batches) if "guest" in batch)
+    assert "c50" in task.batches[number - 1]  # it came into the very next batch
+    assert len(task.batches[number]) == 1 + 4  # which was a short one
+    assert len(task.batches[1]) == 4  # the first results of a contract come soon, too
+    assert [len(batch) for batch in task.batches[2:number]] == [16] * (number - 2)
 
 
 def test_engine_of_two_contracts_each_gets_half(engine: Engine) -> None:

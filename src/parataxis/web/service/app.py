@@ -8,6 +8,7 @@ from anyio import CapacityLimiter
 from fastapi import FastAPI
 
 from parataxis import __version__
+from parataxis.syntax.onnx import threads
 from parataxis.web.security import Guard
 from parataxis.web.service.engine import Engine
 from parataxis.web.service.gate import Gate
@@ -21,6 +22,8 @@ from parataxis.web.service.splitters import Offers
 __all__ = ["make_app"]
 
 _READERS = 2
+_EACH = 8
+"""Sentences of a batch for each thread; fewer than that the pointer does in one."""
 _WARM = "Ann, who was born here, paints."
 
 
@@ -41,7 +44,7 @@ def make_app(settings: Settings | None = None) -> FastAPI:
         lifespan=_lifespan,
     )
     measures = Measures()
-    engine = Engine(settings.queue, note=measures.note)
+    engine = Engine(settings.queue, batch=_EACH * threads(), note=measures.note)
     measures.watch(lambda: engine.waiting)
     app.state.service = Service(
         settings, Offers(settings.splitters), engine, measures, CapacityLimiter(_READERS)

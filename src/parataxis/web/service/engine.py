@@ -7,27 +7,22 @@ import asyncio
 import math
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from concurrent.futures import Future
 from typing import Generic, Protocol, TypeVar
 
 from parataxis.errors import TryLaterError
 
-__all__ = ["BATCH", "FIRST", "Engine", "Job", "Task"]
+__all__ = ["Engine", "Job", "Task"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 T_contra = TypeVar("T_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
-BATCH = 16
-"""Items of a batch: many enough to use all cores, few enough that nobody waits long for its end."""
-SIZE = 4000
-"""Characters after which a batch is not filled up."""
-FIRST = 4
-"""Items that each job may have in a batch with a job whose first items these are: those who have
-just come see something soon."""
+CHARACTERS = 250
+"""Of an ordinary item; a batch of longer ones has fewer."""
 WAIT = 0.003
 """Seconds for which a batch that is not full waits for other requests."""
 
@@ -85,10 +80,18 @@ class Job(Generic[T, R]):
 
 class Engine:
     """The lanes, each made when it is first needed. At most ``limit`` items wait, unless they are
-    all of one request."""
+    all of one request. A ``batch`` of so many items should use all cores, and be done soon.
+    ``note`` is told the lane, size and seconds of each batch."""
 
-    def __init__(self, limit: int, *, note: Callable[[str, int, float], None] | None = None):
+    def __init__(
+        self,
+        limit: int,
+        *,
+        batch: int = 16,
+        note: Callable[[str, int, float], None] | None = None,
+    ) -> None:
         self._limit = limit
+        self._batch = batch
         self._note = note or (lambda lane, items, seconds: None)
         self._lanes: dict[str, _Lane] = {}
         self._is_closed = False
@@ -105,7 +108,7 @@ class Engine:
                 seconds = lane.seconds if lane else 1
                 raise TryLaterError(f"The service is busy; try again in {seconds} s.", seconds)
             if lane is None:
-                lane = self._lanes[task.lane] = _Lane(task.lane, self._note)
+                lane = self._lanes[task.lane] = _Lane(task.lane, self._batch, self._note)
             job = Job(task, items, lane)
             lane.add(job)
             return job
@@ -132,9 +135,10 @@ _Entry = tuple[AnyJob, object, Future[object]]
 class _Lane:
     """A thread, and the jobs that wait for it."""
 
-    def __init__(self, name: str, note: Callable[[str, int, float], None]) -> None:
+    def __init__(self, name: str, batch: int, note: Callable[[str, int, float], None]) -> None:
         self.waiting = 0
         self._name = name
+        self._batch = batch
         self._note = note
         self._jobs: deque[AnyJob] = deque()
         self._changed = threading.Condition()
@@ -180,7 +184,9 @@ class _Lane:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._jobs or self._is_stopped)
-                self._changed.wait_for(lambda: self.waiting >= BATCH or self._is_stopped, WAIT)
+                self._changed.wait_for(
+                    lambda: self.waiting >= self._batch or self._is_stopped, WAIT
+                )
                 if self._is_stopped:
                     return
                 if not self._jobs:
@@ -196,22 +202,26 @@ class _Lane:
 
     def _take(self, task: Task[object, object]) -> list[_Entry]:
         """One item of each job with the task, in turn, and again until the batch is full. Whoever
-        had no turn is the first at the next batch, and another task comes before this one."""
+        had no turn is the first at the next batch, and another task comes before this one. Where
+        a job is new, nobody gets more than a quarter: who has just come sees something soon."""
         turn = deque(job for job in self._jobs if job.task == task)
         others = [job for job in self._jobs if job.task != task]
-        most = len(turn) * (FIRST if any(job.is_new for job in turn) else BATCH)
+        share = max(1, self._batch // 4) if any(job.is_new for job in turn) else self._batch
+        given: Counter[AnyJob] = Counter()
+        later: list[AnyJob] = []
         batch: list[_Entry] = []
         size = 0
-        while turn and len(batch) < min(most, BATCH) and size < SIZE:
+        while turn and len(batch) < self._batch and size < CHARACTERS * self._batch:
             job = turn.popleft()
             item, future = job.waiting.popleft()
             self.waiting -= 1
+            given[job] += 1
             if future.set_running_or_notify_cancel():
                 batch.append((job, item, future))
                 size += task.size(item)
             if job.waiting:
-                turn.append(job)
-        self._jobs = deque([*others, *turn])
+                (turn if given[job] < share else later).append(job)
+        self._jobs = deque([*others, *turn, *later])
         return batch
 
     def _work(self, task: Task[object, object], batch: Sequence[_Entry]) -> None:
