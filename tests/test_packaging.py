@@ -67,6 +67,8 @@ def pip(*arguments: object) -> None:
     [
         "parataxis/py.typed",
         "parataxis/syntax/model/analyser.onnx",
+        "parataxis/syntax/model/analyser.weights",
+        "parataxis/syntax/model/trees.onnx",
         "parataxis/syntax/model/analyser.json",
         "parataxis/syntax/model/tokenizer.json",
         "parataxis/syntax/model/NOTICE",

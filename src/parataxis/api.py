@@ -209,9 +209,9 @@ def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
     """
     # Imported here because the plain path needs neither the checks nor, perhaps, the analyser.
     from parataxis.checks import Checker
-    from parataxis.syntax.analyser import load_analyser
+    from parataxis.syntax.analyser import load_trees
 
-    checker = Checker(load_analyser())
+    checker = Checker(load_trees())
     stream = iter(rewrites)
     while batch := list(islice(stream, BATCH)):
         pairs = [(rewrite.source, rewrite.simple) for rewrite in batch]

@@ -1,14 +1,15 @@
 """The shipped analyser on real sentences, and what must hold for any input."""
 
 import itertools
+import pickle
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.errors import InputError, TooLongError
-from parataxis.syntax.analyser import Tokenized, load_analyser
-from parataxis.syntax.analysis import ROOT, Analysis
+from parataxis.syntax.analyser import Analyser, Tokenized, load_analyser, load_trees
+from parataxis.syntax.analysis import ROOT, Analysis, Frame
 from parataxis.text.tokens import tokenize
 
 ANALYSER = load_analyser()
@@ -68,6 +69,41 @@ def test_analyser_keeps_the_offsets_of_the_text() -> None:
     text = "  The  Buyer’s\tagent — “Acme” —\nsigned. "
     analysis = ANALYSER(text)
     assert [text[w.start : w.end] for w in analysis] == [w.text for w in analysis]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The judge who heard the case retired.",
+        "Ann, a poet born in Oslo, said that she would not come, and left.",
+        "No verb here",
+        " ",
+    ],
+)
+def test_analyser_of_trees_finds_the_same_and_the_roles_when_asked(text: str) -> None:
+    whole, trees = ANALYSER(text), load_trees()(text)
+    assert list(trees) == list(whole)
+    assert trees.frames == whole.frames
+    assert roles(trees) == roles(whole)
+    assert pickle.loads(pickle.dumps(trees)).frames == tuple(whole.frames)
+
+
+def test_analyser_of_trees_finds_roles_only_when_asked() -> None:
+    asked: list[str] = []
+
+    def frames(sentence: Tokenized) -> list[Frame]:
+        asked.append(sentence.text)
+        return [Frame(1, ())]
+
+    trees = load_trees()
+    analyser = Analyser(trees._model, trees._labels, frames)
+    analysis = analyser("Ann left.")
+    assert (analysis.root.text, asked) == ("left", [])
+    assert (list(analysis.frames), len(analysis.frames), asked) == (
+        [Frame(1, ())],
+        1,
+        ["Ann left."],
+    )
 
 
 def test_analyser_takes_predicates_from_outside() -> None:

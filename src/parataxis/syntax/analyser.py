@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,22 @@ from parataxis.syntax.roles import reconcile
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import Token, tokenize
 
-__all__ = ["Analyser", "Tokenized", "load_analyser"]
+__all__ = [
+    "TREES",
+    "WHOLE",
+    "Analyser",
+    "Tokenized",
+    "forced",
+    "load_analyser",
+    "load_trees",
+    "too_long",
+]
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+WHOLE, TREES = "analyser.onnx", "trees.onnx"
+"""The graph that finds everything, and the part of it that finds tags and trees."""
 
 WINDOW = 256
 """Sentences that are read ahead and analysed before the first of them is given out."""
@@ -53,11 +65,19 @@ class Analyser:
     >>> analysis = load_analyser()("The dog that barked slept.")
     >>> analysis.root.text, [w.text for w in analysis.children(analysis.root.index, "nsubj")]
     ('slept', ['dog'])
+
+    Where the model gives no roles, ``frames`` finds those of a sentence when someone asks for them.
     """
 
-    def __init__(self, model: Model, labels: Labels) -> None:
+    def __init__(
+        self,
+        model: Model,
+        labels: Labels,
+        frames: Callable[[Tokenized], Sequence[Frame]] | None = None,
+    ) -> None:
         self._model = model
         self._labels = labels
+        self._find_frames = frames
         self._word_pieces = load_word_pieces()
         self._feats = [_parse_feats(bundle) for bundle in labels.feats]
         self._analyse_text = lru_cache(REMEMBERED)(
@@ -83,6 +103,11 @@ class Analyser:
         """Like :meth:`pipe`, for sentences whose tokens are given."""
         return _in_order(self._analyse, sentences)
 
+    def frames(self, sentence: Tokenized) -> Sequence[Frame]:
+        """Only the semantic roles of a sentence that is not too long."""
+        result = self._analyse(sentence)
+        return result.frames if isinstance(result, Analysis) else ()
+
     def _analyse(self, sentence: Tokenized) -> Analysis | TooLongError:
         # One sentence a run: int8 models take the range of their numbers from the whole input, so
         # in a batch the analysis of a sentence would depend on its neighbours.
@@ -90,16 +115,22 @@ class Analyser:
             return Analysis(sentence.text, ())
         (pieces,) = self._word_pieces([[token.text for token in sentence.tokens]])
         if len(pieces.ids) > MAX_PIECES:
-            return _too_long(sentence, pieces)
+            return too_long(sentence, pieces)
         scores = self._model(
             {
                 "pieces": np.array([pieces.ids]),
                 "shapes": np.array([pieces.shapes]),
                 "first": np.array([pieces.first]),
-                "forced": _forced(sentence),
+                "forced": forced(sentence),
             }
         )
+        return self.read(sentence, scores)
+
+    def read(self, sentence: Tokenized, scores: Arrays) -> Analysis:
+        """The analysis that the model's scores of one sentence, a batch of one, come to."""
         bare = Analysis(sentence.text, self._words(sentence.tokens, scores))
+        if self._find_frames is not None:
+            return replace(bare, frames=_Awaited(self._find_frames, sentence))
         return replace(bare, frames=self._frames(bare, scores))
 
     def _words(self, tokens: Sequence[Token], scores: Arrays) -> list[Word]:
@@ -137,6 +168,38 @@ class Analyser:
         ]
 
 
+class _Awaited(Sequence[Frame]):
+    """Frames that are looked for when they are first asked for."""
+
+    def __init__(self, find: Callable[[Tokenized], Sequence[Frame]], sentence: Tokenized) -> None:
+        self._find, self._sentence = find, sentence
+
+    @cached_property
+    def _frames(self) -> tuple[Frame, ...]:
+        return tuple(self._find(self._sentence))
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Frame, ...]: ...
+    def __getitem__(self, index: int | slice) -> Frame | tuple[Frame, ...]:
+        return self._frames[index]
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._frames == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it compares as a list does
+
+    def __repr__(self) -> str:
+        return repr(self._frames)
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[Frame, ...]]]:
+        return tuple, (self._frames,)
+
+
 def _in_order(analyse: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """The results for many items, several at once, in the order of the items."""
     stream = iter(items)
@@ -145,7 +208,8 @@ def _in_order(analyse: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
             yield from pool.map(analyse, window)
 
 
-def _forced(sentence: Tokenized) -> NDArray[np.float32]:
+def forced(sentence: Tokenized) -> NDArray[np.float32]:
+    """What is added to the scores of predicates, where those of the sentence are known."""
     forced = np.zeros((1, len(sentence.tokens)), dtype=np.float32)
     if sentence.predicates is not None:
         forced[:] = -FORCED
@@ -157,7 +221,8 @@ def _parse_feats(bundle: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in bundle.split("|")) if bundle != "_" else {}
 
 
-def _too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:
+def too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:
+    """The error for a sentence that exceeds the model's reach."""
     words = sum(any(map(str.isalnum, token.text)) for token in sentence.tokens)
     return TooLongError(
         f"The sentence that begins with {sentence.text[:40].strip()!r} has {words} "
@@ -169,4 +234,20 @@ def _too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:
 @cache
 def load_analyser() -> Analyser:
     """The analyser that ships with Parataxis, loaded once per process."""
-    return Analyser(OnnxModel(SHIPPED / "analyser.onnx"), read_labels(SHIPPED / "analyser.json"))
+    return Analyser(OnnxModel(SHIPPED / WHOLE), read_labels(SHIPPED / "analyser.json"))
+
+
+@cache
+def load_trees() -> Analyser:
+    """The same, for those who seldom ask for semantic roles: to find them takes longer than all the
+    rest, so it is done when someone asks.
+
+    >>> sentence = "Ann, who left, slept."
+    >>> load_trees()(sentence).frames == load_analyser()(sentence).frames
+    True
+    """
+    return Analyser(
+        OnnxModel(SHIPPED / TREES),
+        read_labels(SHIPPED / "analyser.json"),
+        lambda sentence: load_analyser().frames(sentence),
+    )

@@ -17,7 +17,7 @@ from parataxis.splitters.pointer.choose import (
 )
 from parataxis.splitters.pointer.features import Features, read_source
 from parataxis.splitters.pointer.search import Decoder, Found, search
-from parataxis.syntax.analyser import Analyser, load_analyser
+from parataxis.syntax.analyser import Analyser, load_trees
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import threads
 from parataxis.syntax.wordpieces import MAX_PIECES
@@ -83,8 +83,13 @@ class PointerSplitter:
         """Rewrite many sentences, in order; several are read, searched and checked at once."""
         stream = iter(sentences)
         with ThreadPoolExecutor(threads()) as pool:
-            while window := list(islice(stream, BATCH * threads())):
+            while window := list(islice(stream, self.window)):
                 yield from self._window(window, pool)
+
+    @property
+    def window(self) -> int:
+        """How many sentences are read, searched and checked side by side."""
+        return BATCH * threads()
 
     def attention(self, sentence: str) -> Attention:
         """What the likeliest rewrite of a sentence pointed at, word by word. It is that of the
@@ -103,7 +108,7 @@ class PointerSplitter:
         features = [read_source(each) for each in words]
         rewrites = dict(enumerate(map(untouched, sentences, words, features)))
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
-        founds = self._search([features[place] for place in readable], pool)
+        founds = self.search([features[place] for place in readable], pool)
         # What surely stays whole need not be analysed.
         open_ones = [
             (place, found)
@@ -127,7 +132,7 @@ class PointerSplitter:
             for sentence, rewrite in zip(sentences, rewrites.values(), strict=True)
         ]
 
-    def _search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
+    def search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
         """Search in batches of similar length, which waste the least; the order is kept."""
         if not features:
             return []
@@ -151,7 +156,7 @@ class PointerSplitter:
 
     def _loaded_analyser(self) -> Analyser:
         if self._analyser is None:
-            self._analyser = load_analyser()
+            self._analyser = load_trees()
         return self._analyser
 
     def _loaded_decoder(self) -> Decoder:

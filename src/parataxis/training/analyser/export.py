@@ -1,43 +1,80 @@
-"""From trained weights to the shipped files: one int8 ONNX model and its labels."""
+"""From trained weights to the shipped files: an int8 ONNX graph, the part of it that finds tags and
+trees, the weights of both, and the labels."""
 
 import logging
 import tempfile
 from pathlib import Path
 
+import onnx
 import torch
+from onnx.external_data_helper import set_external_data
+from onnx.utils import Extractor
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
+from parataxis.syntax.analyser import TREES, WHOLE
 from parataxis.syntax.labels import write_labels
 from parataxis.training.analyser.model import AnalyserGraph
 from parataxis.training.analyser.train import load_network
 from parataxis.training.graph import export_graph
 
-__all__ = ["export", "export_float"]
+__all__ = ["export", "export_float", "write_graphs"]
 
 log = logging.getLogger(__name__)
 
+WEIGHTS = "analyser.weights"
+SMALLEST = 1024
+"""Arrays of fewer bytes stay in the graphs."""
+ALIGNED = 64
+"""The place of an array in the file of weights is a multiple of this."""
+
 
 def export(weights: Path, output: Path) -> None:
-    """Write ``analyser.onnx`` (int8) and ``analyser.json`` into ``output``."""
+    """Write the graphs with their weights (int8), and ``analyser.json``, into ``output``."""
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        exact, prepared = Path(folder) / "exact.onnx", Path(folder) / "prepared.onnx"
+        exact, prepared, small = (
+            Path(folder) / f"{name}.onnx" for name in ("exact", "prepared", "small")
+        )
         export_float(weights, exact)
         quant_pre_process(str(exact), str(prepared), skip_symbolic_shape=True)
         quantize_dynamic(
             str(prepared),
-            str(output / "analyser.onnx"),
+            str(small),
             weight_type=QuantType.QInt8,
             per_channel=True,
             # Seven-bit weights: on processors without VNNI the int8 kernels saturate otherwise.
             reduce_range=True,
             op_types_to_quantize=["MatMul", "Gemm", "Gather"],
         )
+        write_graphs(onnx.load(str(small)), output)
     _, labels = load_network(weights)
     write_labels(labels, output / "analyser.json")
-    size = (output / "analyser.onnx").stat().st_size
-    log.info("wrote %s (%.1f MB)", output / "analyser.onnx", size / 1e6)
+    size = (output / WEIGHTS).stat().st_size
+    log.info("wrote %s (%.1f MB)", output / WEIGHTS, size / 1e6)
+
+
+def write_graphs(whole: onnx.ModelProto, output: Path) -> None:
+    """Write the whole graph, the part of it without roles, and one file with the weights of both.
+
+    A graph without roles is worth a file of its own because onnxruntime always runs all of one,
+    and the roles cost more than all the rest.
+    """
+    trees = Extractor(whole).extract_model(list(AnalyserGraph.INPUTS), list(AnalyserGraph.TREES))
+    stored = bytearray()
+    places: dict[str, tuple[int, int]] = {}
+    for entry in whole.graph.initializer:
+        if len(entry.raw_data) >= SMALLEST:
+            stored.extend(bytes(-len(stored) % ALIGNED))
+            places[entry.name] = len(stored), len(entry.raw_data)
+            stored.extend(entry.raw_data)
+    (output / WEIGHTS).write_bytes(stored)
+    for graph, name in ((whole, WHOLE), (trees, TREES)):
+        for entry in graph.graph.initializer:
+            if entry.name in places:
+                set_external_data(entry, WEIGHTS, *places[entry.name])
+                entry.ClearField("raw_data")
+        (output / name).write_bytes(graph.SerializeToString())
 
 
 def export_float(weights: Path, path: Path) -> None:

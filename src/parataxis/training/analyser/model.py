@@ -138,7 +138,8 @@ class AnalyserGraph(nn.Module):
 
     INPUTS = ("pieces", "shapes", "first", "forced")
     TAGS = ("upos", "xpos", "feats")
-    OUTPUTS = (*TAGS, "arcs", "deprels", "predicates", "role_rows", "role_words", "roles")
+    TREES = (*TAGS, "arcs", "deprels")
+    OUTPUTS = (*TREES, "predicates", "role_rows", "role_words", "roles")
 
     def __init__(self, network: AnalyserNetwork) -> None:
         super().__init__()
