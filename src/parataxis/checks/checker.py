@@ -21,11 +21,12 @@ from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Finding, OutputToken
 from parataxis.syntax.analysis import Analysis
 
-__all__ = ["Checker", "Provenance", "SentenceAnalyser", "check"]
+__all__ = ["WINDOW", "Checker", "Provenance", "SentenceAnalyser", "check"]
 
 Provenance = Sequence[Sequence[OutputToken]]
 
-_WINDOW = 64  # rewrites whose sentences are analysed together
+WINDOW = 64
+"""Rewrites whose sentences are analysed together."""
 
 
 class SentenceAnalyser(Protocol):
@@ -47,8 +48,9 @@ class Checker:
     The number '1950' is missing.
     """
 
-    def __init__(self, analyser: SentenceAnalyser | None = None) -> None:
+    def __init__(self, analyser: SentenceAnalyser | None = None, *, window: int = WINDOW) -> None:
         self._analyser = analyser
+        self._window = window
 
     def __call__(
         self, source: str, simple: Sequence[str], provenance: Provenance | None = None
@@ -64,7 +66,7 @@ class Checker:
         """The findings on each of many rewrites, in order."""
         stream = iter(rewrites)
         origins = iter(provenances) if provenances is not None else repeat(None)
-        while window := list(islice(stream, _WINDOW)):
+        while window := list(islice(stream, self._window)):
             cases = [
                 _Case(source, simple, provenance)
                 for (source, simple), provenance in zip(window, origins, strict=False)

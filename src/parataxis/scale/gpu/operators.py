@@ -1,0 +1,331 @@
+"""The operators of the shipped ONNX graphs, written in torch, and in numpy for what is known.
+
+Quantised rows are kept as signed numbers around their zero, which is what the products take.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+__all__ = ["DEVICE", "HOST", "Value"]
+
+Array = NDArray[Any]
+Value = Tensor | Array
+"""A tensor on the device, or an array that is known on the host."""
+
+_TYPES = {1: torch.float32, 2: torch.uint8, 3: torch.int8, 6: torch.int32, 7: torch.int64}
+_TYPES |= {9: torch.bool, 10: torch.float16, 11: torch.float64}
+_HOST_TYPES = {1: np.float32, 6: np.int32, 7: np.int64, 9: np.bool_}
+
+SQRT_2 = math.sqrt(2.0)
+
+
+def _ints(values: Array) -> list[int]:
+    return [int(value) for value in np.ravel(values)]
+
+
+# --- products -------------------------------------------------------------------------------------
+
+
+def _whole(device: torch.device) -> torch.dtype:
+    """The type in which whole numbers of seven bits are kept: the sums of their products stay
+    below 2**24, so that float32 holds them exactly, in whatever order they are added."""
+    return torch.bfloat16 if device.type == "cuda" else torch.float32
+
+
+def _quantise(rows: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
+    """Rows in steps of a scale; ``zero`` is 128, and what is kept is what is above it."""
+    return torch.round(rows / scale).clamp(-128, 127).to(_whole(rows.device))
+
+
+def _quantised_rows(rows: Tensor, tiniest: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows divided by their largest entry, in steps around zero, and these entries."""
+    return _row_steps(rows.device)(rows, tiniest, step)
+
+
+def _row_steps_once(rows: Tensor, tiniest: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
+    scales = torch.maximum(rows.abs().amax(-1, keepdim=True), tiniest)
+    return torch.round(rows / scales / step).to(_whole(rows.device)), scales
+
+
+def _scaled_once(
+    product: Tensor, step: Tensor, scales: Tensor, rows: Tensor | None, bias: Tensor | None
+) -> Tensor:
+    found = product * (step * scales)
+    if rows is not None:
+        found = found * rows
+    return found if bias is None else found + bias
+
+
+def _gelu_once(values: Tensor) -> Tensor:
+    """In the steps of the graph, which torch's own GELU rounds otherwise."""
+    return values * (torch.erf(values / SQRT_2) + 1.0) * 0.5
+
+
+@cache
+def _row_steps(device: torch.device) -> Callable[..., tuple[Tensor, Tensor]]:
+    return _at_once(_row_steps_once, device)
+
+
+@cache
+def _scaled(device: torch.device) -> Callable[..., Tensor]:
+    return _at_once(_scaled_once, device)
+
+
+@cache
+def _gelu(device: torch.device) -> Callable[..., Tensor]:
+    return _at_once(_gelu_once, device)
+
+
+def _at_once(function: Callable[..., Any], device: torch.device) -> Callable[..., Any]:
+    """On a GPU one kernel for all of a function, where that can be compiled."""
+    if device.type != "cuda":
+        return function
+    return torch.compile(function, dynamic=True)
+
+
+def _product(
+    rows: Tensor,
+    weight: Tensor,
+    step: Tensor,
+    scales: Tensor,
+    zero: Tensor,
+    weight_zero: Tensor | None = None,
+    bias: Tensor | None = None,
+) -> Tensor:
+    """The product of quantised rows and weights, as float."""
+    return _scaled(rows.device)(_whole_product(rows, weight), step, scales, None, bias)
+
+
+def _scaled_product(
+    rows: Tensor,
+    weight: Tensor,
+    step: Tensor,
+    scales: Tensor,
+    row_scales: Tensor,
+    bias: Tensor | None = None,
+) -> Tensor:
+    """The same where each row has a scale of its own."""
+    return _scaled(rows.device)(_whole_product(rows, weight), step, scales, row_scales, bias)
+
+
+def _whole_product(rows: Tensor, weight: Tensor) -> Tensor:
+    weight = weight.to(rows.dtype)
+    if rows.dtype == torch.float32:
+        return rows @ weight
+    flat = torch.mm(rows.reshape(-1, rows.shape[-1]), weight, out_dtype=torch.float32)
+    return flat.reshape(*rows.shape[:-1], weight.shape[1])
+
+
+def _not_quantised(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows as they are, with a scale of one around zero.
+
+    The range of all rows of a sentence decides its steps on a CPU. In a batch it would be that of
+    all sentences, so here the rows stay float: that is a little more exact.
+    """
+    return rows, rows.new_ones(()), rows.new_zeros(())
+
+
+def _float_product(rows: Tensor, weight: Tensor, zero: Tensor, weight_zero: Tensor) -> Tensor:
+    return rows @ weight.to(rows.dtype)
+
+
+def _unquantised(values: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
+    return (values.to(torch.int32) - zero.to(torch.int32)).to(torch.float32) * scale
+
+
+# --- shapes ---------------------------------------------------------------------------------------
+
+
+def _reshape(values: Tensor, shape: Array, allowzero: int = 0) -> Tensor:
+    wanted = _ints(shape)
+    if not allowzero:
+        wanted = [values.shape[place] if size == 0 else size for place, size in enumerate(wanted)]
+    return values.reshape(wanted)
+
+
+def _unsqueeze(values: Tensor, axes: Array) -> Tensor:
+    rank = values.dim() + np.size(axes)
+    for axis in sorted(axis % rank for axis in _ints(axes)):
+        values = values.unsqueeze(axis)
+    return values
+
+
+def _squeeze(values: Tensor, axes: Array) -> Tensor:
+    return values.squeeze(tuple(_ints(axes)))
+
+
+def _slice(values: Tensor, starts: Array, ends: Array, axes: Array, steps: Array) -> Tensor:
+    index: list[slice] = [slice(None)] * values.dim()
+    parts = zip(_ints(starts), _ints(ends), _ints(axes), _ints(steps), strict=True)
+    for start, end, axis, step in parts:
+        index[axis] = slice(start, end, step)
+    return values[tuple(index)]
+
+
+def _split(values: Tensor, sizes: Array, axis: int = 0) -> tuple[Tensor, ...]:
+    return torch.split(values, _ints(sizes), axis)
+
+
+def _expand(values: Tensor, shape: Array) -> Tensor:
+    wanted = np.broadcast_shapes(tuple(values.shape), tuple(_ints(shape)))
+    return values.expand(wanted)
+
+
+def _pad(values: Tensor, pads: Array, constant: Tensor, mode: bytes = b"constant") -> Tensor:
+    ends = _ints(pads)
+    rank = len(ends) // 2
+    pairs = [pair for axis in reversed(range(rank)) for pair in (ends[axis], ends[axis + rank])]
+    return functional.pad(values, pairs, value=float(constant))
+
+
+def _flatten(values: Tensor, axis: int = 1) -> Tensor:
+    return values.reshape(int(np.prod(values.shape[:axis])), -1)
+
+
+def _fill(shape: Array, value: Array) -> tuple[Array]:
+    return (np.full(_ints(shape), value.item(), dtype=value.dtype),)
+
+
+# --- lookups --------------------------------------------------------------------------------------
+
+
+def _gather(table: Tensor, index: Tensor, axis: int = 0) -> Tensor:
+    if axis == 0:
+        return functional.embedding(index, table) if table.dim() == 2 else table[index]
+    return table.index_select(axis, index.reshape(-1)).reshape(
+        *table.shape[:axis], *index.shape, *table.shape[axis + 1 :]
+    )
+
+
+def _gather_rows(table: Tensor, index: Tensor, batch_dims: int = 0) -> Tensor:
+    """GatherND for the one shape the graphs have: rows of each source's own table."""
+    return table.gather(1, index.expand(-1, -1, table.shape[-1]))
+
+
+def _arg_max(values: Tensor, axis: int, keepdims: int, select_last_index: int = 0) -> Tensor:
+    return values.argmax(axis, keepdim=bool(keepdims))
+
+
+# --- the rest -------------------------------------------------------------------------------------
+
+
+def _layer_norm(
+    values: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+) -> Tensor:
+    return functional.layer_norm(values, weight.shape, weight, bias, epsilon)
+
+
+def _clip(values: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
+    if low is not None:
+        values = torch.maximum(values, low)
+    return values if high is None else torch.minimum(values, high)
+
+
+def _cast(values: Tensor, to: int) -> Tensor:
+    return values.to(_TYPES[to])
+
+
+def _range(start: Array, end: Array, step: Array) -> tuple[Array]:
+    return (np.arange(start.item(), end.item(), step.item(), dtype=np.int64),)
+
+
+def _where(condition: Array, if_so: Array, if_not: Array) -> tuple[Array]:
+    return (np.where(condition, if_so, if_not),)
+
+
+_Operator = Callable[..., Tensor | tuple[Tensor, ...]]
+
+
+def _of(operator: _Operator, *host: int) -> tuple[_Operator, Sequence[int]]:
+    """An operator, and the places of its inputs that it takes as known arrays."""
+    return operator, host
+
+
+DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
+    "Abs": _of(torch.abs),
+    "Add": _of(torch.add),
+    "And": _of(torch.logical_and),
+    "ArgMax": _of(_arg_max),
+    "Cast": _of(_cast),
+    "Clip": _of(_clip),
+    "Concat": _of(lambda *parts, axis: torch.cat(parts, axis)),
+    "ConstantOfShape": _of(lambda *_, **__: torch.empty(0), 0),
+    "DequantizeLinear": _of(_unquantised),
+    "Div": _of(torch.div),
+    "DynamicQuantizeLinear": _of(_not_quantised),
+    "Equal": _of(torch.eq),
+    "Erf": _of(torch.erf),
+    "Expand": _of(_expand, 1),
+    "Flatten": _of(_flatten),
+    "Gather": _of(_gather),
+    "GatherElements": _of(lambda values, index, axis=0: values.gather(axis, index)),
+    "GatherND": _of(_gather_rows),
+    "Gelu": _of(lambda values: _gelu(values.device)(values)),
+    "Greater": _of(torch.gt),
+    "GreaterOrEqual": _of(torch.ge),
+    "LayerNormalization": _of(_layer_norm),
+    "Less": _of(torch.lt),
+    "LogSoftmax": _of(lambda values, axis=-1: values.log_softmax(axis)),
+    "MatMul": _of(torch.matmul),
+    "MatMulInteger": _of(_float_product),
+    "MatMulIntegerToFloat": _of(_product),
+    "Max": _of(torch.maximum),
+    "Mul": _of(torch.mul),
+    "NonZero": _of(lambda values: values.nonzero().t()),
+    "Not": _of(torch.logical_not),
+    "Or": _of(torch.logical_or),
+    "Pad": _of(_pad, 1, 2),
+    "QuantizeLinear": _of(_quantise),
+    "QuantisedRows": _of(_quantised_rows),
+    "Range": _of(lambda *_: torch.empty(0), 0, 1, 2),
+    "ReduceMax": _of(lambda values, axes, keepdims: values.amax(axes, keepdim=bool(keepdims))),
+    "Relu": _of(torch.relu),
+    "Reshape": _of(_reshape, 1),
+    "ScaledProduct": _of(_scaled_product),
+    "Shape": _of(lambda _: torch.empty(0)),
+    "Sigmoid": _of(torch.sigmoid),
+    "Slice": _of(_slice, 1, 2, 3, 4),
+    "Softmax": _of(lambda values, axis=-1: values.softmax(axis)),
+    "Split": _of(_split, 1),
+    "Squeeze": _of(_squeeze, 1),
+    "Sub": _of(torch.sub),
+    "Transpose": _of(lambda values, perm: values.permute(perm)),
+    "Unsqueeze": _of(_unsqueeze, 1),
+    "Where": _of(torch.where),
+}
+"""Every operator on tensors."""
+
+HOST: dict[str, Callable[..., tuple[Value, ...]]] = {
+    "Add": lambda a, b: (a + b,),
+    "Cast": lambda values, to: (values.astype(_HOST_TYPES[to]),),
+    "Concat": lambda *parts, axis: (np.concatenate(parts, axis),),
+    "ConstantOfShape": _fill,
+    "Div": lambda a, b: (a // b if a.dtype == np.int64 else a / b,),
+    "Equal": lambda a, b: (a == b,),
+    "Gather": lambda values, index, axis=0: (np.take(values, index, axis),),
+    "Mul": lambda a, b: (a * b,),
+    "Range": _range,
+    "Reshape": lambda values, shape, allowzero=0: (values.reshape(_ints(shape)),),
+    "Shape": lambda values, start=0, end=None: (np.array(values.shape[start:end], np.int64),),
+    "Slice": lambda values, starts, ends, axes, steps: (
+        values[_ints(starts)[0] : _ints(ends)[0] : _ints(steps)[0]],
+    ),
+    "Squeeze": lambda values, axes: (np.squeeze(values, tuple(_ints(axes))),),
+    "Sub": lambda a, b: (a - b,),
+    "Unsqueeze": lambda values, axes: (np.expand_dims(values, tuple(_ints(axes))),),
+    "Where": _where,
+}
+"""The operators on what is known."""

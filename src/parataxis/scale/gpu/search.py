@@ -1,0 +1,403 @@
+"""The beam search of the pointer splitter with all of its state on a device.
+
+It takes the same steps as :mod:`parataxis.splitters.pointer.search`, for thousands of sources side
+by side. The device is asked only now and then how many sources are still searched, and a step has
+the same shapes every time, so that on a GPU it is recorded once and then played back.
+"""
+
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from parataxis.scale.gpu.graph import TorchGraph
+from parataxis.splitters.pointer.actions import CLOSED, COPY, END, FORMS, NEXT, START, WHOLE
+from parataxis.splitters.pointer.features import Features
+from parataxis.splitters.pointer.model import DECODER, DESCRIPTION, ENCODER, SHIPPED, Description
+from parataxis.splitters.pointer.search import (
+    COPIED_AT_MOST,
+    NEVER,
+    Found,
+    Hypothesis,
+    most_steps,
+)
+
+__all__ = ["DeviceSearch", "load_search"]
+
+WIDTHS = (32, 48, 64, 96, 128, 256, 512)
+"""Sources are padded to one of these numbers of words, and to twice as many word pieces."""
+ROWS = (64, 256, 1024, 4096)
+"""Batches are padded to one of these numbers of hypotheses."""
+_LOOK_EVERY = 8
+"""Steps between two looks at how many sources are still searched."""
+_COMPACT_AT = 0.7
+_DIGITS = 9
+"""Of scores, behind the point."""
+
+State = dict[str, Tensor]
+"""Named tensors with one row for each source."""
+
+
+@dataclass
+class DeviceSearch:
+    """Searches rewrites of many sources on a device."""
+
+    encoder: TorchGraph
+    decoder: TorchGraph
+    layers: int
+    width: int
+    _recorded: dict[tuple[int, int, int, float], "_Recorded"] = field(default_factory=dict)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the models lie."""
+        return self.encoder.device
+
+    @torch.no_grad()
+    def __call__(
+        self,
+        sources: Sequence[Features],
+        *,
+        beam: int,
+        whole_from: Callable[[int], float],
+        caution: float = 0.0,
+    ) -> list[Found]:
+        """What the search finds for each source, in order; see ``search`` of the splitter."""
+        results: dict[int, Found] = {}
+        order = sorted(range(len(sources)), key=lambda place: len(sources[place]))
+        by_width: dict[int, list[int]] = {}
+        for place in order:
+            by_width.setdefault(_at_least(len(sources[place]), WIDTHS), []).append(place)
+        for width, places in by_width.items():
+            # The work of a step grows with the words and the hypotheses.
+            most = max(1, ROWS[-1] // beam)
+            for start in range(0, len(places), most):
+                batch = places[start : start + most]
+                found = self._batch([sources[p] for p in batch], width, beam, whole_from, caution)
+                results.update(zip(batch, found, strict=True))
+        return [results[place] for place in range(len(sources))]
+
+    def _batch(
+        self,
+        sources: Sequence[Features],
+        width: int,
+        beam: int,
+        whole_from: Callable[[int], float],
+        caution: float,
+    ) -> list[Found]:
+        rows = self._room(len(sources), beam)
+        state = self._read(sources, width, rows, beam, whole_from)
+        wholes = np.zeros(len(sources))
+        hypotheses: list[tuple[Hypothesis, ...]] = [()] * len(sources)
+        step, steps = 0, most_steps(width)
+        while True:
+            runner = self._runner(state, beam, caution)
+            runner.load(state, step)
+            runner.run(1 if step == 0 else _LOOK_EVERY)
+            step += 1 if step == 0 else _LOOK_EVERY
+            going = runner.state["going"].cpu().numpy()
+            count = int(going.sum())
+            room = self._room(count, beam)
+            if count and step < steps and (room >= len(going) or count > _COMPACT_AT * len(going)):
+                state = runner.state
+                continue
+            _take(runner.state, wholes, hypotheses)
+            if not count or step >= steps:
+                break
+            keep = torch.from_numpy(_padded(np.flatnonzero(going), room)).to(self.device)
+            state = {name: rows_of[keep] for name, rows_of in runner.state.items()}
+            state["going"][count:] = False
+            state["source"][count:] = -1
+        return [Found(float(w), h) for w, h in zip(wholes, hypotheses, strict=True)]
+
+    def _room(self, count: int, beam: int) -> int:
+        """How many sources a batch is padded to; without recordings it need not be."""
+        if self.device.type != "cuda":
+            return count
+        return max(count, _at_least(max(1, count) * beam, ROWS) // beam)
+
+    def _runner(self, state: State, beam: int, caution: float) -> "_Recorded":
+        """The recorded step for states of this shape."""
+        rows, _, width = state["copied"].shape
+        key = (rows, beam, width, caution)
+        if key not in self._recorded:
+            self._recorded[key] = _Recorded(lambda s, at: self._step(s, at, caution), state)
+        return self._recorded[key]
+
+    def _read(
+        self,
+        sources: Sequence[Features],
+        width: int,
+        rows: int,
+        beam: int,
+        whole_from: Callable[[int], float],
+    ) -> State:
+        """Read the sources, and stand at the beginning of each."""
+        count = len(sources)
+        longest = max(len(source.pieces.ids) for source in sources)
+        length = min(512, -(-longest // 16) * 16)
+        pieces = np.zeros((rows, length), dtype=np.int64)
+        shapes, first = np.zeros_like(pieces), np.zeros((rows, width + 1), dtype=np.int64)
+        pieces[count:, 0] = 101  # something to attend to
+        same = np.tile(np.arange(width), (rows, 1))
+        twins = np.full((rows, width), -1)
+        hidden = np.full((rows, width), -1e4, dtype=np.float32)
+        limits, line = np.zeros(rows, dtype=np.int64), np.zeros(rows)
+        for row, source in enumerate(sources):
+            words = len(source)
+            pieces[row, : len(source.pieces.ids)] = source.pieces.ids
+            shapes[row, : len(source.pieces.shapes)] = source.pieces.shapes
+            first[row, : words + 1] = source.pieces.first
+            same[row, :words], twins[row, :words] = source.same, source.twins
+            hidden[row, :words] = 0.0
+            limits[row], line[row] = most_steps(words), whole_from(words)
+        tensors = {"pieces": pieces, "shapes": shapes, "first": first}
+        memory = self.encoder({name: self._tensor(array) for name, array in tensors.items()})
+        steps = most_steps(width)
+
+        def full(value: float, *shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
+            return torch.full((rows, *shape), value, dtype=dtype, device=self.device)
+
+        scores = full(NEVER, beam, dtype=torch.float64)
+        scores[:, 0] = 0.0
+        going = np.arange(rows) < count
+        return memory | {
+            "source": self._tensor(np.where(going, np.arange(rows), -1)),
+            "hidden": self._tensor(hidden),
+            "same": self._tensor(same),
+            "twins": self._tensor(twins),
+            "limits": self._tensor(limits),
+            "whole_from": self._tensor(line),
+            "going": self._tensor(going),
+            "scores": scores,
+            "actions": full(0, beam, steps, dtype=torch.int16),
+            "previous": full(START, beam),
+            "sentence": full(0, beam),
+            "place": full(0, beam),
+            "last": full(-1, beam),
+            "copied": full(0, beam, width),
+            "recurrent": full(0, beam, self.layers, self.width, dtype=torch.float32),
+            "whole": full(0, dtype=torch.float64),
+            "found": full(0),
+            "done_scores": full(-np.inf, beam, dtype=torch.float64),
+            "done_chances": full(0, beam, dtype=torch.float64),
+            "done_lengths": full(0, beam),
+            "done_actions": full(0, beam, steps, dtype=torch.int16),
+        }
+
+    def _tensor(self, array: NDArray[np.generic]) -> Tensor:
+        return torch.from_numpy(array).to(self.device)
+
+    def _step(self, state: State, step: Tensor, caution: float) -> State:
+        """The state after one more step; ``step`` counts those before it."""
+        scored = self.decoder(state)
+        logs = scored["logs"].double()
+        _merge(logs, state["same"], state["twins"])
+        whole = torch.where(step == 0, logs[:, 0, WHOLE].exp(), state["whole"])
+        _forbid(logs, state, caution)
+        logs += state["scores"][:, :, None]
+        rows, beam, actions = logs.shape
+        scores, best = logs.view(rows, beam * actions).topk(2 * beam, dim=1)
+        parents, chosen = best // actions, best % actions
+        ended = chosen == END
+        new = _finish(state, scores, parents, ended, step, caution)
+        scores, order = scores.masked_fill(ended, NEVER).sort(dim=1, descending=True, stable=True)
+        scores, order = scores[:, :beam], order[:, :beam]
+        new |= _move(state, parents.gather(1, order), chosen.gather(1, order), step)
+        new["recurrent"] = _of_beams(scored["states"], parents.gather(1, order))
+        going = _going(state, new, scores[:, 0], whole, step)
+        new["scores"] = scores.masked_fill(~going[:, None], NEVER)
+        return new | {"whole": whole, "going": going}
+
+
+class _Recorded:
+    """A step on a state that lies at fixed places: on a GPU it is recorded once."""
+
+    def __init__(self, step: Callable[[State, Tensor], State], like: State) -> None:
+        self._step = step
+        self.state = {name: tensor.clone() for name, tensor in like.items()}
+        device = like["going"].device
+        self.at = torch.zeros((), dtype=torch.int64, device=device)
+        self._graph: torch.cuda.CUDAGraph | None = None
+        if device.type == "cuda":
+            self._record()
+
+    def load(self, state: State, step: int) -> None:
+        """Stand where the state stands, which may be this one's own."""
+        if state is not self.state:
+            for name, tensor in state.items():
+                self.state[name].copy_(tensor)
+        self.at.fill_(step)
+
+    def run(self, times: int) -> None:
+        """Take so many steps."""
+        for _ in range(times):
+            if self._graph is None:
+                self._once()
+            else:
+                self._graph.replay()
+
+    def _once(self) -> None:
+        for name, tensor in self._step(self.state, self.at).items():
+            self.state[name].copy_(tensor)
+        self.at += 1
+
+    def _record(self) -> None:
+        aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):  # what is made on first use is made before the recording
+            self._once()
+            self._once()
+        torch.cuda.current_stream().wait_stream(aside)
+        gc.collect()
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph, pool=_pool()):
+            self._once()
+
+
+@cache
+def _pool() -> Any:
+    """Memory that all recordings share, as they are played one after the other."""
+    return torch.cuda.graph_pool_handle()
+
+
+def _merge(logs: Tensor, same: Tensor, twins: Tensor) -> None:
+    """Let the likeliest way to write a word stand for all of them.
+
+    The ways are the places of the source where the word stands, and its twin among the closed
+    words; of equally likely ones the twin comes first, then the first place.
+    """
+    rows, beam, _ = logs.shape
+    words = same.shape[1]
+    at = same[:, None].expand(rows, beam, words)
+    pointed = logs[:, :, COPY:]
+    place = torch.arange(words, device=logs.device)
+    has_twin = (twins >= 0) & (same == place)
+    twin = torch.where(has_twin, twins, 0)[:, None].expand(rows, beam, words)
+    closed = torch.where(has_twin[:, None], logs.gather(2, twin), -torch.inf)
+    highest = closed.scatter_reduce(2, at, pointed, "amax")
+    chances = (closed - highest).exp().scatter_add(2, at, (pointed - highest.gather(2, at)).exp())
+    total = highest + chances.log()
+    first = torch.full_like(at, words).scatter_reduce(
+        2, at, torch.where(pointed == highest.gather(2, at), place, words), "amin"
+    )
+    by_twin = has_twin[:, None] & (closed == highest)
+    wins = (first.gather(2, at) == place) & ~by_twin.gather(2, at)
+    pointed.copy_(torch.where(wins, total.gather(2, at), NEVER))
+    # Words that have no twin write to the first action, which is never taken.
+    logs.scatter_(2, twin, torch.where(by_twin, total, NEVER))
+
+
+def _forbid(logs: Tensor, state: Mapping[str, Tensor], caution: float) -> None:
+    """A sentence is not empty, and only a word just copied takes another form."""
+    logs[:, :, START] += NEVER
+    logs[:, :, WHOLE] += NEVER
+    logs[:, :, COPY:] += NEVER * (state["hidden"] < 0)[:, None]
+    opening = NEVER * (state["place"] == 0)
+    logs[:, :, NEXT] += opening - caution
+    logs[:, :, END] += opening
+    previous = state["previous"]
+    copied = previous >= COPY
+    logs[:, :, FORMS:CLOSED] += NEVER * (~copied)[:, :, None]
+    # Not the same word twice in a row.
+    again = (NEVER * copied).to(logs.dtype)
+    logs.scatter_add_(2, previous[:, :, None], again[:, :, None])
+
+
+def _finish(
+    state: State, scores: Tensor, parents: Tensor, ended: Tensor, step: Tensor, caution: float
+) -> State:
+    """The best finished rewrites so far, with those that end now."""
+    beam = state["scores"].shape[1]
+    valid = ended & (scores > NEVER / 2)
+    means = torch.where(valid, scores / (step + 1), -torch.inf)
+    chances = scores + caution * state["sentence"].gather(1, parents)
+    done, order = torch.cat([state["done_scores"], means], 1).sort(
+        dim=1, descending=True, stable=True
+    )
+    order = order[:, :beam]
+    lengths = torch.cat([state["done_lengths"], torch.zeros_like(parents) + step], 1)
+    actions = torch.cat([state["done_actions"], _of_beams(state["actions"], parents)], 1)
+    return {
+        "done_scores": done[:, :beam],
+        "done_chances": torch.cat([state["done_chances"], chances], 1).gather(1, order),
+        "done_lengths": lengths.gather(1, order),
+        "done_actions": _of_beams(actions, order),
+        "found": state["found"] + valid.sum(1),
+    }
+
+
+def _move(state: State, parents: Tensor, chosen: Tensor, step: Tensor) -> State:
+    """Where the hypotheses stand after what was chosen."""
+    copying, ended = chosen >= COPY, chosen == NEXT
+    word = (chosen - COPY).clamp(min=0)
+    copied = _of_beams(state["copied"], parents)
+    copied.scatter_add_(2, word[:, :, None], copying[:, :, None].long())
+    actions = _of_beams(state["actions"], parents)
+    at = step.clamp(max=actions.shape[2] - 1).expand(*chosen.shape, 1)
+    return {
+        "previous": chosen,
+        "sentence": state["sentence"].gather(1, parents) + ended,
+        "place": torch.where(ended, 0, state["place"].gather(1, parents) + 1),
+        "last": torch.where(copying, word, state["last"].gather(1, parents)),
+        "copied": copied.clamp(max=COPIED_AT_MOST),
+        "actions": actions.scatter(2, at, chosen[:, :, None].to(actions.dtype)),
+    }
+
+
+def _going(state: State, new: State, best: Tensor, whole: Tensor, step: Tensor) -> Tensor:
+    """Which sources are still searched; see ``_Search._put_aside`` of the splitter."""
+    reachable = best / state["limits"].clamp(min=1)
+    going = state["going"] & (best > NEVER / 2) & (step + 1 < state["limits"])
+    beam = new["done_scores"].shape[1]
+    open_ends = (new["found"] < beam) | (reachable > new["done_scores"][:, 0])
+    return going & open_ends & (whole < state["whole_from"])
+
+
+def _take(
+    state: State, wholes: NDArray[np.float64], hypotheses: list[tuple[Hypothesis, ...]]
+) -> None:
+    """Read what was found for the sources of a state."""
+    names = ("source", "whole", "done_scores", "done_chances", "done_lengths", "done_actions")
+    source, whole, scores, chances, lengths, actions = (state[n].cpu().numpy() for n in names)
+    # A GPU adds in any order; what differs by it is cut off.
+    scores, chances = scores.round(_DIGITS), chances.round(_DIGITS)
+    for row in np.flatnonzero(source >= 0).tolist():
+        place = source[row]
+        wholes[place] = whole[row]
+        hypotheses[place] = tuple(
+            Hypothesis(tuple(actions[row, k, : lengths[row, k]].tolist()), score, chance)
+            for k, (score, chance) in enumerate(
+                zip(scores[row].tolist(), chances[row].tolist(), strict=True)
+            )
+            if score > -np.inf
+        )
+
+
+def _of_beams(values: Tensor, parents: Tensor) -> Tensor:
+    """The beams (rows, beams, ...) that the parents name."""
+    shape = (*parents.shape, *values.shape[2:])
+    index = parents.reshape(*parents.shape, *[1] * (values.dim() - 2)).expand(shape)
+    return values.gather(1, index)
+
+
+def _at_least(count: int, sizes: Sequence[int]) -> int:
+    return next((size for size in sizes if size >= count), sizes[-1])
+
+
+def _padded(places: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    return np.concatenate([places, np.zeros(count - len(places), dtype=np.int64)])
+
+
+def load_search(device: torch.device, folder: Path = SHIPPED) -> DeviceSearch:
+    """The shipped pointer model on a device."""
+    description = Description.read(folder / DESCRIPTION)
+    encoder, decoder = (TorchGraph(folder / name, device) for name in (ENCODER, DECODER))
+    return DeviceSearch(encoder, decoder, description.layers, description.width)
