@@ -87,22 +87,30 @@ _NEED = [
     ("$ parataxis evaluate", "sacrebleu", "metrics"),
     ("$ parataxis study create", "sqlalchemy", "study"),
     (".docx", "lxml", "docx"),
+    (">>> import spacy", "spacy", "spacy"),
+    (">>> import pandas", "pandas", "pandas"),
+    (">>> from datasets", "datasets", "dev"),
 ]
-"""Commands of the examples, and what they need."""
+"""What the examples use, and what that needs."""
+
+
+def _skip_without_extras(text: str) -> None:
+    for used, package, extra in _NEED:
+        if used in text:
+            pytest.importorskip(package, reason=f"needs the extra [{extra}]")
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="the examples are written for bash")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_docs_console_examples_are_true(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for command, package, extra in _NEED:
-        if command in text:
-            pytest.importorskip(package, reason=f"needs the extra [{extra}]")
+    _skip_without_extras(text)
     assert with_real_outputs(text) == text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_docs_python_examples_are_true(page: Path) -> None:
+    _skip_without_extras(page.read_text(encoding="utf-8"))
     failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert failed == 0
 

@@ -18,7 +18,7 @@ from parataxis.errors import InputError
 from parataxis.reports.downstream.effect import Effect, effects
 from parataxis.reports.downstream.extractors import load_extractor
 from parataxis.reports.downstream.parsers import load_parser
-from parataxis.reports.downstream.score import Subject
+from parataxis.reports.downstream.score import SplitSentence
 from parataxis.reports.downstream.tables import (
     NAMES,
     as_csv,
@@ -107,28 +107,28 @@ def downstream(
     readers = [load_parser(name) for name in parser or ["analyser"]]
     extractors = [load_extractor(name) for name in extractor or []]
     groups = _lengths(lengths)
-    sentences = _sentences(treebank, frames, limit)
-    texts = [sentence.analysis.text for sentence in sentences]
+    gold = _sentences(treebank, frames, limit)
+    texts = [each.analysis.text for each in gold]
     if rewrites:
         stream = iter(_given(rewrites, texts))
     else:
         stream = Splitter(splitter, strict=strict).pipe(texts)
     with open_output(None) as out:
         steps = 1 + len(readers) + len(extractors)
-        with Progress(steps * len(sentences), out) as progress:
-            subjects = []
-            for gold, rewrite in zip(sentences, stream, strict=True):
-                subjects.append(Subject(gold, rewrite))
+        with Progress(steps * len(gold), out) as progress:
+            sentences = []
+            for each, rewrite in zip(gold, stream, strict=True):
+                sentences.append(SplitSentence(each, rewrite))
                 progress.advance(1, 1)
             results = effects(
-                subjects,
+                sentences,
                 readers,
                 extractors,
                 lengths=groups,
                 resampler=Resampler(trials, seed) if trials else None,
                 advance=lambda count: progress.advance(count, count),
             )
-        out.write(_written(results, _notes(subjects), output_format))
+        out.write(_written(results, _notes(sentences), output_format))
 
 
 def _sentences(files: Sequence[Path], frames: Path | None, limit: int | None) -> list[GoldSentence]:
@@ -162,13 +162,13 @@ def _lengths(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _notes(subjects: Sequence[Subject]) -> list[str]:
-    split = [subject for subject in subjects if subject.rewrite.is_split]
-    torn = sum(subject.torn for subject in split)
-    arcs = torn + sum(len(subject.arcs) for subject in split)
-    names = ", ".join(sorted({subject.rewrite.splitter for subject in subjects}))
+def _notes(sentences: Sequence[SplitSentence]) -> list[str]:
+    split = [sentence for sentence in sentences if sentence.rewrite.is_split]
+    torn = sum(sentence.torn for sentence in split)
+    arcs = torn + sum(len(sentence.arcs) for sentence in split)
+    names = ", ".join(sorted({sentence.rewrite.splitter for sentence in sentences}))
     return [
-        f"{counted(len(subjects), 'sentence')}, {len(split):,} of them split by {names}",
+        f"{counted(len(sentences), 'sentence')}, {len(split):,} of them split by {names}",
         f"{torn:,} of the {arcs:,} arcs of split sentences are torn: they cannot be attached after "
         "splitting",
     ]

@@ -9,7 +9,7 @@ from parataxis.errors import InputError
 from parataxis.reports.downstream.effect import Effect, effects, length_groups
 from parataxis.reports.downstream.extractors import Triple, load_extractor
 from parataxis.reports.downstream.parsers import AnalyserParser, Pair, load_parser
-from parataxis.reports.downstream.score import Subject
+from parataxis.reports.downstream.score import SplitSentence
 from parataxis.reports.downstream.tables import as_csv, as_json, as_latex, as_markdown, tables
 from parataxis.reports.resample import Resampler
 from parataxis.rewrite.record import Rewrite
@@ -69,9 +69,11 @@ class FakeExtractor:
 
 
 @pytest.fixture
-def subject(gold) -> Subject:
+def sentence(gold) -> SplitSentence:
     simple = ["Ann wrote songs.", "Ann sang them."]
-    return Subject(gold(TEXT, LINES, FRAMES), Rewrite(source=TEXT, simple=simple, splitter="hand"))
+    return SplitSentence(
+        gold(TEXT, LINES, FRAMES), Rewrite(source=TEXT, simple=simple, splitter="hand")
+    )
 
 
 def by_measure(found: Sequence[Effect], length: str = "all") -> dict[str, tuple[float, float]]:
@@ -82,9 +84,9 @@ def by_measure(found: Sequence[Effect], length: str = "all") -> dict[str, tuple[
     }
 
 
-def test_effect_of_a_rewrite_that_names_the_shared_subject(subject: Subject) -> None:
-    # Before, the word before "sang" is "and": one pair of four is wrong, one fact of four missing.
-    assert by_measure(effects([subject], [FakeParser()])) == {
+def test_effect_of_a_rewrite_that_names_the_shared_subject(sentence: SplitSentence) -> None:
+    # Before, the word before "sang" is "and": one pair of four is wrong, one of four missing.
+    assert by_measure(effects([sentence], [FakeParser()])) == {
         "attachment": (100.0, 100.0),
         "attachment-unlabelled": (100.0, 100.0),
         "pairs": (75.0, 100.0),
@@ -100,7 +102,9 @@ def test_effect_of_a_rewrite_that_names_the_shared_subject(subject: Subject) -> 
 def test_effect_counts_a_pronoun_only_where_it_need_not_be_named(gold) -> None:
     rewrite = Rewrite(source=TEXT, simple=["Ann wrote songs.", "She sang them."], splitter="hand")
     found = by_measure(
-        effects([Subject(gold(TEXT, LINES, FRAMES), rewrite)], [FakeParser()], [FakeExtractor()])
+        effects(
+            [SplitSentence(gold(TEXT, LINES, FRAMES), rewrite)], [FakeParser()], [FakeExtractor()]
+        )
     )
     assert found["pairs"] == (75.0, 100.0)
     assert found["pairs-named"] == (75.0, 75.0)
@@ -108,34 +112,36 @@ def test_effect_counts_a_pronoun_only_where_it_need_not_be_named(gold) -> None:
     assert found["triples-named"] == (50.0, 50.0)
 
 
-def test_effect_on_triples_is_told_by_frames(subject: Subject) -> None:
-    assert by_measure(effects([subject], [], [FakeExtractor()]))["triples-recall"] == (50.0, 100.0)
+def test_effect_on_triples_is_told_by_frames(sentence: SplitSentence) -> None:
+    assert by_measure(effects([sentence], [], [FakeExtractor()]))["triples-recall"] == (50.0, 100.0)
 
 
 def test_effect_leaves_out_arcs_that_are_torn(gold) -> None:
     simple = ["Ann wrote.", "There were songs.", "Ann sang them."]
-    subject = Subject(gold(TEXT, LINES), Rewrite(source=TEXT, simple=simple, splitter="hand"))
-    assert (subject.torn, len(subject.arcs)) == (1, 2)
-    (effect, *_) = effects([subject], [FakeParser()])
+    sentence = SplitSentence(
+        gold(TEXT, LINES), Rewrite(source=TEXT, simple=simple, splitter="hand")
+    )
+    assert (sentence.torn, len(sentence.arcs)) == (1, 2)
+    (effect, *_) = effects([sentence], [FakeParser()])
     assert effect.every.gold == 2
     assert effect.torn == pytest.approx(100 / 3)
 
 
 def test_effect_is_none_where_sentences_stay_whole(gold) -> None:
-    whole = Subject(gold(TEXT, LINES), Rewrite(source=TEXT, simple=[TEXT], splitter="hand"))
+    whole = SplitSentence(gold(TEXT, LINES), Rewrite(source=TEXT, simple=[TEXT], splitter="hand"))
     for effect in effects([whole], [FakeParser(), AnalyserParser()]):
         change = effect.every
         assert change.before == change.after or np.isnan(change.before)
         assert effect.split.sentences == 0
 
 
-def test_effect_is_told_by_length_with_intervals(gold, subject: Subject) -> None:
+def test_effect_is_told_by_length_with_intervals(gold, sentence: SplitSentence) -> None:
     short = gold(
         "Bob sang it.", "Bob PROPN 2 nsubj\nsang VERB 0 root\nit PRON 2 obj\n. PUNCT 2 punct"
     )
     whole = Rewrite(source="Bob sang it.", simple=["Bob sang it."], splitter="hand")
-    subjects = [subject, Subject(short, whole), subject]
-    found = effects(subjects, [FakeParser()], lengths=(5, 10), resampler=Resampler(20, 1))
+    sentences = [sentence, SplitSentence(short, whole), sentence]
+    found = effects(sentences, [FakeParser()], lengths=(5, 10), resampler=Resampler(20, 1))
     pairs = {effect.length: effect for effect in found if effect.measure == "pairs"}
     assert {length: effect.every.sentences for length, effect in pairs.items()} == {
         "all": 3,
@@ -151,18 +157,18 @@ def test_effect_is_told_by_length_with_intervals(gold, subject: Subject) -> None
     assert np.isnan(pairs["11+"].every.before)
 
 
-def test_effect_leaves_out_what_a_parser_cannot_read(gold, subject: Subject) -> None:
+def test_effect_leaves_out_what_a_parser_cannot_read(gold, sentence: SplitSentence) -> None:
     text = "Bob sang a dance."
     lines = "Bob PROPN 2 nsubj\nsang VERB 0 root\na DET 4 det\ndance NOUN 2 obj\n. PUNCT 2 punct"
     whole = Rewrite(source=text, simple=[text], splitter="hand")
-    unread = Subject(gold(text, lines), whole)
-    assert effects([subject, unread], [FakeParser()])[0].every.sentences == 1
+    unread = SplitSentence(gold(text, lines), whole)
+    assert effects([sentence, unread], [FakeParser()])[0].every.sentences == 1
     with pytest.raises(InputError, match="fake could read none"):
         effects([unread], [FakeParser()])
 
 
 def test_effect_needs_frames_for_triples(gold) -> None:
-    whole = Subject(gold(TEXT, LINES), Rewrite(source=TEXT, simple=[TEXT], splitter="hand"))
+    whole = SplitSentence(gold(TEXT, LINES), Rewrite(source=TEXT, simple=[TEXT], splitter="hand"))
     with pytest.raises(InputError, match="no sentence has any"):
         effects([whole], [], [FakeExtractor()])
 
@@ -177,8 +183,8 @@ def test_effect_groups_are_named_by_their_lengths() -> None:
     ]
 
 
-def test_effect_tables_have_every_form(subject: Subject) -> None:
-    found = effects([subject], [FakeParser()], resampler=Resampler(5, 1))
+def test_effect_tables_have_every_form(sentence: SplitSentence) -> None:
+    found = effects([sentence], [FakeParser()], resampler=Resampler(5, 1))
     (header, rows), (_, parts) = tables(found)
     assert header[-4:] == ["before", "after", "change", "95 % interval"]
     assert ["fake", "pairs", "split", "1", "4", "75.00", "100.00", "+25.00"] in [

@@ -1,7 +1,7 @@
 """What must be found in a sentence, and what a rewrite may say as well."""
 
 from parataxis.corpora.treebanks import GoldSentence
-from parataxis.reports.downstream.gold import Fact, WordPair, facts, frames, licensed
+from parataxis.reports.downstream.gold import GoldPair, WordPair, frames, gold_pairs, licensed
 from parataxis.reports.downstream.words import PRONOUN
 
 SHARED = """
@@ -25,15 +25,15 @@ leave VERB 5 xcomp 5:xcomp
 """
 
 
-def said(sentence: GoldSentence, fact: Fact) -> tuple[str, str, str, bool]:
+def said(sentence: GoldSentence, pair: GoldPair) -> tuple[str, str, str, bool]:
     words = [word.text for word in sentence.analysis]
-    arguments = " ".join(words[place] for place in sorted(fact.arguments))
-    return words[fact.predicate], fact.role, arguments, fact.shared
+    arguments = " ".join(words[place] for place in sorted(pair.arguments))
+    return words[pair.predicate], pair.role, arguments, pair.shared
 
 
 def test_gold_has_the_arguments_that_the_tree_leaves_out(gold) -> None:
     sentence = gold("Ann came and sang songs and hymns", SHARED)
-    assert [said(sentence, fact) for fact in facts(sentence)] == [
+    assert [said(sentence, pair) for pair in gold_pairs(sentence)] == [
         ("came", "nsubj", "Ann", False),
         ("sang", "obj", "songs", False),
         ("sang", "nsubj", "Ann", True),
@@ -44,7 +44,7 @@ def test_gold_has_the_arguments_that_the_tree_leaves_out(gold) -> None:
 
 def test_gold_takes_the_relative_word_or_any_part_of_the_name(gold) -> None:
     sentence = gold("Ann Lee, who wanted to leave", RELATIVE)
-    subject, complement = facts(sentence)
+    subject, complement = gold_pairs(sentence)
     assert said(sentence, subject) == ("wanted", "nsubj", "Ann Lee who", False)
     assert said(sentence, complement) == ("wanted", "xcomp", "leave", False)
     who, lee = WordPair(4, "nsubj", 3), WordPair(4, "nsubj", 1)
@@ -62,7 +62,7 @@ def test_gold_takes_the_relative_word_or_any_part_of_the_name(gold) -> None:
 def test_gold_cannot_tell_equal_words_apart(gold) -> None:
     lines = "I PRON 2 nsubj\nsang VERB 0 root\nand CCONJ 5 cc\ni PRON 5 nsubj\nleft VERB 2 conj"
     sentence = gold("I sang and i left", lines)
-    assert facts(sentence)[1].matches(WordPair(4, "nsubj", 0))
+    assert gold_pairs(sentence)[1].matches(WordPair(4, "nsubj", 0))
 
 
 def test_gold_licenses_what_a_rewrite_turns_into_a_sentence(gold) -> None:
@@ -89,7 +89,7 @@ def test_gold_licenses_what_a_rewrite_turns_into_a_sentence(gold) -> None:
         ("Ann", "nsubj", "monk"),
         ("leaving", "nsubj", "mill"),
     }
-    assert ("built", "obl", "Ann", False) in [said(sentence, fact) for fact in facts(sentence)]
+    assert ("built", "obl", "Ann", False) in [said(sentence, pair) for pair in gold_pairs(sentence)]
 
 
 def test_gold_frames_are_those_of_verbs_with_two_arguments(gold) -> None:

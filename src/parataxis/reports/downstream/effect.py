@@ -16,7 +16,7 @@ from parataxis.reports.downstream.score import (
     MEASURES,
     Measure,
     Rows,
-    Subject,
+    SplitSentence,
     pair_rows,
     triple_rows,
 )
@@ -42,7 +42,7 @@ class Change:
 
     sentences: int
     gold: int
-    """How many facts or frames there were to find."""
+    """How many gold pairs or frames there were to find."""
     before: float
     after: float
     interval: Interval | None
@@ -67,12 +67,12 @@ class Effect:
     split: Change
     """Over those that were split."""
     torn: float
-    """Percent of the facts of the tree that cannot be attached after splitting (see ``Subject``),
-    over the sentences that were split."""
+    """Percent of the gold pairs of the tree that cannot be attached after splitting, over the
+    sentences that were split."""
 
 
 def effects(
-    subjects: Sequence[Subject],
+    sentences: Sequence[SplitSentence],
     parsers: Sequence[Parser],
     extractors: Sequence[Extractor] = (),
     *,
@@ -86,12 +86,12 @@ def effects(
     many sentences a reader has read. A sentence that a parser cannot read is left out for it, and
     for an extractor, one without annotated frames.
     """
-    with_frames = [subject for subject in subjects if subject.gold.has_roles]
+    with_frames = [sentence for sentence in sentences if sentence.gold.has_roles]
     if extractors and not with_frames:
         raise InputError("Triples are compared with PropBank frames, but no sentence has any.")
     found: list[Effect] = []
     for parser in parsers:
-        read = _read(subjects, parser.pipe, pair_rows, advance)
+        read = _read(sentences, parser.pipe, pair_rows, advance)
         found += _by_length(parser.name, read, lengths, resampler)
     for extractor in extractors:
         read = _read(with_frames, extractor.pipe, triple_rows, advance)
@@ -102,30 +102,30 @@ def effects(
 class _Read(NamedTuple):
     """A sentence and its rows."""
 
-    subject: Subject
+    sentence: SplitSentence
     before: Rows
     after: Rows
 
 
 def _read(
-    subjects: Sequence[Subject],
+    sentences: Sequence[SplitSentence],
     pipe: Callable[[Sequence[str]], Iterable[Sequence[T] | None]],
-    rows: Callable[[Subject, Sequence[Sequence[T]], Sequence[Chart]], Rows],
+    rows: Callable[[SplitSentence, Sequence[Sequence[T]], Sequence[Chart]], Rows],
     advance: Callable[[int], None],
 ) -> list[_Read]:
     """What a reader found, sentence by sentence. Equal texts are read once."""
     done: list[_Read] = []
-    for start in range(0, len(subjects), WINDOW):
-        window = subjects[start : start + WINDOW]
-        texts = [(subject.rewrite.source, *subject.rewrite.simple) for subject in window]
+    for start in range(0, len(sentences), WINDOW):
+        window = sentences[start : start + WINDOW]
+        texts = [(sentence.rewrite.source, *sentence.rewrite.simple) for sentence in window]
         unique = list(dict.fromkeys(text for each in texts for text in each))
         found = dict(zip(unique, pipe(unique), strict=True))
-        for subject, (source, *simple) in zip(window, texts, strict=True):
+        for sentence, (source, *simple) in zip(window, texts, strict=True):
             before = found[source]
             after = [each for text in simple if (each := found[text]) is not None]
             if before is not None and len(after) == len(simple):
-                first = rows(subject, [before], subject.before)
-                done.append(_Read(subject, first, rows(subject, after, subject.after)))
+                first = rows(sentence, [before], sentence.before)
+                done.append(_Read(sentence, first, rows(sentence, after, sentence.after)))
         advance(len(window))
     return done
 
@@ -135,10 +135,10 @@ def _by_length(
 ) -> list[Effect]:
     if not read:
         raise InputError(f"{reader} could read none of the sentences.")
-    is_split = np.array([each.subject.rewrite.is_split for each in read])
-    torn = np.array([each.subject.torn for each in read])
-    facts = np.array([each.subject.torn + len(each.subject.arcs) for each in read])
-    sizes = np.array([len(each.subject.gold.analysis) for each in read])
+    is_split = np.array([each.sentence.rewrite.is_split for each in read])
+    torn = np.array([each.sentence.torn for each in read])
+    pairs = np.array([each.sentence.torn + len(each.sentence.arcs) for each in read])
+    sizes = np.array([len(each.sentence.gold.analysis) for each in read])
     found = []
     for measure in MEASURES:
         if measure.counts not in read[0].before:
@@ -154,7 +154,7 @@ def _by_length(
                     length,
                     _change(measure, before[chosen], after[chosen], resampler),
                     _change(measure, before[split], after[split], resampler),
-                    100 * float(torn[split].sum()) / max(1, int(facts[split].sum())),
+                    100 * float(torn[split].sum()) / max(1, int(pairs[split].sum())),
                 )
             )
     return found

@@ -9,7 +9,7 @@ from parataxis.corpora.treebanks import GoldSentence
 from parataxis.reports.downstream.words import PRONOUN
 from parataxis.syntax.analysis import ROOT, Analysis, Frame
 
-__all__ = ["ROLES", "Fact", "GoldFrame", "WordPair", "facts", "frames", "licensed"]
+__all__ = ["ROLES", "GoldFrame", "GoldPair", "WordPair", "frames", "gold_pairs", "licensed"]
 
 ROLES = frozenset(("nsubj", "csubj", "obj", "iobj", "obl", "ccomp", "xcomp"))
 """Relations between a predicate and an argument. Those between clauses are what splitting
@@ -27,7 +27,7 @@ class WordPair(NamedTuple):
     argument: int
 
 
-class Fact(NamedTuple):
+class GoldPair(NamedTuple):
     """A predicate and its argument, which any of ``arguments`` may stand for. Those in
     ``relative`` do not name it: in "Ann, who sang", "Ann" and "who" are the subject of "sang".
 
@@ -51,8 +51,8 @@ class Fact(NamedTuple):
         return pair.argument in self.arguments or pair.argument == PRONOUN
 
 
-def facts(sentence: GoldSentence) -> list[Fact]:
-    """The facts of a sentence, those of the tree first. A list is named by its first word."""
+def gold_pairs(sentence: GoldSentence) -> list[GoldPair]:
+    """The gold pairs of a sentence, those of the tree first. A list is named by its first word."""
     analysis = sentence.analysis
     names = _names(analysis)
     antecedents: dict[int, set[int]] = defaultdict(set)
@@ -65,14 +65,14 @@ def facts(sentence: GoldSentence) -> list[Fact]:
             known = antecedents[word.index]
             relative = frozenset({word.index} if known else ())
             arguments = frozenset(known | names[word.index])
-            found.append(Fact(word.head, word.relation, arguments, relative, False))
+            found.append(GoldPair(word.head, word.relation, arguments, relative, False))
     for pair in _enhanced(sentence):
         is_listed = analysis[pair.argument].relation == "conj"
-        if not is_listed and not any(fact.matches(pair) for fact in found):
+        if not is_listed and not any(gold.matches(pair) for gold in found):
             arguments = frozenset(names[pair.argument])
-            found.append(Fact(pair.predicate, pair.role, arguments, frozenset(), True))
+            found.append(GoldPair(pair.predicate, pair.role, arguments, frozenset(), True))
     visible = {word.index for word in analysis if word.end > word.start}
-    return [fact for fact in found if fact.predicate in visible and fact.arguments & visible]
+    return [gold for gold in found if gold.predicate in visible and gold.arguments & visible]
 
 
 def _names(analysis: Analysis) -> list[set[int]]:
@@ -97,7 +97,7 @@ def _enhanced(sentence: GoldSentence) -> Iterator[WordPair]:
 
 
 def licensed(sentence: GoldSentence) -> set[WordPair]:
-    """Pairs that are no facts, but not wrong: further parts of a list, and what a rewrite turns
+    """Pairs that are not gold, but not wrong: further parts of a list, and what a rewrite turns
     into a sentence although the tree says it otherwise. "The mill, built by Ann, a monk from Ulm,
     ..." becomes "The mill was built", "Ann is a monk" and "The monk is from Ulm".
     """

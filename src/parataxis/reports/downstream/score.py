@@ -12,11 +12,11 @@ from parataxis.corpora.treebanks import GoldSentence
 from parataxis.metrics.protocol import Score, Signature, Statistics
 from parataxis.reports.downstream.extractors import Triple
 from parataxis.reports.downstream.gold import (
-    Fact,
     GoldFrame,
+    GoldPair,
     WordPair,
-    facts,
     frames,
+    gold_pairs,
     licensed,
 )
 from parataxis.reports.downstream.parsers import Pair, Span
@@ -30,7 +30,7 @@ from parataxis.reports.downstream.words import (
 )
 from parataxis.rewrite.record import Rewrite
 
-__all__ = ["MEASURES", "Measure", "Rows", "Subject", "pair_rows", "triple_rows"]
+__all__ = ["MEASURES", "Measure", "Rows", "SplitSentence", "pair_rows", "triple_rows"]
 
 Rows = Mapping[str, Statistics]
 """By what is counted, a row (right, said, found, gold): of what was said so much is right, and of
@@ -80,16 +80,16 @@ MEASURES = (
 
 
 @dataclass(frozen=True)
-class Subject:
+class SplitSentence:
     """A sentence of the treebank and its rewrite."""
 
     gold: GoldSentence
     rewrite: Rewrite
 
     @cached_property
-    def facts(self) -> list[Fact]:
+    def pairs(self) -> list[GoldPair]:
         """What must be found."""
-        return facts(self.gold)
+        return gold_pairs(self.gold)
 
     @cached_property
     def licensed(self) -> set[WordPair]:
@@ -97,8 +97,8 @@ class Subject:
         return licensed(self.gold)
 
     def licenses(self, pair: WordPair) -> bool:
-        """Whether a pair that says no fact may be said without being wrong."""
-        if any(fact.matches(pair) for fact in self.facts):
+        """Whether a pair that is no gold one may be said without being wrong."""
+        if any(gold.matches(pair) for gold in self.pairs):
             return False
         return any(
             pair[:2] == other[:2] and pair.argument in (other.argument, PRONOUN)
@@ -121,25 +121,27 @@ class Subject:
         return simple_charts(self.rewrite, self.before[0])
 
     @cached_property
-    def arcs(self) -> list[Fact]:
-        """The facts of the tree whose words stand together in one simple sentence: only these
+    def arcs(self) -> list[GoldPair]:
+        """The gold pairs of the tree whose words stand together in one simple sentence: only these
         can be attached alike before and after."""
         together = [set(chart) - {NO_WORD, PRONOUN} for chart in self.after]
         return [
-            fact
-            for fact in self.facts
-            if not fact.shared
-            and any(fact.predicate in words and fact.arguments & words for words in together)
+            gold
+            for gold in self.pairs
+            if not gold.shared
+            and any(gold.predicate in words and gold.arguments & words for words in together)
         ]
 
     @cached_property
     def torn(self) -> int:
-        """How many facts of the tree have their words in different simple sentences, or lost one
-        of them, mostly to a pronoun."""
-        return sum(not fact.shared for fact in self.facts) - len(self.arcs)
+        """How many gold pairs of the tree have their words in different simple sentences, or lost
+        one of them, mostly to a pronoun."""
+        return sum(not gold.shared for gold in self.pairs) - len(self.arcs)
 
 
-def pair_rows(subject: Subject, parses: Sequence[Sequence[Pair]], charts: Sequence[Chart]) -> Rows:
+def pair_rows(
+    sentence: SplitSentence, parses: Sequence[Sequence[Pair]], charts: Sequence[Chart]
+) -> Rows:
     """What a parser found in the texts of these charts. What is said twice counts once."""
     pairs = {
         WordPair(predicate, pair.role, argument)
@@ -150,35 +152,35 @@ def pair_rows(subject: Subject, parses: Sequence[Sequence[Pair]], charts: Sequen
         and predicate not in (argument, PRONOUN)
     }
     plain = {pair for pair in pairs if pair.argument != PRONOUN}
-    shared = [fact for fact in subject.facts if fact.shared]
+    shared = [gold for gold in sentence.pairs if gold.shared]
     return {
-        "arcs": _row(0, 0, _found(subject.arcs, plain), len(subject.arcs)),
+        "arcs": _row(0, 0, _found(sentence.arcs, plain), len(sentence.arcs)),
         "arcs-unlabelled": _row(
-            0, 0, _found(subject.arcs, plain, labelled=False), len(subject.arcs)
+            0, 0, _found(sentence.arcs, plain, labelled=False), len(sentence.arcs)
         ),
-        "pairs": _pair_row(subject, pairs),
-        "pairs-named": _pair_row(subject, pairs, named=True),
+        "pairs": _pair_row(sentence, pairs),
+        "pairs-named": _pair_row(sentence, pairs, named=True),
         "shared": _row(0, 0, _found(shared, pairs), len(shared)),
     }
 
 
-def _pair_row(subject: Subject, pairs: Set[WordPair], *, named: bool = False) -> Statistics:
-    right = {pair for pair in pairs if any(f.matches(pair, named=named) for f in subject.facts)}
-    said = right | {pair for pair in pairs if not subject.licenses(pair)}
-    found = _found(subject.facts, pairs, named=named)
-    return _row(len(right), len(said), found, len(subject.facts))
+def _pair_row(sentence: SplitSentence, pairs: Set[WordPair], *, named: bool = False) -> Statistics:
+    right = {pair for pair in pairs if any(f.matches(pair, named=named) for f in sentence.pairs)}
+    said = right | {pair for pair in pairs if not sentence.licenses(pair)}
+    found = _found(sentence.pairs, pairs, named=named)
+    return _row(len(right), len(said), found, len(sentence.pairs))
 
 
 def _found(
-    wanted: Sequence[Fact], pairs: Set[WordPair], *, labelled: bool = True, named: bool = False
+    wanted: Sequence[GoldPair], pairs: Set[WordPair], *, labelled: bool = True, named: bool = False
 ) -> int:
     return sum(
-        any(fact.matches(pair, labelled=labelled, named=named) for pair in pairs) for fact in wanted
+        any(gold.matches(pair, labelled=labelled, named=named) for pair in pairs) for gold in wanted
     )
 
 
 def triple_rows(
-    subject: Subject, triples: Sequence[Sequence[Triple]], charts: Sequence[Chart]
+    sentence: SplitSentence, triples: Sequence[Sequence[Triple]], charts: Sequence[Chart]
 ) -> Rows:
     """What an extractor found in the texts of these charts. What is said twice counts once.
 
@@ -191,8 +193,8 @@ def triple_rows(
         for triple in each
     }
     return {
-        "triples": _triple_row(subject.frames, words),
-        "triples-named": _triple_row(subject.frames, words, named=True),
+        "triples": _triple_row(sentence.frames, words),
+        "triples-named": _triple_row(sentence.frames, words, named=True),
     }
 
 
