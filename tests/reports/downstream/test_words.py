@@ -1,5 +1,8 @@
 """From the characters of simple sentences back to the words of the treebank."""
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from parataxis.reports.downstream.words import (
     NO_WORD,
     PRONOUN,
@@ -8,6 +11,7 @@ from parataxis.reports.downstream.words import (
     word_in,
 )
 from parataxis.rewrite.record import Rewrite
+from parataxis.syntax.analysis import Analysis, Word
 
 LINES = """
 The DET 2 det
@@ -45,3 +49,33 @@ def test_words_of_a_whole_sentence_are_its_own(gold) -> None:
     assert simple_charts(whole, source) == [source]
     assert source[3] == NO_WORD
     assert words(source, TEXT) == [0, 1, 2, 3, 4]
+
+
+WORDS = st.sampled_from(["Ann", "mill", "serves", "Ulm", "burned", "now"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    source=st.lists(WORDS, min_size=1, max_size=8),
+    simple=st.lists(st.lists(WORDS, min_size=1, max_size=6), min_size=1, max_size=3),
+)
+def test_words_are_never_brought_back_to_another_word(
+    source: list[str], simple: list[list[str]]
+) -> None:
+    text = " ".join(source)
+    starts = [len(" ".join(source[:place])) + (place > 0) for place in range(len(source))]
+    analysis = Analysis(
+        text,
+        [
+            Word(place, word, starts[place], starts[place] + len(word), "X", "X", {}, -1, "dep")
+            for place, word in enumerate(source)
+        ],
+    )
+    sentences = [" ".join(each) for each in simple]
+    rewrite = Rewrite(source=text, simple=sentences, splitter="x")
+    charts = simple_charts(rewrite, source_chart(analysis))
+    for sentence, chart in zip(sentences, charts, strict=True):
+        assert len(chart) == len(sentence)
+        for word, place in zip(sentence.split(), words(chart, sentence), strict=True):
+            assert place is None or source[place] == word
+            assert place is not None or word not in source
