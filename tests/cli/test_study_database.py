@@ -154,7 +154,7 @@ def test_study_serve_makes_what_is_missing_and_takes_over_changes(
 
     seen: list[dict[str, Any]] = []
     monkeypatch.setattr(uvicorn, "run", lambda app, **options: seen.append({"app": app} | options))
-    address = ["--port", "8123", "--url", "https://s.example/pilot"]
+    address = ["--port", "8123", "--url", "https://s.example/pilot", "--proxy", "10.0.0.0/8"]
     assert main(["study", "serve", str(pilot), *address]) == 0
     told = capsys.readouterr().err
     assert "https://s.example/pilot/organiser" in told
@@ -162,6 +162,7 @@ def test_study_serve_makes_what_is_missing_and_takes_over_changes(
     assert seen[0]["port"] == 8123
     assert seen[0]["access_log"] is False
     assert seen[0]["root_path"] == "/pilot"
+    assert seen[0]["forwarded_allow_ips"] == ["127.0.0.1", "::1", "10.0.0.0/8"]
     pilot.write_text(pilot.read_text() + "consent: Yes?\n")
     assert main(["study", "serve", str(pilot), "--port", "8123"]) == 0
     assert "password" not in capsys.readouterr().err

@@ -44,8 +44,8 @@ def password(
         bool, typer.Option("--stdin", help="Read the password from standard input.")
     ] = False,
 ) -> None:
-    """Set the organiser's password; only its argon2 hash is kept. A server that runs must be
-    started again."""
+    """Set the organiser's password; only its argon2 hash is kept. Servers that run take it at
+    once, and whoever is logged in must log in again."""
     from parataxis.web.studies import keep_password
 
     if stdin:

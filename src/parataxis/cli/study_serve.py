@@ -13,6 +13,8 @@ from parataxis.errors import InputError, ParataxisError
 
 __all__ = ["serve"]
 
+_HERE = ("127.0.0.1", "::1")
+
 
 def serve(
     study: StudyArgument,
@@ -30,10 +32,19 @@ def serve(
     link_days: Annotated[
         float, typer.Option(min=0, help="How many days a personal link can be used.")
     ] = 60,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            show_default=False,
+            help="A proxy in front, besides those on this machine: an address or a network. What "
+            "it says about where people come from is believed.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the pages of a study. Where it has no database yet, that is made; where the organiser
     has no password yet, one is drawn and shown once."""
-    from parataxis.web.studies import Settings, keep_password, load_secrets, make_app
+    from parataxis.web.studies import SecretsFile, Settings, keep_password, make_app
 
     try:
         import uvicorn
@@ -47,11 +58,11 @@ def serve(
     refuse_taken(host, port)
     path = secrets_path(study, database)
     store, described, rubric, _ = begin(study, database)
-    kept = load_secrets(path)
+    kept = SecretsFile(path)
     drawn = None
     if kept.password_hash is None:
         drawn = random.token_urlsafe(12)
-        kept = keep_password(path, drawn)
+        keep_password(path, drawn)
     settings = Settings(secrets=kept, base_url=base, link_days=link_days)
     lines = [f'The study "{described.name}" is at {base} and its organiser at {base}/organiser']
     if drawn:
@@ -70,4 +81,5 @@ def serve(
             root_path=urlsplit(base).path,
             log_level="warning",
             access_log=False,
+            forwarded_allow_ips=[*_HERE, *(proxy or [])],
         )

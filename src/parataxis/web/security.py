@@ -135,36 +135,43 @@ class Throttle:
         self._seconds = seconds
         self._clock = clock
         self._events: dict[str | None, deque[float]] = defaultdict(deque)
+        self._cleared = clock()
         self._turn = threading.Lock()
 
     def wait(self, key: str) -> float:
         """How many seconds to wait until the next event is allowed; 0 is now."""
         with self._turn:
-            now = self._forget()
+            now = self._forget(key)
             waits = [0.0]
             for each, limit in ((key, self._times), (None, self._altogether)):
                 events = self._events.get(each) or deque()
                 if limit is not None and len(events) >= limit:
-                    waits.append(events[0] + self._seconds - now)
+                    waits.append(events[-limit] + self._seconds - now)
             return max(waits)
 
     def count(self, key: str) -> None:
         """Note an event."""
         with self._turn:
-            now = self._forget()
+            now = self._forget(key)
             self._events[key].append(now)
-            self._events[None].append(now)
+            if self._altogether is not None:
+                self._events[None].append(now)
 
     def forgive(self, key: str) -> None:
         """Forget the events of a key."""
         with self._turn:
             self._events.pop(key, None)
 
-    def _forget(self) -> float:
+    def _forget(self, key: str) -> float:
+        """Forget what is over: of this key now, of all keys once in a while."""
         now = self._clock()
-        for key, events in list(self._events.items()):
+        all_ = now - self._cleared >= self._seconds
+        for each in list(self._events) if all_ else (key, None):
+            events = self._events.get(each)
             while events and events[0] <= now - self._seconds:
                 events.popleft()
             if not events:
-                del self._events[key]
+                self._events.pop(each, None)
+        if all_:
+            self._cleared = now
         return now

@@ -102,7 +102,8 @@ class Served:
         self.rubric = load_rubric(self.study.rubric)
         self.store = Store.open(str(folder / "study.db"))
         self.store.create(self.study, read_items(self.study))
-        self.settings = Settings(Secrets(key=KEY, password_hash=HASH), **settings)
+        secrets = settings.pop("secrets", Secrets(key=KEY, password_hash=HASH))
+        self.settings = Settings(secrets, **settings)
         self.signing = Signing(self.settings)
         self.app = make_app(self.store, self.study, self.rubric, self.settings)
 

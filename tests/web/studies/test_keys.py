@@ -8,7 +8,13 @@ import pytest
 pytest.importorskip("argon2", reason="needs the extra [study]")
 
 from parataxis.errors import InputError
-from parataxis.web.studies.keys import hash_password, is_password, keep_password, load_secrets
+from parataxis.web.studies.keys import (
+    SecretsFile,
+    hash_password,
+    is_password,
+    keep_password,
+    load_secrets,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -81,3 +87,45 @@ def test_keys_a_file_with_something_else_is_refused(tmp_path: Path, content: str
     path.chmod(0o600)
     with pytest.raises(InputError, match="does not hold the secrets"):
         load_secrets(path)
+
+
+def test_keys_a_new_password_holds_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "study.secrets"
+    running = SecretsFile(path)
+    key = running.key
+    assert running.password_hash is None
+    keep_password(path, "a long password")
+    assert is_password("a long password", running.password_hash)
+    keep_password(path, "another password")
+    assert not is_password("a long password", running.password_hash)
+    assert is_password("another password", running.password_hash)
+    assert running.key == key
+
+
+def test_keys_a_file_that_is_gone_or_spoilt_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "study.secrets"
+    keep_password(path, "a long password")
+    running = SecretsFile(path)
+    key = running.key
+    for spoil in (
+        lambda: path.write_text("{}"),
+        lambda: path.write_bytes(b"\xff"),
+        lambda: path.chmod(0o644),
+        path.unlink,
+    ):
+        spoil()
+        assert running.key == key
+        assert is_password("a long password", running.password_hash)
+    assert not path.exists()  # a running server draws no new key: all links would end
+
+
+def test_keys_a_key_of_the_environment_and_a_password_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARATAXIS_STUDY_KEY", "e" * 40)
+    path = tmp_path / "study.secrets"
+    running = SecretsFile(path)
+    assert running.password_hash is None
+    keep_password(path, "a long password")
+    assert is_password("a long password", running.password_hash)
+    assert running.key == "e" * 40

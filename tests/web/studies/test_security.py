@@ -1,14 +1,24 @@
 """Each promise of the application, attacked."""
 
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from parataxis.studies.study import Role
 from parataxis.web.security import Throttle
-from parataxis.web.studies import Secrets, Settings, Signing, make_app
+from parataxis.web.studies import (
+    Secrets,
+    SecretsFile,
+    Settings,
+    Signing,
+    keep_password,
+    make_app,
+)
 
 GOOD = {
     "q-sensical": "5",
@@ -84,6 +94,146 @@ def test_security_a_new_password_ends_the_sessions_of_the_organiser(serve: Any) 
     assert changed.session("organiser", cookie) is None
     cookie, _ = served.signing.new_session("person", "x")
     assert changed.session("person", cookie) is not None
+
+
+def test_security_a_new_password_holds_without_a_restart(serve: Any, tmp_path: Path) -> None:
+    path = tmp_path / "new.secrets"
+    keep_password(path, "the first password")
+    served = serve(server={"secrets": SecretsFile(path)})
+    organiser = served.visitor()
+    organiser.get("/organiser/login")
+    organiser.post(password="the first password")
+    assert organiser.path == "/organiser"
+    _, rater = served.person()
+    keep_password(path, "the second password")
+    assert organiser.get("/organiser").url.path == "/organiser/login"
+    assert organiser.post(password="the first password").status_code == 401
+    organiser.post(password="the second password")
+    assert organiser.path == "/organiser"
+    assert rater.get("/task").status_code == 200  # sessions and links of people go on
+
+
+def test_security_a_session_that_was_logged_out_of_is_over_everywhere(serve: Any) -> None:
+    served = serve()
+    organiser, other = served.organiser(), served.organiser()
+    stolen = served.visitor()
+    stolen.client.cookies.update(organiser.client.cookies)
+    stolen.get("/organiser")
+    assert stolen.path == "/organiser"
+    token = stolen.csrf
+    organiser.get("/organiser")
+    organiser.post("/organiser/logout")
+    again = make_app(served.store, served.study, served.rubric, served.settings)
+    for app in (served.app, again):  # also after a restart, or at another server
+        client = TestClient(app, cookies=dict(stolen.client.cookies), follow_redirects=False)
+        assert client.get("/organiser").headers["location"] == "/organiser/login"
+        assert client.get("/organiser/export/study.zip").status_code == 303
+        assert client.post("/organiser/pause", data={"csrf": token}).status_code == 303
+        assert client.get("/organiser/login").status_code == 200
+    assert not served.store.paused
+    assert other.get("/organiser").url.path == "/organiser"  # a session of its own
+
+
+def test_security_one_person_cannot_ask_without_end(serve: Any) -> None:
+    served = serve(server={"requests_per_minute": 20})
+    person, rater = served.person()
+    _, other = served.person()
+    slot = served.store.next_task(person).slot
+    rater.get("/task")
+    token = rater.csrf
+    answers = [
+        rater.api("PUT", f"/tasks/{slot}/draft", {"answers": {"sensical": 4}}, token)
+        for _ in range(30)
+    ]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert 10 <= len(refused) <= 15
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert 0 < int(refused[0].headers["retry-after"]) <= 61
+    assert "too many requests" in refused[0].json()["detail"]
+    # Another session of the same person is no way out, pages count too, and others go on.
+    again = served.visitor()
+    again.get(f"/join/{served.token_of(person)}")
+    page = again.get("/instructions")
+    assert page.status_code == 429
+    assert "Too fast" in page.text
+    assert other.get("/instructions").status_code == 200
+
+
+def test_security_a_link_that_is_looked_at_consumes_nothing(serve: Any) -> None:
+    """Mail programs and messengers fetch links before people do, some of them with cookies."""
+    served = serve(consent="Do you agree?", rate={"raters": 1})
+    (person,) = served.store.invite(1)
+    before = served.store.personal_data(person.id), served.store.overview().phases
+    path = f"/join/{served.token_of(person.id)}"
+    for follow in (False, True):
+        bot = served.visitor(follow_redirects=follow).client
+        assert [bot.get(path).status_code for _ in range(3)] == [200 if follow else 303] * 3
+        assert bot.head(path).status_code in (303, 405)
+    assert (served.store.personal_data(person.id), served.store.overview().phases) == before
+    visitor = served.visitor()
+    assert visitor.get(path).url.path == "/consent"
+
+
+def test_security_a_link_that_is_looked_at_takes_at_most_what_the_person_gets(serve: Any) -> None:
+    served = serve(rate={"raters": 1})
+    person, rater = served.person()
+    rater.get("/task")
+    task = served.store.next_task(person)
+    served.store.submit(person, task.slot, {"sensical": 5})
+    bot = served.visitor()
+    bot.get(f"/join/{served.token_of(person)}")
+    held = served.store.overview().phases["rate"].held
+    assert held <= 1
+    assert rater.get("/task").url.path == bot.path  # the very task that the person goes on with
+    assert served.store.overview().phases["rate"].held == 1
+
+
+def test_security_somebody_with_the_id_of_a_panel_reads_nothing_about_the_person(
+    serve: Any,
+) -> None:
+    question = {"id": "age", "text": "How old are you?", "kind": "number"}
+    served = serve(panel={}, background=[question])
+    first = served.visitor()
+    first.get("/panel?PROLIFIC_PID=5f3c2a&STUDY_ID=s&SESSION_ID=one")
+    first.get("/background")
+    first.post(b_0="47213")
+    assert first.path == "/instructions"
+    guesser = served.visitor()
+    guesser.get("/panel?PROLIFIC_PID=5f3c2a&STUDY_ID=s&SESSION_ID=two")
+    for path in ("/background", "/instructions", "/task", "/status", "/api/session"):
+        text = guesser.get(path).text
+        assert "47213" not in text, path
+        assert "5f3c2a" not in text, path
+
+
+def proxied(app: Any, trusted: list[str], at: str) -> TestClient:
+    """The application as uvicorn serves it, asked from an address."""
+    return TestClient(ProxyHeadersMiddleware(app, trusted_hosts=trusted), client=(at, 5000))
+
+
+def guess(client: TestClient, came_from: str, password: str) -> int:
+    headers = {"x-forwarded-for": came_from}
+    form = client.get("/organiser/login", headers=headers)
+    token = re.search(r'name="csrf" value="([^"]*)"', form.text)
+    fields = {"csrf": token[1] if token else "", "password": password}
+    return client.post(
+        "/organiser/login", data=fields, headers=headers, follow_redirects=False
+    ).status_code
+
+
+def test_security_behind_a_proxy_one_guesser_does_not_lock_the_others_out(serve: Any) -> None:
+    served = serve()
+    client = proxied(served.app, ["127.0.0.1", "10.0.0.2"], "10.0.0.2")
+    assert [guess(client, "203.0.113.9", "guess") for _ in range(6)] == [401] * 5 + [429]
+    assert guess(client, "203.0.113.9", PASSWORD) == 429
+    assert guess(client, "198.51.100.7", PASSWORD) == 303
+
+
+def test_security_an_address_that_somebody_invents_is_not_believed(serve: Any) -> None:
+    served = serve()
+    client = proxied(served.app, ["127.0.0.1", "10.0.0.2"], "203.0.113.9")
+    tried = [guess(client, f"198.51.100.{n}", "guess") for n in range(6)]
+    assert tried == [401] * 5 + [429]
 
 
 @pytest.mark.parametrize(
@@ -446,6 +596,19 @@ def test_security_secrets_are_not_in_the_database(serve: Any, tmp_path: Path) ->
 )
 def test_security_static_files_only(serve: Any, path: str) -> None:
     assert serve().visitor().client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("base", ["", "/pilot"])
+def test_security_a_file_that_is_not_there_is_told_on_an_ordinary_page(
+    serve: Any, base: str
+) -> None:
+    client = serve().visitor(root_path=base).client
+    page = client.get(f"{base}/static/nothing.css")
+    assert page.status_code == 404
+    for style in re.findall(r'<link rel="stylesheet" href="([^"]*)"', page.text):
+        assert style.startswith(f"{base}/static/")
+        assert client.get(style).status_code == 200, style
+    assert f'href="{base}/"' in page.text
 
 
 def test_security_a_notice_in_the_address_says_only_what_we_wrote(serve: Any) -> None:

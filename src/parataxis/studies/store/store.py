@@ -25,7 +25,7 @@ from parataxis.studies.store.database import Database
 from parataxis.studies.store.export import Outcomes
 from parataxis.studies.store.migrate import migrate
 from parataxis.studies.store.submit import Check
-from parataxis.studies.store.tables import item, slot
+from parataxis.studies.store.tables import event, item, slot
 from parataxis.studies.store.tables import study as study_table
 from parataxis.studies.store.types import (
     Flagged,
@@ -41,6 +41,8 @@ from parataxis.studies.study import Role, Study
 __all__ = ["Store"]
 
 T = TypeVar("T")
+
+_ENDED = "logged-out"
 
 Clock = Callable[[], datetime]
 
@@ -279,6 +281,15 @@ class Store:
         return self._read(lambda work: progresses.progress(work, lock_person(work, person)))
 
     # --- Organising
+
+    def end_session(self, session: str) -> None:
+        """Note that an organiser has logged out of that session."""
+        self._write(lambda work: work.note(_ENDED, detail=session))
+
+    def has_ended(self, session: str) -> bool:
+        """Whether an organiser has logged out of that session, by whichever server."""
+        ended = select(event.c.id).where(event.c.what == _ENDED, event.c.detail == session)
+        return self._read(lambda work: work.first(ended) is not None)
 
     def overview(self) -> Overview:
         """The numbers of the organiser's page."""

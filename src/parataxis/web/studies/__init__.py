@@ -18,12 +18,19 @@ except ImportError as error:
     ) from error
 
 from parataxis.web.studies.app import make_app
-from parataxis.web.studies.keys import Secrets, hash_password, keep_password, load_secrets
+from parataxis.web.studies.keys import (
+    Secrets,
+    SecretsFile,
+    hash_password,
+    keep_password,
+    load_secrets,
+)
 from parataxis.web.studies.settings import Settings
 from parataxis.web.studies.signing import Signing
 
 __all__ = [
     "Secrets",
+    "SecretsFile",
     "Settings",
     "Signing",
     "hash_password",

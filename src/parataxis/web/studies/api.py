@@ -50,6 +50,7 @@ _TOKEN = APIKeyHeader(
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     401: {"model": Problem, "description": "There is no session."},
     404: {"model": Problem, "description": "There is nothing like that for this person."},
+    429: {"model": Problem, "description": "This person asks too often; see Retry-After."},
     503: {"model": Problem, "description": "The database cannot be used now."},
 }
 _WRITING: dict[int | str, dict[str, Any]] = {

@@ -30,6 +30,7 @@ from parataxis.web.studies.site import (
     make_templates,
     page,
     redirect,
+    root_of,
 )
 from parataxis.web.studies.work import ProblemsError, give_help
 
@@ -60,6 +61,7 @@ def make_app(store: Store, study: Study, rubric: Rubric, settings: Settings) -> 
         templates=make_templates(),
         logins=Throttle(5, 300, altogether=200),
         arrivals=Throttle(settings.arrivals_per_minute, 60),
+        requests=Throttle(settings.requests_per_minute, 60),
     )
     for language in site.languages:  # made now, as the first visitors come all at once
         site.examples(language)
@@ -84,7 +86,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _is_api(request: Request) -> bool:
-    return request.url.path.removeprefix(request.scope.get("root_path", "")).startswith("/api/")
+    return request.url.path.removeprefix(root_of(request)).startswith("/api/")
 
 
 def _answer(
@@ -144,10 +146,9 @@ def _database(request: Request, error: ParataxisError) -> Response:
 
 
 def _http(request: Request, error: HTTPException) -> Response:
-    if error.status_code in (404, 405):
-        answer = _answer(request, error.status_code, str(error.detail), "not-found")
-    else:
-        answer = _answer(request, error.status_code, str(error.detail), "not-understood")
+    titles = {404: "not-found", 405: "not-found", 429: "too-fast"}
+    title = titles.get(error.status_code, "not-understood")
+    answer = _answer(request, error.status_code, str(error.detail), title)
     answer.headers.update(error.headers or {})
     return answer
 

@@ -24,6 +24,7 @@ from parataxis.web.studies.site import (
     language_of,
     page,
     redirect,
+    root_of,
     session_of,
     set_cookie,
 )
@@ -116,8 +117,8 @@ def _welcome(request: Request, site: Site, person: Person) -> Response:
 def language(request: Request, site: SiteDep, code: str, back: str = "/") -> Response:
     """Read the pages in another language."""
     local = back.startswith("/") and not back.startswith("//") and "\\" not in back
-    root = request.scope.get("root_path", "")
-    answer = RedirectResponse(back if local and back.isprintable() else f"{root}/", 303)
+    home_ = f"{root_of(request)}/"
+    answer = RedirectResponse(back if local and back.isprintable() else home_, 303)
     if code in site.languages:
         set_cookie(request, answer, LANGUAGE_COOKIE, code)
     return answer
@@ -174,7 +175,8 @@ def background(request: Request, site: SiteDep, session: PersonDep) -> Response:
     if not site.study.background:
         return redirect(request, "/")
     known = site.store.person(session.who)
-    given = dict(known.background or {}) if known else {}
+    # Whoever has the id of somebody of a panel can come as them, and must not read about them.
+    given = dict(known.background or {}) if known and not known.panel else {}
     return page(request, "background.html", session=session, given=given, problems={})
 
 

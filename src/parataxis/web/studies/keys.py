@@ -5,6 +5,7 @@ import os
 import secrets
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from argon2 import PasswordHasher
@@ -13,7 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parataxis.errors import InputError
 
-__all__ = ["Secrets", "hash_password", "is_password", "keep_password", "load_secrets"]
+__all__ = [
+    "Secrets",
+    "SecretsFile",
+    "hash_password",
+    "is_password",
+    "keep_password",
+    "load_secrets",
+]
 
 KEY_VARIABLE = "PARATAXIS_STUDY_KEY"
 HASH_VARIABLE = "PARATAXIS_STUDY_PASSWORD_HASH"
@@ -32,14 +40,52 @@ class Secrets(BaseModel):
 
 
 def load_secrets(path: Path) -> Secrets:
-    """The secrets of the environment, or else of the file, which is made where it is missing."""
+    """The secrets of the environment, or else of the file, which is made where it is missing. With
+    a key of the environment the file may still hold the hash."""
     key, hash_ = os.environ.get(KEY_VARIABLE), os.environ.get(HASH_VARIABLE)
     if key is not None:
         if len(key) < SHORTEST_KEY:
             raise InputError(f"{KEY_VARIABLE} must have {SHORTEST_KEY} characters or more.")
+        if hash_ is None and (file := _read(path)) is not None:
+            hash_ = file.password_hash
         return Secrets(key=key, password_hash=hash_)
     kept = _read(path) or _made(path)
     return kept if hash_ is None else kept.model_copy(update={"password_hash": hash_})
+
+
+class SecretsFile:
+    """The secrets of a file, read anew when it has changed: a new password holds at once in every
+    process. A file that is gone, or cannot be read, changes nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._kept = load_secrets(path)
+        self._seen = self._stamp()
+
+    @property
+    def key(self) -> str:
+        """What signs."""
+        return self._current().key
+
+    @property
+    def password_hash(self) -> str | None:
+        """The hash of the organiser's password."""
+        return self._current().password_hash
+
+    def _current(self) -> Secrets:
+        stamp = self._stamp()
+        if stamp is not None and stamp != self._seen:
+            with suppress(InputError):
+                self._kept = load_secrets(self._path)
+            self._seen = stamp
+        return self._kept
+
+    def _stamp(self) -> tuple[int, ...] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
 
 
 def keep_password(path: Path, password: str) -> Secrets:

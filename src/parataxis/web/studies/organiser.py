@@ -30,8 +30,10 @@ from parataxis.web.studies.site import (
     SiteDep,
     form_of,
     keep_session,
+    organiser_of,
     page,
     redirect,
+    root_of,
     session_of,
 )
 
@@ -51,8 +53,7 @@ _HOURS = 48
 @router.get("/login", response_class=HTMLResponse)
 def login_form(request: Request, site: SiteDep) -> Response:
     """Ask for the password."""
-    session = session_of(request, site, "organiser")
-    if session is not None and session.who == ORGANISER:
+    if organiser_of(request, site) is not None:
         return redirect(request, "/organiser")
     return _login_page(request, site, "")
 
@@ -103,10 +104,11 @@ async def login(request: Request, site: SiteDep) -> Response:
 
 
 @router.post("/logout")
-def logout(request: Request, form: OrganiserForm) -> Response:
-    """Log out at this device."""
+def logout(request: Request, site: SiteDep, session: OrganiserDep, form: OrganiserForm) -> Response:
+    """Log out at this device. Whoever has copied the cookie is logged out too."""
+    site.store.end_session(session.nonce)
     answer = redirect(request, "/organiser/login")
-    answer.delete_cookie(COOKIES["organiser"], path=request.scope.get("root_path", "") or "/")
+    answer.delete_cookie(COOKIES["organiser"], path=root_of(request) or "/")
     return answer
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from parataxis.web.studies.keys import Secrets
+from parataxis.web.studies.keys import Secrets, SecretsFile
 
 __all__ = ["Settings"]
 
@@ -11,7 +11,7 @@ __all__ = ["Settings"]
 class Settings:
     """Where the application is found, what it trusts, and where its limits are."""
 
-    secrets: Secrets = field(repr=False)
+    secrets: Secrets | SecretsFile = field(repr=False)
     base_url: str = "http://127.0.0.1:8000"
     """What people type; the links that are sent out begin with it."""
     link_days: float = 60
@@ -26,6 +26,8 @@ class Settings:
     """Characters of one answer."""
     arrivals_per_minute: int = 600
     """People that a panel may send from one address."""
+    requests_per_minute: int = 300
+    """What one person may ask for; the page of a writer who types asks for 200 at most."""
 
     @property
     def is_secure(self) -> bool:

@@ -32,9 +32,6 @@ class Signing:
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         self._settings = settings
         self._clock = clock
-        # A new password ends all sessions of the organiser.
-        password = hashlib.sha256((settings.secrets.password_hash or "").encode()).hexdigest()
-        self._salts = {"organiser": f"organiser:{password}"}
 
     def link(self, person: str, days: float | None = None) -> str:
         """The personal link of somebody."""
@@ -88,5 +85,9 @@ class Signing:
         return what if int(until) > self._clock() else None
 
     def _signer(self, use: str) -> Signer:
-        salt = f"parataxis.study.{self._salts.get(use, use)}"
-        return Signer(self._settings.secrets.key, salt=salt, digest_method=hashlib.sha256)
+        secrets = self._settings.secrets
+        if use == "organiser":  # a new password ends all sessions of the organiser
+            password = hashlib.sha256((secrets.password_hash or "").encode()).hexdigest()
+            use = f"organiser:{password}"
+        salt = f"parataxis.study.{use}"
+        return Signer(secrets.key, salt=salt, digest_method=hashlib.sha256)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -33,8 +33,10 @@ __all__ = [
     "SiteDep",
     "keep_session",
     "language_of",
+    "organiser_of",
     "page",
     "redirect",
+    "root_of",
     "set_cookie",
 ]
 
@@ -73,6 +75,7 @@ class Site:
     templates: Environment
     logins: Throttle
     arrivals: Throttle
+    requests: Throttle
     _examples: dict[str, dict[str, Markup]] = field(default_factory=dict)
 
     def examples(self, language: str) -> dict[str, Markup]:
@@ -147,12 +150,24 @@ async def _person(request: Request, site: SiteDep) -> Session:
     session = session_of(request, site, "person")
     if session is None:
         raise NoSessionError("person")
+    if wait := site.requests.wait(session.who):
+        after = {"retry-after": str(int(wait) + 1)}
+        raise HTTPException(429, "These are too many requests; wait a little.", after)
+    site.requests.count(session.who)
     return session
 
 
-async def _organiser(request: Request, site: SiteDep) -> Session:
+def organiser_of(request: Request, site: Site) -> Session | None:
+    """The session of an organiser who has logged in, and not out."""
     session = session_of(request, site, "organiser")
-    if session is None or session.who != ORGANISER:
+    if session is None or session.who != ORGANISER or site.store.has_ended(session.nonce):
+        return None
+    return session
+
+
+def _organiser(request: Request, site: SiteDep) -> Session:
+    session = organiser_of(request, site)
+    if session is None:
         raise NoSessionError("organiser")
     return session
 
@@ -204,7 +219,7 @@ def page(
         language=language,
         languages={code: LANGUAGES[code] for code in site.languages},
         study=site.study,
-        root=request.scope.get("root_path", ""),
+        root=root_of(request),
         here=request.url.path,
         back=f"{request.url.path}?{request.url.query}".rstrip("?"),
         csrf=site.signing.csrf(session) if session else "",
@@ -225,7 +240,13 @@ def _notice(request: Request, texts: Callable[[str], str]) -> str:
 
 def redirect(request: Request, path: str) -> RedirectResponse:
     """Go on at another page of the application."""
-    return RedirectResponse(request.scope.get("root_path", "") + path, 303)
+    return RedirectResponse(root_of(request) + path, 303)
+
+
+def root_of(request: Request) -> str:
+    """The path below which the application is; a request for a static file has one of its own."""
+    scope = request.scope
+    return str(scope.get("app_root_path", scope.get("root_path", "")))
 
 
 def keep_session(request: Request, response: Response, kind: str, who: str) -> Session:
@@ -245,7 +266,7 @@ def set_cookie(
         name,
         value,
         max_age=seconds,
-        path=request.scope.get("root_path", "") or "/",
+        path=root_of(request) or "/",
         secure=site.settings.is_secure or request.url.scheme == "https",
         httponly=True,
         samesite="lax",
