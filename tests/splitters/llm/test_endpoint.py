@@ -12,7 +12,7 @@ import pytest
 from parataxis.errors import InputError, ParataxisError
 from parataxis.splitters.llm import endpoint as module
 from parataxis.splitters.llm.endpoint import Call, Endpoint
-from parataxis.splitters.llm.ledger import Ledger, Outcome
+from parataxis.splitters.llm.ledger import Fate, Ledger
 from parataxis.splitters.llm.prompt import request
 from parataxis.splitters.llm.replies import Answer, Failure, Reply
 from parataxis.splitters.llm.settings import Settings
@@ -149,7 +149,8 @@ def test_endpoint_that_goes_on_refusing_is_left(
 ) -> None:
     fake = serve(lambda _, handler: tools["send"](handler, b"{}", status, **headers))
     line = Line(fake.url)
-    assert line.ask("It rained.") == [Failure(reason)]
+    fate = Fate.TURNED_DOWN if status in (400, 418) else Fate.UNANSWERED
+    assert line.ask("It rained.") == [Failure(reason, fate)]
     assert len(fake.requests) == requests
     assert line.ledger.calls == 0
 
@@ -259,7 +260,7 @@ def test_endpoint_that_refuses_later_has_only_failed(serve: Serve, tools: Tools)
     line = Line(serve(respond).url, concurrent=1)
     assert line.ask("One.", "Two.", "Three.") == [
         Answer("Yes."),
-        Failure("the endpoint turned the request down (status 403)"),
+        Failure("the endpoint turned the request down (status 403)", Fate.TURNED_DOWN),
         Answer("Yes."),
     ]
 
@@ -291,7 +292,7 @@ def test_endpoint_makes_no_call_that_could_pass_the_budget(serve: Serve, tools: 
     # 100 tokens in and 50 out: 0.00065.
     line = Line(fake.url, budget=0.008, price_in=1.0, price_out=11.0)
     replies = line.ask("One.", "Two.", "Three.", "Four.", "Five.", "Six.")
-    over = Failure("the next call could pass the budget", Outcome.OVER_BUDGET)
+    over = Failure("the next call could pass the budget", Fate.OVER_BUDGET)
     answered = replies.count(Answer("Yes."))
     assert 1 <= answered < 6
     assert replies == [Answer("Yes.")] * answered + [over] * (6 - answered)

@@ -36,6 +36,22 @@ def faults(source: str, *simple: str) -> list[str]:
             "Ann, defeated by Bob in 1891, left.",
             ["Bob defeated Ann in 1891.", "Ann left."],
         ),
+        (
+            "She refused to pay or to leave, and nobody asked for no reason.",
+            ["She refused to pay or to leave.", "Nobody asked for no reason."],
+        ),
+        (
+            "She did not eat or drink, but her dog, which was hungry, did.",
+            ["She did not eat.", "She did not drink.", "However, her dog did.", "It was hungry."],
+        ),
+        (
+            "The first notice, which is old, covers theft, but the second one does not.",
+            [
+                "The first notice covers theft.",
+                "It is old.",
+                "However, the second one does not cover theft.",
+            ],
+        ),
     ],
 )
 def test_guard_lets_good_rewrites_pass(source: str, simple: list[str]) -> None:
@@ -93,6 +109,17 @@ def test_guard_lets_good_rewrites_pass(source: str, simple: list[str]) -> None:
             MILL,
             ["The mill burned down.", "The mill burned down.", "It was not built in 1850."],
             ["repeated: The sentence 'The mill burned down.' says again what was said before."],
+        ),
+        # a denial that belongs to something else
+        (
+            "The virus does not survive drying, but it may live for weeks in water.",
+            ["The virus does not survive drying.", "However, it may not live for weeks in water."],
+            ["new: The source does not deny 'live'."],
+        ),
+        (
+            "The Plan shall be run by the Committee, whose rules bind all other members.",
+            ["The Plan shall not be run by the Committee.", "Its rules bind all other members."],
+            ["new: The source does not deny 'run'."],
         ),
         # everything is there, in the wrong place
         (

@@ -6,7 +6,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from parataxis.splitters.llm.ledger import Outcome, Tokens
+from parataxis.splitters.llm.ledger import Fate, Tokens
 from parataxis.splitters.llm.replies import (
     Answer,
     BadReplyError,
@@ -29,27 +29,27 @@ def completion(message: object, **more: object) -> bytes:
         (completion({"content": "Yes."}), Answer("Yes.")),
         (
             completion({"content": None, "refusal": "I will not."}),
-            Failure("the language model declined to rewrite it", Outcome.DECLINED),
+            Failure("the language model declined to rewrite it", Fate.DECLINED),
         ),
         (
             completion({"content": "So"}, finish_reason="content_filter"),
-            Failure("the language model declined to rewrite it", Outcome.DECLINED),
+            Failure("the language model declined to rewrite it", Fate.DECLINED),
         ),
         (
             completion({"content": " \n"}),
-            Failure("the language model's answer is empty", Outcome.UNREADABLE),
+            Failure("the language model's answer is empty", Fate.UNREADABLE),
         ),
         (
             completion({"content": None}),
-            Failure("the language model's answer is empty", Outcome.UNREADABLE),
+            Failure("the language model's answer is empty", Fate.UNREADABLE),
         ),
         (
             completion({"content": [{"type": "text"}]}),
-            Failure("the language model's answer is empty", Outcome.UNREADABLE),
+            Failure("the language model's answer is empty", Fate.UNREADABLE),
         ),
         (
             completion({"content": f"Your key is {KEY}."}),
-            Failure("the answer holds the key of the endpoint", Outcome.UNREADABLE),
+            Failure("the answer holds the key of the endpoint", Fate.UNREADABLE),
         ),
     ],
 )
@@ -114,17 +114,17 @@ def test_replies_tell_tokens_or_not(usage: object, tokens: Tokens | None) -> Non
 def test_replies_turn_away_for_now_or_for_good(
     status: int, retry_after: str | None, wait: float | None, again: bool
 ) -> None:
-    error = turned_away(status, retry_after)
+    error = turned_away(status, retry_after, b"", KEY)
     assert (error.wait, error.again) == (wait, again)
     assert f"status {status}" in str(error)
 
 
 def test_replies_may_name_a_date_to_wait_for() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    wait = turned_away(429, soon).wait
+    wait = turned_away(429, soon, b"", KEY).wait
     assert wait is not None
     assert 25 < wait <= 30
-    assert turned_away(429, "Fri, 01 Jan 1999 00:00:00 GMT").wait == 0.0
+    assert turned_away(429, "Fri, 01 Jan 1999 00:00:00 GMT", b"", KEY).wait == 0.0
 
 
 @pytest.mark.parametrize(
@@ -160,3 +160,5 @@ def test_replies_that_the_request_is_wrong_are_no_complaint(status: int) -> None
 def test_replies_are_quoted_without_the_key(message: object, quoted: str) -> None:
     content = json.dumps({"error": {"message": message}}).encode()
     assert quoted in str(complaint(404, content, KEY))
+    refused = f"{turned_away(404, None, content, KEY)};"
+    assert quoted in refused

@@ -353,6 +353,29 @@ def test_splitter_does_not_insist_where_the_model_declines(
     assert [got.sentences for got in fake.requests] == [[MILL, PLAN], [MILL], [PLAN]]
 
 
+def test_splitter_asks_alone_where_a_request_is_turned_down(
+    serve: Serve, tools: Tools, splitter: Callable[..., LlmSplitter]
+) -> None:
+    message = json.dumps({"error": {"message": "Too long."}}).encode()
+
+    def respond(got: Any, handler: Handler) -> None:
+        if MILL in got.sentences:
+            tools["send"](handler, message, 400)
+        else:
+            answers = [GOOD[sentence] for sentence in got.sentences]
+            tools["send"](handler, tools["completion"](tools["rewrites"](*answers)))
+
+    fake = serve(respond)
+    mill, plan = splitter(fake, concurrent=1).pipe([MILL, PLAN])
+    assert told(mill)[1:] == (
+        "The pointer model wrote this because the endpoint turned the request down (status 400: "
+        '"Too long.").',
+        "pointer",
+    )
+    assert told(plan) == (GOOD[PLAN], None, "small")
+    assert [got.sentences for got in fake.requests] == [[MILL, PLAN], [MILL], [PLAN]]
+
+
 def test_splitter_refuses_a_rewrite_without_end(
     serve: Serve, tools: Tools, splitter: Callable[..., LlmSplitter]
 ) -> None:

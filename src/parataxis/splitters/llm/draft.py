@@ -8,11 +8,13 @@ from parataxis.rewrite.record import Kind
 from parataxis.rewrite.render import complaints
 from parataxis.splitters.llm.endpoint import Call
 from parataxis.splitters.llm.guard import Candidate
-from parataxis.splitters.llm.ledger import Outcome
+from parataxis.splitters.llm.ledger import Fate
 from parataxis.splitters.llm.prompt import correct, longest_answer, repeat, request
 from parataxis.splitters.llm.replies import Failure
 
 __all__ = ["Draft"]
+
+_REFUSED = (Fate.DECLINED, Fate.TURNED_DOWN)
 
 
 @dataclass(slots=True)
@@ -32,19 +34,17 @@ class Draft:
         """What to ask next for this sentence alone."""
         if self.best:
             messages = correct(self.source, self.best.simple, self.best.findings)
-        elif self.failure and self.failure.outcome is Outcome.UNREADABLE:
+        elif self.failure and self.failure.fate is Fate.UNREADABLE:
             messages = repeat(self.source)
         else:
             messages = request([self.source])
         return Call(messages, longest_answer([self.source]))
 
     def fail(self, failure: Failure, *, alone: bool) -> None:
-        """Note a call without a usable answer. What a model declines alone it will decline again,
-        and a repair that cannot be read is no better than what there is."""
+        """Note a call without a usable answer. What is refused alone will be refused again, and a
+        repair that cannot be read is no better than what there is."""
         self.failure = failure
-        is_final = failure.outcome is Outcome.OVER_BUDGET or (
-            alone and failure.outcome is Outcome.DECLINED
-        )
+        is_final = failure.fate is Fate.OVER_BUDGET or (alone and failure.fate in _REFUSED)
         self.is_done = is_final or self.best is not None
 
     def judge(self, candidate: Candidate) -> None:
@@ -69,13 +69,13 @@ class Draft:
         return self.best
 
     @property
-    def outcome(self) -> Outcome:
+    def fate(self) -> Fate:
         """Who writes this rewrite, or why the language model does not."""
         if self.taken:
-            return Outcome.SPLIT if len(self.taken.simple) > 1 else Outcome.WHOLE
+            return Fate.SPLIT if len(self.taken.simple) > 1 else Fate.WHOLE
         if self.best:
-            return Outcome.FAULTED
-        return self.failure.outcome if self.failure else Outcome.NOT_SENT
+            return Fate.FAULTED
+        return self.failure.fate if self.failure else Fate.NOT_SENT
 
     @property
     def reason(self) -> str | None:

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from parataxis.errors import InputError, ParataxisError
-from parataxis.splitters.llm.ledger import Ledger, Outcome, Tokens
+from parataxis.splitters.llm.ledger import Fate, Ledger, Tokens
 from parataxis.splitters.llm.prompt import Messages
 from parataxis.splitters.llm.replies import (
     BadReplyError,
@@ -105,7 +105,7 @@ class Endpoint:
             some = waiting if self._has_answered else waiting[:1]
             made = await self._ask_some(client, {place: calls[place] for place in some})
             if not made:
-                refused = Failure("the next call could pass the budget", Outcome.OVER_BUDGET)
+                refused = Failure("the next call could pass the budget", Fate.OVER_BUDGET)
                 made = dict.fromkeys(waiting, refused)
             replies |= made
         return [replies[place] for place in range(len(calls))]
@@ -147,20 +147,20 @@ class Endpoint:
             reply, told = await self._tried(client, body)
             used = told or most
         except TurnedAwayError as error:
-            return self._failed(error)
+            return self._failed(error, Fate.UNANSWERED if error.again else Fate.TURNED_DOWN)
         except BadReplyError as error:
             used = most
-            return self._failed(error)
+            return self._failed(error, Fate.UNANSWERED)
         finally:
             self._ledger.settle(most, used)
         self._has_answered, self._failures = True, 0
         return reply
 
-    def _failed(self, error: Exception) -> Failure:
+    def _failed(self, error: Exception, fate: Fate) -> Failure:
         self._failures += 1
         if self._failures >= TOO_MANY:
             self._closed_until, self._failures = self._clock() + PAUSE, 0
-        return Failure(str(error))
+        return Failure(str(error), fate)
 
     async def _tried(
         self, client: "httpx2.AsyncClient", body: bytes
@@ -177,7 +177,8 @@ class Endpoint:
                     raise
                 wait = FIRST_WAIT * 2**attempt if error.wait is None else error.wait
             if wait > LONGEST_WAIT:
-                raise TurnedAwayError(f"the endpoint asks to wait for {wait:.0f} seconds")
+                reason = f"the endpoint asks to wait for {wait:.0f} seconds"
+                raise TurnedAwayError(reason, again=True)
             await sleep(wait)
         return await self._sent(client, body)
 
@@ -203,7 +204,8 @@ class Endpoint:
         error = complaint(response.status_code, content, self._settings.key)
         if error and not self._has_answered:
             raise error
-        raise turned_away(response.status_code, response.headers.get("retry-after"))
+        retry_after = response.headers.get("retry-after")
+        raise turned_away(response.status_code, retry_after, content, self._settings.key)
 
     async def _received(
         self, client: "httpx2.AsyncClient", body: bytes

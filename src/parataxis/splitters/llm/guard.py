@@ -1,5 +1,5 @@
 """What is wrong with a language model's rewrite: the findings of the checks, each word that the
-pointer splitter could not have written, and nouns that have changed places."""
+pointer splitter could not have written, and words that are all there but say something else."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from parataxis.checks.checker import SentenceAnalyser
 from parataxis.rewrite.align import align
 from parataxis.rewrite.forms import key
 from parataxis.rewrite.record import Finding, Kind, Origin, OutputToken
+from parataxis.splitters.llm.denials import new_denials
 from parataxis.splitters.llm.swaps import swapped_neighbours, swapped_parts
 from parataxis.splitters.pointer.actions import closed_word
 from parataxis.syntax.analysis import Analysis
@@ -44,12 +45,12 @@ def examine(
         provenance = align(source, simple)
         findings = [*found, *_foreign_words(provenance, found)]
         if source in analyses:
-            findings += _swaps(analyses[source], simple, provenance, analyses)
+            findings += _twists(analyses[source], simple, provenance, analyses)
         candidates.append(Candidate(simple, provenance, tuple(findings)))
     return candidates
 
 
-def _swaps(
+def _twists(
     source: Analysis,
     simple: Sequence[str],
     provenance: Provenance,
@@ -59,6 +60,7 @@ def _swaps(
     for index, (sentence, tokens) in enumerate(zip(simple, provenance, strict=True)):
         if sentence in analyses:
             yield from swapped_parts(source, analyses[sentence], index, tokens)
+            yield from new_denials(source, analyses[sentence], index, tokens)
 
 
 def _analysed(

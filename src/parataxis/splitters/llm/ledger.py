@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from parataxis.splitters.llm.settings import Settings
 
-__all__ = ["Ledger", "Outcome", "Tokens"]
+__all__ = ["Fate", "Ledger", "Tokens"]
 
 
 class Tokens(NamedTuple):
@@ -17,7 +17,7 @@ class Tokens(NamedTuple):
     written: int
 
 
-class Outcome(StrEnum):
+class Fate(StrEnum):
     """Who wrote a rewrite, or why it was not the language model."""
 
     SPLIT = "split by the model"
@@ -26,11 +26,12 @@ class Outcome(StrEnum):
     DECLINED = "declined by the model"
     UNREADABLE = "answered in a way that cannot be read"
     UNANSWERED = "not answered by the endpoint"
+    TURNED_DOWN = "turned down by the endpoint"
     OVER_BUDGET = "beyond the budget"
     NOT_SENT = "not sent: too long, or without words"
 
 
-_BY_MODEL = (Outcome.SPLIT, Outcome.WHOLE)
+_BY_MODEL = (Fate.SPLIT, Fate.WHOLE)
 
 
 class Ledger:
@@ -43,7 +44,7 @@ class Ledger:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = Lock()
-        self._outcomes: Counter[Outcome] = Counter()
+        self._fates: Counter[Fate] = Counter()
         self._put_aside = 0.0
         self.calls = 0
         self.tokens = Tokens(0, 0)
@@ -74,18 +75,18 @@ class Ledger:
                     self.tokens.read + used.read, self.tokens.written + used.written
                 )
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, fate: Fate) -> None:
         """Book a rewrite."""
         with self._lock:
-            self._outcomes[outcome] += 1
+            self._fates[fate] += 1
 
     def report(self) -> str | None:
         """All of it in one sentence; None where nothing was asked for."""
-        total = self._outcomes.total()
+        total = self._fates.total()
         if not total:
             return None
-        split, whole = self._outcomes[Outcome.SPLIT], self._outcomes[Outcome.WHOLE]
-        others = [f"{n} {why}" for why, n in self._outcomes.items() if why not in _BY_MODEL]
+        split, whole = self._fates[Fate.SPLIT], self._fates[Fate.WHOLE]
+        others = [f"{n} {why}" for why, n in self._fates.items() if why not in _BY_MODEL]
         reasons = f" ({', '.join(others)})" if others else ""
         return (
             f"llm made {_counted(self.calls, 'call')} ({self.tokens.read:,} tokens in, "

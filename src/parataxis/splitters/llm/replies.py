@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 
 from parataxis.errors import InputError
-from parataxis.splitters.llm.ledger import Outcome, Tokens
+from parataxis.splitters.llm.ledger import Fate, Tokens
 
 __all__ = [
     "HELD_KEY",
@@ -44,12 +44,12 @@ class Failure:
     """Why there is no answer, as a clause: "the endpoint cannot be reached"."""
 
     reason: str
-    outcome: Outcome = Outcome.UNANSWERED
+    fate: Fate = Fate.UNANSWERED
 
 
 Reply = Answer | Failure
 
-HELD_KEY = Failure("the answer holds the key of the endpoint", Outcome.UNREADABLE)
+HELD_KEY = Failure("the answer holds the key of the endpoint", Fate.UNREADABLE)
 
 
 class BadReplyError(Exception):
@@ -64,14 +64,17 @@ class TurnedAwayError(Exception):
         self.wait, self.again = wait, again
 
 
-def turned_away(status: int, retry_after: str | None) -> TurnedAwayError:
+def turned_away(
+    status: int, retry_after: str | None, content: bytes, key: str | None
+) -> TurnedAwayError:
     """What a status other than 200 means for a request."""
     if status == 429:
         reason = "the endpoint takes no more requests for now (status 429)"
     elif status >= 500:
         reason = f"the endpoint failed (status {status})"
     else:
-        return TurnedAwayError(f"the endpoint turned the request down (status {status})")
+        quote = _quote(content, key)
+        return TurnedAwayError(f"the endpoint turned the request down (status {status}{quote})")
     return TurnedAwayError(reason, wait=_seconds(retry_after), again=True)
 
 
@@ -122,9 +125,9 @@ def read_completion(content: bytes, key: str | None) -> tuple[Reply, Tokens | No
 def _reply(message: dict[str, object], key: str | None, *, is_filtered: bool) -> Reply:
     text = message.get("content")
     if is_filtered or message.get("refusal"):
-        return Failure("the language model declined to rewrite it", Outcome.DECLINED)
+        return Failure("the language model declined to rewrite it", Fate.DECLINED)
     if not isinstance(text, str) or not text.strip():
-        return Failure("the language model's answer is empty", Outcome.UNREADABLE)
+        return Failure("the language model's answer is empty", Fate.UNREADABLE)
     if holds_key(text, key):
         return HELD_KEY
     return Answer(text)

@@ -10,7 +10,7 @@ from parataxis.splitters.llm.answers import read_answer
 from parataxis.splitters.llm.draft import Draft
 from parataxis.splitters.llm.endpoint import Ask, Call, Endpoint
 from parataxis.splitters.llm.guard import Candidate, examine
-from parataxis.splitters.llm.ledger import Ledger, Outcome
+from parataxis.splitters.llm.ledger import Fate, Ledger
 from parataxis.splitters.llm.prompt import longest_answer, request
 from parataxis.splitters.llm.replies import HELD_KEY, Failure, Reply, holds_key
 from parataxis.splitters.llm.settings import Settings
@@ -24,10 +24,10 @@ from parataxis.text.tokens import tokenize
 
 __all__ = ["LlmSplitter"]
 
-_UNREADABLE = Failure("the language model's answer cannot be read", Outcome.UNREADABLE)
+_UNREADABLE = Failure("the language model's answer cannot be read", Fate.UNREADABLE)
 _TIMES, _FRAME = 4, 200
 """A rewrite with more than so many times the characters of its source, and some, is rambling."""
-_TOO_LONG = Failure("the language model's rewrite is far too long", Outcome.UNREADABLE)
+_TOO_LONG = Failure("the language model's rewrite is far too long", Fate.UNREADABLE)
 
 
 class LlmSplitter:
@@ -67,7 +67,7 @@ class LlmSplitter:
         )
 
     def report(self) -> str | None:
-        """Calls, cost and outcomes since this splitter was made, in one sentence."""
+        """Calls, cost and what became of the sentences until now, in one sentence."""
         return self._desk.ledger.report() if self._desk else None
 
     def __call__(self, sentence: str) -> Rewrite:
@@ -101,7 +101,7 @@ class LlmSplitter:
             if draft.taken:
                 rewrites[draft.source] = _by_model(draft, draft.taken, desk.settings.model)
         for sentence in sentences:
-            desk.ledger.count(drafts[sentence].outcome)
+            desk.ledger.count(drafts[sentence].fate)
         return [rewrites[sentence] for sentence in sentences]
 
     def _ask(self, drafts: Sequence[Draft], ask: Ask, settings: Settings) -> None:
