@@ -140,13 +140,13 @@ def test_effect_is_told_by_length_with_intervals(gold, sentence: SplitSentence) 
         "Bob sang it.", "Bob PROPN 2 nsubj\nsang VERB 0 root\nit PRON 2 obj\n. PUNCT 2 punct"
     )
     whole = Rewrite(source="Bob sang it.", simple=["Bob sang it."], splitter="hand")
-    sentences = [sentence, SplitSentence(short, whole), sentence]
+    sentences = [sentence, SplitSentence(short, whole), sentence] * 5
     found = effects(sentences, [FakeParser()], lengths=(5, 10), resampler=Resampler(20, 1))
     pairs = {effect.length: effect for effect in found if effect.measure == "pairs"}
     assert {length: effect.every.sentences for length, effect in pairs.items()} == {
-        "all": 3,
-        "1-5": 1,
-        "6-10": 2,
+        "all": 15,
+        "1-5": 5,
+        "6-10": 10,
         "11+": 0,
     }
     assert pairs["1-5"].every.difference == 0
@@ -154,6 +154,7 @@ def test_effect_is_told_by_length_with_intervals(gold, sentence: SplitSentence) 
     interval = pairs["all"].every.interval
     assert interval is not None
     assert interval.low < pairs["all"].every.difference < interval.high
+    assert pairs["1-5"].every.interval is None  # of too few sentences
     assert np.isnan(pairs["11+"].every.before)
 
 

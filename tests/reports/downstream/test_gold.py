@@ -65,6 +65,19 @@ def test_gold_cannot_tell_equal_words_apart(gold) -> None:
     assert gold_pairs(sentence)[1].matches(WordPair(4, "nsubj", 0))
 
 
+def test_gold_does_not_take_a_relative_word_for_a_name_elsewhere(gold) -> None:
+    lines = """
+    Ann PROPN 0 root 0:root|3:nsubj
+    who PRON 3 nsubj 1:ref
+    sang VERB 1 acl:relcl 1:acl:relcl
+    who PRON 5 nsubj 1:ref
+    left VERB 1 acl:relcl 1:acl:relcl
+    """
+    pair = gold_pairs(gold("Ann who sang who left", lines))[0]
+    assert pair.matches(WordPair(2, "nsubj", 3))
+    assert not pair.matches(WordPair(2, "nsubj", 3), named=True)
+
+
 def test_gold_licenses_what_a_rewrite_turns_into_a_sentence(gold) -> None:
     lines = """
     The DET 2 det

@@ -32,6 +32,9 @@ Mask = NDArray[np.bool_]
 ALL = "all"
 """The group of all lengths."""
 
+FEWEST = 10
+"""An interval needs at least so many sentences; those of fewer say little."""
+
 WINDOW = 64
 """Sentences whose texts are read together."""
 
@@ -174,7 +177,7 @@ def _change(
 ) -> Change:
     gold = int(before[:, -1].sum())
     interval = None
-    if resampler is not None and len(before):
+    if resampler is not None and len(before) >= FEWEST:
         interval = resampler.difference(measure, after, before)
     return Change(
         len(before),

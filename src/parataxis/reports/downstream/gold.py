@@ -62,10 +62,11 @@ def gold_pairs(sentence: GoldSentence) -> list[GoldPair]:
     found = []
     for word in analysis:
         if word.head != ROOT and word.relation in ROLES:
-            known = antecedents[word.index]
-            relative = frozenset({word.index} if known else ())
-            arguments = frozenset(known | names[word.index])
-            found.append(GoldPair(word.head, word.relation, arguments, relative, False))
+            own, known = names[word.index], antecedents[word.index]
+            relative = frozenset(own - known if known else ())
+            found.append(
+                GoldPair(word.head, word.relation, frozenset(own | known), relative, False)
+            )
     for pair in _enhanced(sentence):
         is_listed = analysis[pair.argument].relation == "conj"
         if not is_listed and not any(gold.matches(pair) for gold in found):
