@@ -79,7 +79,7 @@ def pip(*arguments: object) -> None:
         "parataxis/rewrite/assets/page.css",
         "parataxis/rewrite/assets/page.js",
         "parataxis/studies/rubric/rubrics/six-criteria.yaml",
-        "parataxis/studies/platforms/assets/write.yaml",
+        "parataxis/studies/rubric/rubrics/write.yaml",
         "parataxis/web/studies/interface.yaml",
         "parataxis/web/studies/templates/rate.html",
     ],

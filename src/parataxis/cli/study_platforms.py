@@ -26,10 +26,9 @@ from parataxis.studies.platforms import (
     ratings_of,
     rewrites_of,
     shuffled,
-    writing,
 )
 from parataxis.studies.records import Purpose
-from parataxis.studies.rubric import load_rubric
+from parataxis.studies.rubric import load_rubric, writing
 from parataxis.studies.study import Study, load_study
 
 __all__ = ["from_platform", "to_platform"]

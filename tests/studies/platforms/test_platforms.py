@@ -23,12 +23,11 @@ from parataxis.studies.platforms import (
     Pseudonyms,
     key_file,
     ratings_of,
-    writing,
 )
 from parataxis.studies.platforms.files import opaque
 from parataxis.studies.platforms.markup import written
 from parataxis.studies.records import Rating, read_ratings
-from parataxis.studies.rubric import available_rubrics, complete, load_rubric
+from parataxis.studies.rubric import available_rubrics, complete, load_rubric, writing
 from parataxis.studies.simulation.people import Habits, rate
 from parataxis.studies.study import Study
 

@@ -4,7 +4,7 @@ from parataxis.studies.platforms.appen import Appen
 from parataxis.studies.platforms.files import Design, Platform, Results, shuffled
 from parataxis.studies.platforms.mturk import MTurk
 from parataxis.studies.platforms.names import Pseudonyms, key_file
-from parataxis.studies.platforms.results import Brought, ratings_of, rewrites_of, writing
+from parataxis.studies.platforms.results import Brought, ratings_of, rewrites_of
 
 __all__ = [
     "PLATFORMS",
@@ -17,7 +17,6 @@ __all__ = [
     "ratings_of",
     "rewrites_of",
     "shuffled",
-    "writing",
 ]
 
 PLATFORMS: dict[str, Platform] = {each.name: each for each in (MTurk(), Appen())}

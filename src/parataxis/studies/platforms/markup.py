@@ -72,8 +72,9 @@ def instructions(design: Design) -> Iterator[str]:
     language = design.language
     yield f"<h1>{shown(design.rubric.title, language)}</h1>"
     for text in (design.instructions, design.rubric.instructions):
-        if text:
-            yield f"<p>{shown(text, language)}</p>"
+        for paragraph in in_language(text or "", language).split("\n\n"):
+            if paragraph.strip():
+                yield f"<p>{shown(paragraph.strip(), language)}</p>"
 
 
 def examples(question: Question, language: str) -> Iterator[str]:

@@ -3,21 +3,19 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.items import Item, as_expected
 from parataxis.studies.items import Kind as Phase
 from parataxis.studies.platforms.files import Answered, Results, field_of, opaque
-from parataxis.studies.platforms.markup import asset
 from parataxis.studies.records import HUMAN, Answers, Purpose, Rating, Value, is_identical
 from parataxis.studies.rubric.answers import complete, from_text, outcomes, problems
+from parataxis.studies.rubric.load import writing
 from parataxis.studies.rubric.model import Rubric
 from parataxis.studies.study import Controls, OnFailure, Study
 from parataxis.studies.writing import effort, sentences_of
-from parataxis.studies.yaml_file import parse_yaml
 
-__all__ = ["SIMPLE", "TOO_HARD", "Brought", "FlaggedSource", "ratings_of", "rewrites_of", "writing"]
+__all__ = ["SIMPLE", "TOO_HARD", "Brought", "FlaggedSource", "ratings_of", "rewrites_of"]
 
 SIMPLE, TOO_HARD = "simple", "too-hard"
 _ANSWER, _REWRITE = "answer", "rewrite"
@@ -44,12 +42,6 @@ class Brought:
     rewrites: list[Rewrite] = field(default_factory=list)
     flagged: list[FlaggedSource] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-
-@cache
-def writing() -> Rubric:
-    """What writers are asked, as a rubric."""
-    return parse_yaml(asset("write.yaml"), "write.yaml", Rubric)
 
 
 def ratings_of(

@@ -1,5 +1,6 @@
 """Rubrics by name or by file. The shipped ones are registered like those of third parties."""
 
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -9,7 +10,15 @@ from parataxis.studies.rubric.model import Rubric
 from parataxis.studies.texts import in_language
 from parataxis.studies.yaml_file import read_yaml
 
-__all__ = ["available_rubrics", "concise", "gms", "load_rubric", "plain_language", "six_criteria"]
+__all__ = [
+    "available_rubrics",
+    "concise",
+    "gms",
+    "load_rubric",
+    "plain_language",
+    "six_criteria",
+    "writing",
+]
 
 
 _REGISTRY = Registry("parataxis.rubrics", "rubric", Path, "the path of its file", InputError)
@@ -30,6 +39,12 @@ def load_rubric(name: str | Path) -> Rubric:
 def available_rubrics() -> list[Installed]:
     """Every installed rubric with its summary."""
     return _REGISTRY.available(lambda path: in_language(read_yaml(path, Rubric).summary, "en"))
+
+
+@cache
+def writing() -> Rubric:
+    """What writers are told and asked, as a rubric. It rates nothing, so it is not installed."""
+    return read_yaml(_shipped("write"), Rubric)
 
 
 def _shipped(name: str) -> Path:

@@ -64,7 +64,7 @@ def make_app(store: Store, study: Study, rubric: Rubric, settings: Settings) -> 
         requests=Throttle(settings.requests_per_minute, 60),
     )
     for language in site.languages:  # made now, as the first visitors come all at once
-        site.examples(language)
+        site.examples(rubric, language)
     app.state.site, app.state.counter = site, Counter()
     for module in (arrival, tasks, api, organiser):
         app.include_router(module.router)

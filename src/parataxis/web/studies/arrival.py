@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from parataxis.errors import InputError
 from parataxis.studies.items import Kind
+from parataxis.studies.rubric import writing
 from parataxis.studies.store import Person, PersonState, Progress, Stage
 from parataxis.studies.study import Role
 from parataxis.web.security import allow_frame
@@ -211,7 +212,9 @@ def instructions(request: Request, site: SiteDep, session: PersonDep) -> Respons
         "instructions.html",
         session=session,
         rubric=site.rubric,
-        examples=site.examples(language_of(request, site)),
+        examples=site.examples(site.rubric, language_of(request, site)),
+        writing=writing(),
+        writing_examples=site.examples(writing(), language_of(request, site)),
         writes=role in (Role.WRITER, Role.BOTH),
         rates=role is not Role.WRITER,
         progress=progress,

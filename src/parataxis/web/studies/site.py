@@ -76,22 +76,23 @@ class Site:
     logins: Throttle
     arrivals: Throttle
     requests: Throttle
-    _examples: dict[str, dict[str, Markup]] = field(default_factory=dict)
+    _examples: dict[tuple[bool, str], dict[str, Markup]] = field(default_factory=dict)
 
-    def examples(self, language: str) -> dict[str, Markup]:
+    def examples(self, rubric: Rubric, language: str) -> dict[str, Markup]:
         """The examples of each question that has some, as HTML: they are on every page of a rater
         and never change, so they are made once."""
-        if language not in self._examples:
+        key = rubric is self.rubric, language
+        if key not in self._examples:
             macros: Any = self.templates.get_template("macros.html").module
             texts = interface(language)
-            self._examples[language] = {
+            self._examples[key] = {
                 question.id: macros.examples(
                     texts, lambda text: in_language(text, language), question.examples
                 )
-                for question in self.rubric.questions
+                for question in rubric.questions
                 if question.examples
             }
-        return self._examples[language]
+        return self._examples[key]
 
     @property
     def languages(self) -> list[str]:

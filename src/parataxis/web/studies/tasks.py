@@ -166,7 +166,7 @@ def _task_page(
         asked={question.id for question in asked},
         fixed=fixed,
         shown=shown,
-        examples=site.examples(language_of(request, site)),
+        examples=site.examples(site.rubric, language_of(request, site)),
     )
 
 
