@@ -2,8 +2,8 @@
 
 Every sentence is asked for once in a run, and the answer must be the very rewrite that
 ``parataxis.Splitter`` makes at home, so that a lost or crossed answer is noticed. Then a contract
-is streamed: how soon the first rewrite comes, how many come in a second, and how long others wait for
-one sentence meanwhile. Prints a table, and fails where an answer is not as it must be.
+is streamed: how soon the first rewrite comes, how many come in a second, and how long others wait
+for one sentence meanwhile. Prints a table, and fails where an answer is not as it must be.
 
 Clients and service share this machine. The sentences are made up here, of 24 to 45 words.
 """
