@@ -13,12 +13,15 @@
   // --- Colours
 
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const parsed = new Map();
   const parse = (colour) => {
+    if (parsed.has(colour)) return parsed.get(colour);
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = colour;
     canvas.fillRect(0, 0, 1, 1);
     const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
-    return { r, g, b, a: a / 255 };
+    parsed.set(colour, { r, g, b, a: a / 255 });
+    return parsed.get(colour);
   };
   const over = (top, below) => ({
     r: top.r * top.a + below.r * (1 - top.a),

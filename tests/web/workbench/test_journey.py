@@ -171,6 +171,8 @@ def test_journey_of_editing_with_the_checks_at_hand(writer: Callable[..., Any]) 
     finding = ann.row(1).locator(".finding")
     finding.wait_for()
     assert finding.inner_text() == "Added The word 'snowed' is not in the source."
+    ann.page.get_by_role("button", name="Accept all").click()
+    assert field.input_value() == "It rained.\nIt snowed.", "what is being typed stays"
     ann.page.get_by_role("button", name="Keep").click()
     assert ann.simple(1) == ["It rained.", "It snowed."]
     ann.row(1).locator(".finding").hover()
@@ -179,6 +181,10 @@ def test_journey_of_editing_with_the_checks_at_hand(writer: Callable[..., Any]) 
     assert ann.page.locator("#feed article:visible").count() == 1
     ann.page.get_by_role("radio", name="Changes").check()
     assert ann.page.locator("#feed article:visible").count() == 3
+    ann.page.get_by_role("button", name="New text").click()
+    assert ann.page.get_by_label("Your text").input_value() == TEXT
+    ann.page.get_by_role("button", name="Back to the result").click()
+    assert ann.simple(1) == ["It rained.", "It snowed."]
 
 
 def test_journey_of_splitting_further(writer: Callable[..., Any]) -> None:

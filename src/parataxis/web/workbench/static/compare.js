@@ -4,6 +4,7 @@ import { readability, Refusal, streamSplits } from "./api.js";
 import { byId, count, make } from "./dom.js";
 import { Feed } from "./feed.js";
 import { lightWords } from "./light.js";
+import { tellGrade } from "./readability.js";
 import { remarks, simpleList } from "./row.js";
 import { say } from "./say.js";
 import { findingsOf, isChanged, version } from "./state.js";
@@ -62,7 +63,7 @@ export class Comparison {
     if (!problem.hidden) return;
     const session = this._session();
     this._work?.abort();
-    this._work = new AbortController();
+    const work = this._work = new AbortController();
     this._columns = names.map((name) => ({ name, versions: [], stopped: false }));
     byId("compare-feed").dataset.columns = String(names.length);
     this._feed.clear();
@@ -71,14 +72,16 @@ export class Comparison {
     byId("compare-cancel").hidden = false;
     say(`Comparing ${names.join(", ")}.`, { quietly: true });
     try {
-      for (const column of this._columns) await this._fill(column, session, this._work.signal);
+      for (const column of this._columns) await this._fill(column, session, work.signal);
       await this._summarise(session);
       say("The comparison is done.", { quietly: true });
     } catch (error) {
       if (error.name !== "AbortError") throw error;
     } finally {
-      byId("compare-cancel").hidden = true;
-      byId("compare-progress").textContent = "";
+      if (work === this._work) {
+        byId("compare-cancel").hidden = true;
+        byId("compare-progress").textContent = "";
+      }
     }
   }
 
@@ -92,7 +95,7 @@ export class Comparison {
     }
     const sentences = session.rows.map((row) => row.made.rewrite.source);
     try {
-      await streamSplits({ sentences, splitter: column.name }, {
+      await streamSplits({ sentences, splitter: column.name, strict: session.strict }, {
         signal,
         onStart: () => {},
         onSplit: (split) => {
@@ -133,7 +136,11 @@ export class Comparison {
     const [source, cells] = article.children;
     const first = this._columns.map((column) => column.versions[row.index]).find((each) => each && isChanged(each));
     source.replaceChildren(...(first ? plainWords(first.rewrite.source) : [row.made.rewrite.source]));
-    cells.replaceChildren(...this._columns.map((column, number) => this._cell(column, number, row)));
+    const versions = this._columns.map((column) => column.versions[row.index]);
+    const isDull = versions.every((each) => each && !isChanged(each)) && !isChanged(row.now);
+    article.classList.toggle("dull", isDull);
+    if (isDull) cells.replaceChildren(make("p", { class: "note" }, "All of them leave it whole."));
+    else cells.replaceChildren(...this._columns.map((column, number) => this._cell(column, number, row)));
   }
 
   /** @param {Column} column */
@@ -147,7 +154,6 @@ export class Comparison {
     }
     if (!isChanged(made)) cell.append(make("p", { class: "note" }, made.rewrite.note ?? "Left whole."));
     else cell.append(simpleList(made), ...remarks(made));
-    if (!this._columns.some(({ versions }) => versions[row.index] && isChanged(versions[row.index]))) return cell;
     if (row.now !== made && row.now.rewrite.simple.join("\n") !== made.rewrite.simple.join("\n")) {
       cell.append(make("button", { type: "button", class: "act", "data-use": number }, "Use this"));
     } else cell.append(make("p", { class: "chip used" }, "In the result"));
@@ -174,7 +180,7 @@ export class Comparison {
       figure(versions.filter(isChanged).length),
       figure(versions.reduce((total, each) => total + each.rewrite.simple.length, 0)),
       figure(versions.filter((each) => findingsOf(each).length).length),
-      figure(grades[number]?.grade, 1),
+      make("td", { class: "figure" }, tellGrade(grades[number]?.grade ?? null)),
       figure(grades[number]?.words_per_sentence, 1)));
     const heads = ["Splitter", "Changed", "Simple sentences", "With findings", "School grade", "Words per sentence"];
     byId("compare-summary").replaceChildren(make("table", {},

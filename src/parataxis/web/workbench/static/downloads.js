@@ -13,7 +13,7 @@ import { isApplied } from "./state.js";
  *   The note that comes with a file says what could not be put into it.
  */
 
-const IN_PLACE = { docx: "docx", md: "md", markdown: "md", html: "html", htm: "html" };
+const IN_PLACE = { txt: "txt", docx: "docx", md: "md", markdown: "md", html: "html", htm: "html" };
 const TYPES = { txt: "text/plain", md: "text/markdown", html: "text/html", jsonl: "application/jsonl" };
 
 /** @param {import("./state.js").Session} session @returns {Format[]} */
@@ -25,7 +25,7 @@ export function formats(session) {
   const kept = `${session.name} itself, with its formatting`;
   const list = [
     { key: "docx", name: "Word, tracked changes", note: own === "docx" ? `${kept}; each change can be accepted or rejected in Word` : "Each change can be accepted or rejected in Word", file: file("docx"), make: () => (own === "docx" ? inPlace(session, true) : newWord(session)) },
-    { key: "txt", name: "Plain text", note: "The text alone", file: file("txt"), make: made("txt", () => session.result()) },
+    { key: "txt", name: "Plain text", note: own === "txt" ? session.name : "The text alone", file: file("txt"), make: own === "txt" ? () => inPlace(session, false) : made("txt", () => session.result()) },
     { key: "md", name: "Markdown", note: own === "md" ? kept : "The text, as a Markdown file", file: file("md"), make: own === "md" ? () => inPlace(session, false) : made("md", () => session.result()) },
     { key: "html", name: "HTML", note: own === "html" ? kept : "The text, as a page of paragraphs", file: file("html"), make: own === "html" ? () => inPlace(session, false) : made("html", () => htmlPage(session)) },
     { key: "jsonl", name: "JSON lines", note: "A record for each sentence, with the origin of every word", file: file("jsonl"), make: made("jsonl", () => jsonLines(session)) },
@@ -78,7 +78,7 @@ async function newWord(session) {
 function paragraphs(session) {
   const found = [""];
   const add = (text, isSentence) => {
-    const lines = isSentence ? [text] : text.split("\n");
+    const lines = isSentence ? [text] : text.split(/\r?\n/);
     found[found.length - 1] += lines[0];
     found.push(...lines.slice(1));
   };

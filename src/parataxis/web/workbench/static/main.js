@@ -134,8 +134,10 @@ byId("reject-all").addEventListener("click", () => actions.decideAll("rejected")
 byId("keys").addEventListener("click", () => byId("keys-panel").showModal());
 byId("compare-open").addEventListener("click", () => { comparison.open(); show("comparison"); byId("comparison-title").focus(); });
 byId("compare-close").addEventListener("click", () => { comparison.close(); show("result"); byId("compare-open").focus(); });
+byId("back").addEventListener("click", () => { show("result"); byId("title").focus(); });
 byId("new").addEventListener("click", () => {
   stop.abort();
+  byId("back").hidden = !view.session?.rows.length;
   if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   document.title = "Parataxis";
   show("start");
@@ -143,5 +145,6 @@ byId("new").addEventListener("click", () => {
   byId("text").select();
 });
 addEventListener("hashchange", openLink);
+addEventListener("beforeunload", (event) => { if (view.session?.canUndo) event.preventDefault(); });
 loadSplitters();
 openLink();

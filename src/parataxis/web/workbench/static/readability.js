@@ -15,6 +15,8 @@ function shape(name, attributes, text) {
 }
 
 const tell = (value) => (value === null || !Number.isFinite(value) ? "–" : value.toFixed(1));
+/** The formula goes below zero; readers do not. */
+export const tellGrade = (value) => (value !== null && value < 1 ? "under 1" : tell(value));
 
 /**
  * What is drawn: the name of a measure, its two values, and the end of its scale.
@@ -23,15 +25,15 @@ const tell = (value) => (value === null || !Number.isFinite(value) ? "–" : val
 function measures(before, after) {
   const reach = (least, ...values) => Math.max(least, ...values.map((value) => value ?? 0)) * 1.04;
   return [
-    { name: "School grade", from: before.grade, to: after.grade, most: reach(18, before.grade, after.grade) },
-    { name: "Words per sentence", from: before.words_per_sentence, to: after.words_per_sentence, most: reach(40, before.words_per_sentence, after.words_per_sentence) },
+    { name: "School grade", say: tellGrade, from: before.grade, to: after.grade, most: reach(18, before.grade, after.grade) },
+    { name: "Words per sentence", say: tell, from: before.words_per_sentence, to: after.words_per_sentence, most: reach(40, before.words_per_sentence, after.words_per_sentence) },
   ];
 }
 
 /** The picture in words. @returns {string} */
 export function inWords(before, after) {
   const move = (from, to) => (from === to ? `stays at ${to}` : `goes from ${from} to ${to}`);
-  return `School grade needed to read it: ${move(tell(before.grade), tell(after.grade))}. `
+  return `School grade needed to read it: ${move(tellGrade(before.grade), tellGrade(after.grade))}. `
     + `Words per sentence: ${move(tell(before.words_per_sentence), tell(after.words_per_sentence))}. `
     + `Longest sentence: ${move(before.longest, after.longest)} words.`;
 }
@@ -56,14 +58,14 @@ export function drawReadability(figure, pair) {
 }
 
 /** One measure: a line with a ring where the text was and a disc where it is. */
-function track({ name, from, to, most }, top) {
+function track({ name, say, from, to, most }, top) {
   const x = (value) => LEFT + (RIGHT - LEFT) * Math.min(1, Math.max(0, (value ?? 0) / most));
   const y = top + 28;
   const [start, end] = [x(from), x(to)];
   const isKnown = from !== null && to !== null;
   return [
     shape("text", { x: LEFT - 14, y: top + 13, class: "picture-name" }, name),
-    shape("text", { x: RIGHT + 14, y: top + 13, class: "picture-value", "text-anchor": "end" }, tell(from) === tell(to) ? tell(to) : `${tell(from)} → ${tell(to)}`),
+    shape("text", { x: RIGHT + 14, y: top + 13, class: "picture-value", "text-anchor": "end" }, say(from) === say(to) ? say(to) : `${say(from)} → ${say(to)}`),
     shape("line", { x1: LEFT - 14, x2: RIGHT + 14, y1: y, y2: y, class: "picture-line" }),
     ...(isKnown ? [
       shape("line", { x1: start, x2: end, y1: y, y2: y, class: "picture-move" }),

@@ -65,7 +65,8 @@ export class ResultView {
   _changed(rows) {
     for (const row of rows) {
       const article = this.feed.articles[row.index];
-      if (rows.length < MANY || article?.classList.contains("dressed")) this.feed.refresh(row.index);
+      if (article?.classList.contains("editing")) describe(article, row); // what is being typed stays
+      else if (rows.length < MANY || article?.classList.contains("dressed")) this.feed.refresh(row.index);
       else if (article) describe(article, row); // the rest follows when it comes near the window
     }
     this._draw();
