@@ -5,7 +5,7 @@ Used in training and at run time alike, so that both see the same numbers.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,9 @@ MAX_PIECES = 512
 
 SHAPES = ("mark", "lower", "title", "upper", "mixed", "digits", "other")
 """Word shapes, in the order of their numbers. The lower-casing encoder cannot see them itself."""
+
+REMEMBERED = 1 << 16
+"""Words whose pieces are kept."""
 
 _NUMBER = {name: number for number, name in enumerate(SHAPES)}
 
@@ -59,20 +62,27 @@ class WordPieces:
         self._tokenizer.no_truncation()
         added = self._tokenizer.get_added_tokens_decoder().values()
         self._marks = frozenset(token.content for token in added)
+        self._opening, self._closing = self._tokenizer.encode("").ids
+        self._word = lru_cache(REMEMBERED)(self._read)
 
     def __call__(self, sentences: Sequence[Sequence[str]]) -> list[Pieces]:
         """Encode sentences, each a sequence of words."""
-        encodings = self._tokenizer.encode_batch(
-            [self._visible(words) for words in sentences], is_pretokenized=True
-        )
-        return [
-            self._pieces(words, encoding.ids, encoding.word_ids)
-            for words, encoding in zip(sentences, encodings, strict=True)
-        ]
+        return [self._pieces(words) for words in sentences]
 
-    def _visible(self, words: Sequence[str]) -> list[str]:
-        """A word that the tokenizer would erase, or take for one of its own marks, is unknown."""
-        return [word if self._survives(word) else "[UNK]" for word in words]
+    def _pieces(self, words: Sequence[str]) -> Pieces:
+        ids, shapes, first = [self._opening], [_NUMBER["mark"]], [0]
+        for own, number in map(self._word, words):
+            first.append(len(ids))
+            ids += own
+            shapes += [number] * len(own)
+        return Pieces([*ids, self._closing], [*shapes, _NUMBER["mark"]], first)
+
+    def _read(self, word: str) -> tuple[list[int], int]:
+        """The pieces of a word, which do not depend on its neighbours, and its shape. A word that
+        the tokenizer would erase, or take for one of its own marks, is unknown."""
+        seen = word if self._survives(word) else "[UNK]"
+        encoding = self._tokenizer.encode([seen], is_pretokenized=True, add_special_tokens=False)
+        return encoding.ids, _NUMBER[shape(word)]
 
     def _survives(self, word: str) -> bool:
         if word in self._marks:
@@ -80,21 +90,6 @@ class WordPieces:
         if word.isascii() and word.isprintable():
             return True
         return bool(self._tokenizer.normalizer.normalize_str(word).strip())
-
-    @staticmethod
-    def _pieces(words: Sequence[str], ids: list[int], owners: list[int | None]) -> Pieces:
-        shapes = [_NUMBER[shape(word)] for word in words]
-        first, previous = [0], None
-        piece_shapes = []
-        for place, owner in enumerate(owners):
-            if owner is None:
-                piece_shapes.append(0)
-                continue
-            if owner != previous:
-                first.append(place)
-                previous = owner
-            piece_shapes.append(shapes[owner])
-        return Pieces(ids, piece_shapes, first)
 
 
 @cache
