@@ -20,7 +20,9 @@ DEFAULT_SPLITTER = "pointer"
 """The splitter that is used where none is named."""
 
 BATCH = 32
-"""Sentences handed to a splitter at a time: many enough to batch, few enough to answer soon."""
+"""Sentences handed to a splitter at first: many enough to batch, few enough to answer soon."""
+LARGEST_BATCH = 256
+"""Sentences handed to it later; each batch is twice as large as the last up to this."""
 
 
 _MARKUP = re.compile(r"\]\(|</?[A-Za-z][^<>]*>|(?<!`)`[^`]+`(?!`)")
@@ -133,8 +135,7 @@ class Splitter:
         A sentence that is too long for the splitter, or that holds a link, code or a tag, comes
         back whole, with a note.
         """
-        stream = iter(sentences)
-        while batch := list(islice(stream, BATCH)):
+        for batch in _growing(sentences):
             for sentence in batch:
                 if not sentence.strip():
                     raise InputError("A sentence is empty; leave empty sentences out.")
@@ -198,6 +199,14 @@ class Splitter:
         note = f"Left whole because the checks fault the rewrite: {complaints(rewrite.findings)}."
         whole = left_whole(rewrite.source, splitter=self.name, note=note)
         return whole.model_copy(update={"findings": ()})
+
+
+def _growing(sentences: Iterable[str]) -> Iterator[list[str]]:
+    """Batches of sentences, the first ones smaller."""
+    stream, size = iter(sentences), BATCH
+    while batch := list(islice(stream, size)):
+        yield batch
+        size = min(2 * size, LARGEST_BATCH)
 
 
 def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:

@@ -19,6 +19,7 @@ from parataxis.splitters.pointer.model import (
     WIDTH_STEP,
     Description,
     OnnxDecoder,
+    load_decoder,
     open_decoder,
     this_description,
 )
@@ -30,9 +31,9 @@ LAYERS, WIDTH, HEADS = 2, 4, 2
 
 def encoder(inputs: Arrays) -> dict[str, NDArray[Any]]:
     """Every number about a word is the word's first piece."""
-    words = inputs["pieces"][0, inputs["first"][0, 1:]].astype(np.float32)
-    rows = np.repeat(words[:, None], WIDTH, axis=1)[None]
-    heads = np.repeat(words[:, None], WIDTH // HEADS, axis=1)[None, None].repeat(HEADS, axis=1)
+    words = np.take_along_axis(inputs["pieces"], inputs["first"][:, 1:], 1).astype(np.float32)
+    rows = np.repeat(words[:, :, None], WIDTH, axis=2)
+    heads = np.repeat(words[:, None, :, None], WIDTH // HEADS, axis=3).repeat(HEADS, axis=1)
     per_layer = {f"{name}_{layer}": heads for name in ("keys", "values") for layer in range(LAYERS)}
     return {"targets": rows, "inputs": rows, **per_layer}
 
@@ -86,6 +87,38 @@ def test_model_pads_a_source_by_its_own_length() -> None:
     assert (short["inputs"] > 0).all(axis=2).sum(axis=1).tolist() == [3, 32]
     assert (short["keys_1"] > 0).all(axis=(1, 3)).sum(axis=1).tolist() == [3, 32]
     assert (long["values_0"] > 0).all(axis=(1, 3)).sum(axis=1).tolist() == [33]
+
+
+def test_model_reads_sources_of_one_length_together() -> None:
+    runs = []
+
+    def watched(inputs: Arrays) -> dict[str, NDArray[Any]]:
+        runs.append(inputs["pieces"].shape)
+        return encoder(inputs)
+
+    sources = [read_source(text.split()) for text in ("a b c", "d e", "tigers sleep now", "f g")]
+    decoder = OnnxDecoder(watched, CheckingDecoder(), this_description(LAYERS, WIDTH))
+    together, _, _ = decoder.read(sources)
+    assert runs == [(2, 5), (2, 4)]
+    for row, each in enumerate(sources):
+        alone, _, _ = decoder.read([each])
+        for name, array in alone.groups[0].arrays.items():
+            assert np.array_equal(together.groups[0].arrays[name][row], array[0])
+
+
+def test_model_gives_a_source_the_same_bits_beside_others_of_its_length() -> None:
+    texts = (
+        "The mill , which burned down in May , was built by the town .",
+        "Ann paid the rent , but the landlord had sold the house by then .",
+        "He was born in Lyon , grew up in Basel and studied law there .",
+    )
+    sources = [read_source(text.split()) for text in texts]
+    assert len({len(each.pieces.ids) for each in sources}) == 1
+    together, _, _ = load_decoder().read(sources)
+    for row, each in enumerate(sources):
+        alone, _, _ = load_decoder().read([each])
+        for name, array in alone.groups[0].arrays.items():
+            assert np.array_equal(together.groups[0].arrays[name][row], array[0])
 
 
 def test_model_reads_a_source_without_words() -> None:

@@ -1,7 +1,8 @@
 """The shipped pointer model, run by onnxruntime.
 
-A source is read alone and padded to a width that depends on its own length, and all other numbers
-of a step belong to one hypothesis each. So a source gives the same bits in every batch.
+A source is read alone or beside others of the same length, and padded to a width that depends on
+its own length, and all other numbers of a step belong to one hypothesis each. So a source gives the
+same bits in every batch.
 """
 
 import json
@@ -20,6 +21,7 @@ from parataxis.splitters.pointer.actions import CLOSED_WORDS, COPY, FORM_NAMES
 from parataxis.splitters.pointer.features import Features
 from parataxis.splitters.pointer.search import Place
 from parataxis.syntax.onnx import Arrays, Model, OnnxModel
+from parataxis.syntax.wordpieces import Pieces, stack
 
 __all__ = [
     "DECODER",
@@ -31,6 +33,7 @@ __all__ = [
     "OnnxDecoder",
     "load_decoder",
     "open_decoder",
+    "padded_width",
     "this_description",
 ]
 
@@ -106,6 +109,15 @@ class OnnxMemory:
         return OnnxMemory(chosen)
 
 
+def padded_width(words: int) -> int:
+    """How many words wide the memory of a source is.
+
+    >>> [padded_width(words) for words in (1, 32, 33)]
+    [32, 32, 64]
+    """
+    return max(1, -(-words // WIDTH_STEP)) * WIDTH_STEP
+
+
 class OnnxDecoder:
     """The two halves of the pointer model behind the interface of the search."""
 
@@ -114,10 +126,10 @@ class OnnxDecoder:
         self._state = (description.layers, description.width)
 
     def read(self, sources: Sequence[Features]) -> tuple[OnnxMemory, int, tuple[int, int]]:
-        """Read the sources one by one."""
+        """Read the sources, those of the same number of word pieces together."""
         by_width = defaultdict(list)
         for row, source in enumerate(sources):
-            by_width[max(1, -(-len(source) // WIDTH_STEP)) * WIDTH_STEP].append(row)
+            by_width[padded_width(len(source))].append(row)
         groups = [
             _Group(np.array(rows), self._stacked([sources[row] for row in rows], width))
             for width, rows in sorted(by_width.items())
@@ -126,28 +138,29 @@ class OnnxDecoder:
 
     def _stacked(self, sources: Sequence[Features], width: int) -> Arrays:
         """What the encoder says about sources of one width, padded to it."""
-        hidden = np.full((len(sources), width), _HIDDEN, dtype=np.float32)
-        stacked: dict[str, NDArray[np.float32]] = {"hidden": hidden}
+        words = np.array([len(source) for source in sources])
+        present = np.arange(width) < words[:, None]
+        stacked = {"hidden": np.where(present, 0.0, _HIDDEN).astype(np.float32)}
+        by_length = defaultdict(list)
         for row, source in enumerate(sources):
-            hidden[row, : len(source)] = 0.0
-            for name, array in self._read(source).items():
+            by_length[len(source.pieces.ids)].append(row)
+        for rows in by_length.values():
+            for name, array in self._read([sources[row].pieces for row in rows]).items():
                 axis = MEMORY_AXES[name.partition("_")[0]]
                 if name not in stacked:
                     shape = (len(sources), *array.shape[1:axis], width, *array.shape[axis + 1 :])
                     stacked[name] = np.zeros(shape, dtype=np.float32)
-                stacked[name][row][(slice(None),) * (axis - 1) + (slice(len(source)),)] = array[0]
+                for row, own in zip(rows, array, strict=True):
+                    inside = (slice(None),) * (axis - 1) + (slice(len(sources[row])),)
+                    stacked[name][row][inside] = own[inside]
         return stacked
 
-    def _read(self, source: Features) -> Arrays:
-        pieces = source.pieces
+    def _read(self, pieces: Sequence[Pieces]) -> Arrays:
         return self._encoder(
             {
-                name: np.array([values], dtype=np.int64)
-                for name, values in (
-                    ("pieces", pieces.ids),
-                    ("shapes", pieces.shapes),
-                    ("first", pieces.first),
-                )
+                "pieces": stack([each.ids for each in pieces]),
+                "shapes": stack([each.shapes for each in pieces]),
+                "first": stack([each.first for each in pieces]),
             }
         )
 

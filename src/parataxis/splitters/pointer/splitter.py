@@ -1,5 +1,6 @@
 """The pointer splitter: searches rewrites of sentences, and lets the checks choose."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -16,6 +17,7 @@ from parataxis.splitters.pointer.choose import (
     whole_rewrite,
 )
 from parataxis.splitters.pointer.features import Features, read_source
+from parataxis.splitters.pointer.model import load_decoder, padded_width
 from parataxis.splitters.pointer.search import Decoder, Found, search
 from parataxis.syntax.analyser import Analyser, load_trees
 from parataxis.syntax.analysis import Analysis
@@ -25,6 +27,8 @@ from parataxis.text.tokens import tokenize
 
 __all__ = ["BATCH", "BEAMS", "LONGEST", "PointerSplitter", "untouched"]
 
+WINDOW = 256
+"""Sentences that are read ahead: the more, the more of them have the same length."""
 BATCH = 32
 """Sources that are searched side by side."""
 _FEWEST = 8
@@ -89,7 +93,7 @@ class PointerSplitter:
     @property
     def window(self) -> int:
         """How many sentences are read, searched and checked side by side."""
-        return BATCH * threads()
+        return WINDOW
 
     def attention(self, sentence: str) -> Attention:
         """What the likeliest rewrite of a sentence pointed at, word by word. It is that of the
@@ -137,9 +141,7 @@ class PointerSplitter:
         if not features:
             return []
         decoder = self._loaded_decoder()
-        order = sorted(range(len(features)), key=lambda place: len(features[place]))
-        size = min(BATCH, max(_FEWEST, -(-len(order) // threads())))
-        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        batches = _batches(features)
 
         def found(batch: Sequence[int]) -> list[Found]:
             sources = [features[place] for place in batch]
@@ -161,8 +163,6 @@ class PointerSplitter:
 
     def _loaded_decoder(self) -> Decoder:
         if self._decoder is None:
-            from parataxis.splitters.pointer.model import load_decoder
-
             self._decoder = load_decoder()
         return self._decoder
 
@@ -170,6 +170,22 @@ class PointerSplitter:
         if self._checker is None:
             self._checker = Checker(self._loaded_analyser())
         return self._checker
+
+
+def _batches(features: Sequence[Features]) -> list[list[int]]:
+    """The places of the sources in batches of one width each, the longest first, so that threads
+    end together; inside, those of equal length are neighbours."""
+    size = min(BATCH, max(_FEWEST, -(-len(features) // threads())))
+    by_width = defaultdict(list)
+    for place in sorted(range(len(features)), key=lambda place: len(features[place].pieces.ids)):
+        by_width[padded_width(len(features[place]))].append(place)
+    batches = []
+    for _, places in sorted(by_width.items(), reverse=True):
+        count = -(-len(places) // size)
+        batches += [
+            places[len(places) * n // count : len(places) * (n + 1) // count] for n in range(count)
+        ]
+    return batches
 
 
 def untouched(sentence: str, words: Sequence[str], features: Features) -> Rewrite | None:
