@@ -166,7 +166,7 @@ def test_trouble_the_language_can_be_changed_in_the_middle(serve: Any, device: A
     here = _begin(site, page, link)
     _pick(page, "sensical", "2")
     page.get_by_test_id("language-es").click()
-    page.get_by_test_id("question-sensical").get_by_text("La nueva versión").wait_for()
+    page.get_by_test_id("question-sensical").get_by_text("La reescritura").wait_for()
     assert page.url == here
     assert page.locator("html").get_attribute("lang") == "es"
     assert page.get_by_test_id("submit").inner_text() == "Enviar"

@@ -57,7 +57,7 @@ def test_interface_the_language_can_be_changed_and_stays(serve: Any) -> None:
     visitor.get(f"/language/es?back={task}")
     assert visitor.path == task
     assert "Enviar" in visitor.page.text
-    assert "La nueva versión tiene sentido." in visitor.page.text
+    assert "La reescritura tiene sentido." in visitor.page.text
     assert "Responda a esta pregunta" in visitor.post(task).text
     visitor.get("/language/xx?back=/instructions")
     assert "Instrucciones" in visitor.page.text
