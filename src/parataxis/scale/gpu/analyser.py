@@ -8,13 +8,10 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from parataxis.errors import TooLongError
-from parataxis.scale.gpu.graph import TorchGraph
 from parataxis.syntax.analyser import (
-    TREES,
     Analyser,
     Tokenized,
     forced,
@@ -23,11 +20,11 @@ from parataxis.syntax.analyser import (
 )
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.labels import read_labels
-from parataxis.syntax.onnx import SHIPPED, Arrays
+from parataxis.syntax.onnx import SHIPPED, Arrays, Model
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import tokenize
 
-__all__ = ["DeviceAnalyser", "load_device_analyser"]
+__all__ = ["DeviceAnalyser"]
 
 WINDOW = 8192
 """Sentences that are read ahead."""
@@ -38,15 +35,17 @@ REMEMBERED = 16_384
 
 
 class DeviceAnalyser(Analyser):
-    """Analyses many sentences in few runs; see :class:`parataxis.syntax.analyser.Analyser`."""
+    """Analyses many sentences in few runs of a model, wherever it runs.
 
-    def __init__(self, graph: TorchGraph) -> None:
+    See :class:`parataxis.syntax.analyser.Analyser` for what it does with them.
+    """
+
+    def __init__(self, model: Model) -> None:
         super().__init__(
-            self._run,
+            model,
             read_labels(SHIPPED / "analyser.json"),
             lambda sentence: load_analyser().frames(sentence),
         )
-        self._graph = graph
         self._known: dict[str, Analysis | TooLongError] = {}
 
     def __call__(self, sentence: str) -> Analysis:
@@ -111,19 +110,9 @@ class DeviceAnalyser(Analyser):
             inputs["shapes"][row, : len(read.shapes)] = read.shapes
             inputs["first"][row, : len(read.first)] = read.first
             inputs["forced"][row, : counts[row]] = forced(sentence)[0]
-        scores = self._run(inputs)
+        scores = self._model(inputs)
         for row, count in enumerate(counts):
             own = {name: scores[name][row : row + 1, :count] for name in ("upos", "xpos", "feats")}
             for name in ("arcs", "deprels"):
                 own[name] = scores[name][row : row + 1, :count, : count + 1]
             yield own
-
-    def _run(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
-        device = self._graph.device
-        outputs = self._graph({k: torch.from_numpy(v).to(device) for k, v in inputs.items()})
-        return {name: tensor.cpu().numpy() for name, tensor in outputs.items()}
-
-
-def load_device_analyser(device: torch.device) -> DeviceAnalyser:
-    """The shipped analyser on a device."""
-    return DeviceAnalyser(TorchGraph(SHIPPED / TREES, device))

@@ -25,7 +25,7 @@ class Node:
 def fused(nodes: Sequence[Node], outputs: Iterable[str]) -> list[Node]:
     """The same graph in fewer operators."""
     found = list(nodes)
-    for pattern in (_quantised_rows, _scaled_product, _gelu):
+    for pattern in (_quantised_rows, _scaled_product, _gelu, _attention):
         found = _replaced(found, set(outputs), pattern)
     return found
 
@@ -126,3 +126,15 @@ def _gelu(middle: Node, view: _View) -> _Match | None:
         times,
         halved,
     ]
+
+
+def _attention(last: Node, view: _View) -> _Match | None:
+    """Scores divided by a number, plus a bias, softmax."""
+    if last.kind != "Softmax" or last.options.get("axis", -1) != -1:
+        return None
+    added = view.maker(last.inputs[0], "Add")
+    divided = added and view.maker(added.inputs[0], "Div")
+    if not (added and divided):
+        return None
+    inputs = [divided.inputs[0], divided.inputs[1], added.inputs[1]]
+    return Node("Attention", inputs, last.outputs), [divided, added, last]

@@ -69,6 +69,15 @@ def _gelu_once(values: Tensor) -> Tensor:
     return values * (torch.erf(values / SQRT_2) + 1.0) * 0.5
 
 
+def _attention_once(scores: Tensor, divisor: Tensor, bias: Tensor) -> Tensor:
+    return (scores / divisor + bias).softmax(-1)
+
+
+@cache
+def _attention(device: torch.device) -> Callable[..., Tensor]:
+    return _at_once(_attention_once, device)
+
+
 @cache
 def _row_steps(device: torch.device) -> Callable[..., tuple[Tensor, Tensor]]:
     return _at_once(_row_steps_once, device)
@@ -259,6 +268,7 @@ DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
     "Add": _of(torch.add),
     "And": _of(torch.logical_and),
     "ArgMax": _of(_arg_max),
+    "Attention": _of(lambda scores, *more: _attention(scores.device)(scores, *more)),
     "Cast": _of(_cast),
     "Clip": _of(_clip),
     "Concat": _of(lambda *parts, axis: torch.cat(parts, axis)),

@@ -6,7 +6,7 @@ the same shapes every time, so that on a GPU it is recorded once and then played
 """
 
 import gc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,21 +18,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from parataxis.scale.gpu.graph import TorchGraph
+from parataxis.scale.gpu.packed import Results, Sources
 from parataxis.splitters.pointer.actions import CLOSED, COPY, END, FORMS, NEXT, START, WHOLE
-from parataxis.splitters.pointer.features import Features
 from parataxis.splitters.pointer.model import DECODER, DESCRIPTION, ENCODER, SHIPPED, Description
-from parataxis.splitters.pointer.search import (
-    COPIED_AT_MOST,
-    NEVER,
-    Found,
-    Hypothesis,
-    most_steps,
-)
+from parataxis.splitters.pointer.search import COPIED_AT_MOST, NEVER, most_steps
+from parataxis.splitters.pointer.splitter import CAUTION
 
 __all__ = ["DeviceSearch", "load_search"]
 
-WIDTHS = (32, 48, 64, 96, 128, 256, 512)
-"""Sources are padded to one of these numbers of words, and to twice as many word pieces."""
 ROWS = (64, 256, 1024, 4096)
 """Batches are padded to one of these numbers of hypotheses."""
 _LOOK_EVERY = 8
@@ -40,6 +33,10 @@ _LOOK_EVERY = 8
 _COMPACT_AT = 0.7
 _DIGITS = 9
 """Of scores, behind the point."""
+
+_OPENING = 101
+"""The word piece that opens a sentence: an empty row must have something to attend to."""
+_SMALL = (torch.int8, torch.int16, torch.int32)
 
 State = dict[str, Tensor]
 """Named tensors with one row for each source."""
@@ -53,7 +50,7 @@ class DeviceSearch:
     decoder: TorchGraph
     layers: int
     width: int
-    _recorded: dict[tuple[int, int, int, float], "_Recorded"] = field(default_factory=dict)
+    _recorded: dict[tuple[int, int, int], "_Recorded"] = field(default_factory=dict)
 
     @property
     def device(self) -> torch.device:
@@ -61,61 +58,38 @@ class DeviceSearch:
         return self.encoder.device
 
     @torch.no_grad()
-    def __call__(
-        self,
-        sources: Sequence[Features],
-        *,
-        beam: int,
-        whole_from: Callable[[int], float],
-        caution: float = 0.0,
-    ) -> list[Found]:
+    def __call__(self, sources: Sources, beam: int) -> Results:
         """What the search finds for each source, in order; see ``search`` of the splitter."""
-        results: dict[int, Found] = {}
-        order = sorted(range(len(sources)), key=lambda place: len(sources[place]))
-        by_width: dict[int, list[int]] = {}
-        for place in order:
-            by_width.setdefault(_at_least(len(sources[place]), WIDTHS), []).append(place)
-        for width, places in by_width.items():
-            # The work of a step grows with the words and the hypotheses.
-            most = max(1, ROWS[-1] // beam)
-            for start in range(0, len(places), most):
-                batch = places[start : start + most]
-                found = self._batch([sources[p] for p in batch], width, beam, whole_from, caution)
-                results.update(zip(batch, found, strict=True))
-        return [results[place] for place in range(len(sources))]
+        order = np.argsort((sources.pieces > 0).sum(1), kind="stable")
+        most = max(1, ROWS[-1] // beam)
+        batches = [order[start : start + most] for start in range(0, len(order), most)]
+        results = Results.together([self._batch(sources.some(rows), beam) for rows in batches])
+        return results.some(np.argsort(order))
 
-    def _batch(
-        self,
-        sources: Sequence[Features],
-        width: int,
-        beam: int,
-        whole_from: Callable[[int], float],
-        caution: float,
-    ) -> list[Found]:
-        rows = self._room(len(sources), beam)
-        state = self._read(sources, width, rows, beam, whole_from)
-        wholes = np.zeros(len(sources))
-        hypotheses: list[tuple[Hypothesis, ...]] = [()] * len(sources)
-        step, steps = 0, most_steps(width)
+    def _batch(self, sources: Sources, beam: int) -> Results:
+        state = self._read(sources, self._room(len(sources), beam), beam)
+        steps = most_steps(sources.width)
+        results = _nothing(len(sources), beam, steps)
+        step = 0
         while True:
-            runner = self._runner(state, beam, caution)
+            runner = self._runner(state, beam)
             runner.load(state, step)
-            runner.run(1 if step == 0 else _LOOK_EVERY)
-            step += 1 if step == 0 else _LOOK_EVERY
+            times = 1 if step == 0 else _LOOK_EVERY
+            runner.run(times)
+            step += times
             going = runner.state["going"].cpu().numpy()
             count = int(going.sum())
             room = self._room(count, beam)
             if count and step < steps and (room >= len(going) or count > _COMPACT_AT * len(going)):
                 state = runner.state
                 continue
-            _take(runner.state, wholes, hypotheses)
+            _take(runner.state, results)
             if not count or step >= steps:
-                break
+                return results
             keep = torch.from_numpy(_padded(np.flatnonzero(going), room)).to(self.device)
-            state = {name: rows_of[keep] for name, rows_of in runner.state.items()}
+            state = {name: rows[keep] for name, rows in runner.state.items()}
             state["going"][count:] = False
             state["source"][count:] = -1
-        return [Found(float(w), h) for w, h in zip(wholes, hypotheses, strict=True)]
 
     def _room(self, count: int, beam: int) -> int:
         """How many sources a batch is padded to; without recordings it need not be."""
@@ -123,43 +97,33 @@ class DeviceSearch:
             return count
         return max(count, _at_least(max(1, count) * beam, ROWS) // beam)
 
-    def _runner(self, state: State, beam: int, caution: float) -> "_Recorded":
+    def _runner(self, state: State, beam: int) -> "_Recorded":
         """The recorded step for states of this shape."""
         rows, _, width = state["copied"].shape
-        key = (rows, beam, width, caution)
+        key = (rows, beam, width)
         if key not in self._recorded:
-            self._recorded[key] = _Recorded(lambda s, at: self._step(s, at, caution), state)
+            self._recorded[key] = _Recorded(self._step, state)
         return self._recorded[key]
 
-    def _read(
-        self,
-        sources: Sequence[Features],
-        width: int,
-        rows: int,
-        beam: int,
-        whole_from: Callable[[int], float],
-    ) -> State:
-        """Read the sources, and stand at the beginning of each."""
-        count = len(sources)
-        longest = max(len(source.pieces.ids) for source in sources)
-        length = min(512, -(-longest // 16) * 16)
-        pieces = np.zeros((rows, length), dtype=np.int64)
-        shapes, first = np.zeros_like(pieces), np.zeros((rows, width + 1), dtype=np.int64)
-        pieces[count:, 0] = 101  # something to attend to
-        same = np.tile(np.arange(width), (rows, 1))
-        twins = np.full((rows, width), -1)
-        hidden = np.full((rows, width), -1e4, dtype=np.float32)
-        limits, line = np.zeros(rows, dtype=np.int64), np.zeros(rows)
-        for row, source in enumerate(sources):
-            words = len(source)
-            pieces[row, : len(source.pieces.ids)] = source.pieces.ids
-            shapes[row, : len(source.pieces.shapes)] = source.pieces.shapes
-            first[row, : words + 1] = source.pieces.first
-            same[row, :words], twins[row, :words] = source.same, source.twins
-            hidden[row, :words] = 0.0
-            limits[row], line[row] = most_steps(words), whole_from(words)
-        tensors = {"pieces": pieces, "shapes": shapes, "first": first}
-        memory = self.encoder({name: self._tensor(array) for name, array in tensors.items()})
+    def _read(self, sources: Sources, rows: int, beam: int) -> State:
+        """Read the sources, and stand at the beginning of each; further rows are empty."""
+        count, width = len(sources), sources.width
+
+        def of(array: NDArray[Any], rest: float = 0) -> Tensor:
+            tensor = torch.from_numpy(array).to(self.device)
+            if tensor.dtype in _SMALL:
+                tensor = tensor.long()
+            more = rows - count
+            return torch.cat([tensor, tensor.new_full((more, *tensor.shape[1:]), rest)])
+
+        memory = self.encoder(
+            {
+                "pieces": of(sources.pieces, _OPENING),
+                "shapes": of(sources.shapes),
+                "first": of(sources.first),
+            }
+        )
+        hidden = (np.arange(width) >= sources.words[:, None]) * np.float32(-1e4)
         steps = most_steps(width)
 
         def full(value: float, *shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
@@ -167,15 +131,14 @@ class DeviceSearch:
 
         scores = full(NEVER, beam, dtype=torch.float64)
         scores[:, 0] = 0.0
-        going = np.arange(rows) < count
         return memory | {
-            "source": self._tensor(np.where(going, np.arange(rows), -1)),
-            "hidden": self._tensor(hidden),
-            "same": self._tensor(same),
-            "twins": self._tensor(twins),
-            "limits": self._tensor(limits),
-            "whole_from": self._tensor(line),
-            "going": self._tensor(going),
+            "source": of(np.arange(count), -1),
+            "hidden": of(hidden, -1e4),
+            "same": of(sources.same),
+            "twins": of(sources.twins, -1),
+            "limits": of(sources.steps),
+            "whole_from": of(sources.whole_from),
+            "going": of(np.ones(count, dtype=np.bool_)),
             "scores": scores,
             "actions": full(0, beam, steps, dtype=torch.int16),
             "previous": full(START, beam),
@@ -192,22 +155,19 @@ class DeviceSearch:
             "done_actions": full(0, beam, steps, dtype=torch.int16),
         }
 
-    def _tensor(self, array: NDArray[np.generic]) -> Tensor:
-        return torch.from_numpy(array).to(self.device)
-
-    def _step(self, state: State, step: Tensor, caution: float) -> State:
+    def _step(self, state: State, step: Tensor) -> State:
         """The state after one more step; ``step`` counts those before it."""
         scored = self.decoder(state)
         logs = scored["logs"].double()
         _merge(logs, state["same"], state["twins"])
         whole = torch.where(step == 0, logs[:, 0, WHOLE].exp(), state["whole"])
-        _forbid(logs, state, caution)
+        _forbid(logs, state)
         logs += state["scores"][:, :, None]
         rows, beam, actions = logs.shape
         scores, best = logs.view(rows, beam * actions).topk(2 * beam, dim=1)
         parents, chosen = best // actions, best % actions
         ended = chosen == END
-        new = _finish(state, scores, parents, ended, step, caution)
+        new = _finish(state, scores, parents, ended, step)
         scores, order = scores.masked_fill(ended, NEVER).sort(dim=1, descending=True, stable=True)
         scores, order = scores[:, :beam], order[:, :beam]
         new |= _move(state, parents.gather(1, order), chosen.gather(1, order), step)
@@ -295,13 +255,13 @@ def _merge(logs: Tensor, same: Tensor, twins: Tensor) -> None:
     logs.scatter_(2, twin, torch.where(by_twin, total, NEVER))
 
 
-def _forbid(logs: Tensor, state: Mapping[str, Tensor], caution: float) -> None:
+def _forbid(logs: Tensor, state: State) -> None:
     """A sentence is not empty, and only a word just copied takes another form."""
     logs[:, :, START] += NEVER
     logs[:, :, WHOLE] += NEVER
     logs[:, :, COPY:] += NEVER * (state["hidden"] < 0)[:, None]
     opening = NEVER * (state["place"] == 0)
-    logs[:, :, NEXT] += opening - caution
+    logs[:, :, NEXT] += opening - CAUTION
     logs[:, :, END] += opening
     previous = state["previous"]
     copied = previous >= COPY
@@ -311,14 +271,12 @@ def _forbid(logs: Tensor, state: Mapping[str, Tensor], caution: float) -> None:
     logs.scatter_add_(2, previous[:, :, None], again[:, :, None])
 
 
-def _finish(
-    state: State, scores: Tensor, parents: Tensor, ended: Tensor, step: Tensor, caution: float
-) -> State:
+def _finish(state: State, scores: Tensor, parents: Tensor, ended: Tensor, step: Tensor) -> State:
     """The best finished rewrites so far, with those that end now."""
     beam = state["scores"].shape[1]
     valid = ended & (scores > NEVER / 2)
     means = torch.where(valid, scores / (step + 1), -torch.inf)
-    chances = scores + caution * state["sentence"].gather(1, parents)
+    chances = scores + CAUTION * state["sentence"].gather(1, parents)
     done, order = torch.cat([state["done_scores"], means], 1).sort(
         dim=1, descending=True, stable=True
     )
@@ -361,24 +319,28 @@ def _going(state: State, new: State, best: Tensor, whole: Tensor, step: Tensor) 
     return going & open_ends & (whole < state["whole_from"])
 
 
-def _take(
-    state: State, wholes: NDArray[np.float64], hypotheses: list[tuple[Hypothesis, ...]]
-) -> None:
+def _nothing(count: int, beam: int, steps: int) -> Results:
+    return Results(
+        np.zeros(count),
+        np.full((count, beam), -np.inf),
+        np.zeros((count, beam)),
+        np.zeros((count, beam), dtype=np.int64),
+        np.zeros((count, beam, steps), dtype=np.int16),
+    )
+
+
+def _take(state: State, results: Results) -> None:
     """Read what was found for the sources of a state."""
     names = ("source", "whole", "done_scores", "done_chances", "done_lengths", "done_actions")
     source, whole, scores, chances, lengths, actions = (state[n].cpu().numpy() for n in names)
+    rows = np.flatnonzero(source >= 0)
+    places = source[rows]
+    results.whole[places] = whole[rows]
     # A GPU adds in any order; what differs by it is cut off.
-    scores, chances = scores.round(_DIGITS), chances.round(_DIGITS)
-    for row in np.flatnonzero(source >= 0).tolist():
-        place = source[row]
-        wholes[place] = whole[row]
-        hypotheses[place] = tuple(
-            Hypothesis(tuple(actions[row, k, : lengths[row, k]].tolist()), score, chance)
-            for k, (score, chance) in enumerate(
-                zip(scores[row].tolist(), chances[row].tolist(), strict=True)
-            )
-            if score > -np.inf
-        )
+    results.scores[places] = scores[rows].round(_DIGITS)
+    results.chances[places] = chances[rows].round(_DIGITS)
+    results.lengths[places] = lengths[rows]
+    results.actions[places] = actions[rows]
 
 
 def _of_beams(values: Tensor, parents: Tensor) -> Tensor:

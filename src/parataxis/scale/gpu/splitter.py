@@ -1,39 +1,43 @@
-"""The pointer splitter on a GPU: searched and analysed there, composed and checked on the CPU."""
+"""The pointer splitter with its models on a GPU: searched and analysed there, composed and checked
+here. Where the models are is no matter: in this process or in one that several share."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-
-import torch
+from typing import Protocol
 
 from parataxis.checks import Checker
-from parataxis.errors import InputError, ParataxisError
-from parataxis.scale.gpu.analyser import DeviceAnalyser, load_device_analyser
-from parataxis.scale.gpu.search import DeviceSearch, load_search
-from parataxis.splitters.pointer.choose import search_until
+from parataxis.scale.gpu.analyser import DeviceAnalyser
+from parataxis.scale.gpu.packed import Results, Sources, find
 from parataxis.splitters.pointer.features import Features
 from parataxis.splitters.pointer.search import Found
-from parataxis.splitters.pointer.splitter import CAUTION, PointerSplitter
+from parataxis.splitters.pointer.splitter import PointerSplitter
+from parataxis.syntax.onnx import Arrays
 
-__all__ = ["WINDOW", "DeviceModels", "DevicePointerSplitter", "open_device"]
+__all__ = ["WINDOW", "DevicePointerSplitter", "Models"]
 
-WINDOW = 4096
-"""Sentences that are on the device at a time."""
+WINDOW = 1024
+"""Sentences that are handed over at a time."""
+
+
+class Models(Protocol):
+    """What runs on the device."""
+
+    def analyse(self, inputs: Arrays) -> Arrays:
+        """Run the graph of the analyser once."""
+
+    def search(self, sources: Sources, beam: int) -> Results:
+        """Search rewrites."""
 
 
 class DevicePointerSplitter(PointerSplitter):
-    """Rewrites as :class:`PointerSplitter` does, thousands of sentences side by side."""
+    """Rewrites as :class:`PointerSplitter` does, many sentences side by side."""
 
     def __init__(
-        self,
-        models: "DeviceModels",
-        *,
-        beam: int = 4,
-        strict: bool = False,
-        window: int = WINDOW,
+        self, models: Models, *, beam: int = 4, strict: bool = False, window: int = WINDOW
     ) -> None:
-        checker = Checker(models.analyser, window=window)
-        super().__init__(models.analyser, None, checker, beam=beam, strict=strict)
+        analyser = DeviceAnalyser(models.analyse)
+        checker = Checker(analyser, window=window)
+        super().__init__(analyser, None, checker, beam=beam, strict=strict)
         self._models = models
         self.batch = window
 
@@ -53,35 +57,4 @@ class DevicePointerSplitter(PointerSplitter):
 
     def search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
         """Search all of them on the device."""
-        return self._models.search(
-            features, beam=self.beam, whole_from=search_until, caution=CAUTION
-        )
-
-
-@dataclass(frozen=True)
-class DeviceModels:
-    """The shipped models on one device."""
-
-    analyser: DeviceAnalyser
-    search: DeviceSearch
-
-    @classmethod
-    def load(cls, device: torch.device) -> "DeviceModels":
-        """Read the weights and put them there."""
-        return cls(load_device_analyser(device), load_search(device))
-
-
-def open_device(name: str) -> torch.device:
-    """The device of a name such as "cuda" or "cuda:1", or an error that says what is missing."""
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise InputError(f'"{name}" is no device; "cpu", "cuda" and "cuda:1" are.') from error
-    if device.type not in ("cpu", "cuda"):
-        raise InputError(f'"{name}" is no device that is supported; "cpu" and "cuda" are.')
-    if device.type == "cuda":
-        if not torch.cuda.is_available():
-            raise ParataxisError("torch finds no GPU here; leave --device out to use the CPU.")
-        if (device.index or 0) >= torch.cuda.device_count():
-            raise InputError(f"There are only {torch.cuda.device_count()} GPUs, not {name}.")
-    return device
+        return find(self._models.search, features, self.beam)

@@ -1,0 +1,159 @@
+"""Sources and what a search finds for them, as arrays that travel to a device and back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parataxis.splitters.pointer.choose import search_until
+from parataxis.splitters.pointer.features import NO_TWIN, Features
+from parataxis.splitters.pointer.search import Found, Hypothesis, most_steps
+
+__all__ = ["Results", "Search", "Sources", "find"]
+
+WIDTHS = (32, 48, 64, 96, 128, 192, 256, 512)
+"""Sources are padded to one of these numbers of words, so that there are few shapes."""
+_LENGTHS = 16
+"""They are padded to a multiple of this many word pieces."""
+_MOST_PIECES = 512
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Sources of one width, a row each: word pieces (pieces, shapes and the first one of each
+    word), which words are the same (see ``Features``), and the number of words."""
+
+    width: int
+    pieces: Array
+    shapes: Array
+    first: Array
+    same: Array
+    twins: Array
+    words: Array
+
+    _ROWS = ("pieces", "shapes", "first", "same", "twins", "words")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @classmethod
+    def of(cls, sources: Sequence[Features], width: int) -> "Sources":
+        """Pack sources that have at most ``width`` words."""
+        rows = len(sources)
+        length = _padded_length(max(len(source.pieces.ids) for source in sources))
+        pieces = np.zeros((rows, length), dtype=np.int32)
+        shapes = np.zeros((rows, length), dtype=np.int8)
+        first = np.zeros((rows, width + 1), dtype=np.int16)
+        same = np.tile(np.arange(width, dtype=np.int16), (rows, 1))
+        twins = np.full((rows, width), NO_TWIN, dtype=np.int16)
+        for row, source in enumerate(sources):
+            count, own = len(source.pieces.ids), len(source)
+            pieces[row, :count] = source.pieces.ids
+            shapes[row, :count] = source.pieces.shapes
+            first[row, : own + 1] = source.pieces.first
+            same[row, :own] = source.same
+            twins[row, :own] = source.twins
+        words = np.array([len(source) for source in sources], dtype=np.int64)
+        return cls(width, pieces, shapes, first, same, twins, words)
+
+    @classmethod
+    def together(cls, parts: Sequence["Sources"]) -> "Sources":
+        """Several of the same width as one."""
+        length = max(part.pieces.shape[1] for part in parts)
+        rows = [part.padded(length) for part in parts]
+        return cls(
+            parts[0].width,
+            *(np.concatenate([getattr(part, name) for part in rows]) for name in cls._ROWS),
+        )
+
+    def padded(self, length: int) -> "Sources":
+        """The same with so many word pieces."""
+        more = ((0, 0), (0, length - self.pieces.shape[1]))
+        pieces, shapes = np.pad(self.pieces, more), np.pad(self.shapes, more)
+        return Sources(self.width, pieces, shapes, self.first, self.same, self.twins, self.words)
+
+    def some(self, rows: Array | slice) -> "Sources":
+        """Only these, without the padding that none of them needs."""
+        chosen = Sources(self.width, *(getattr(self, name)[rows] for name in self._ROWS))
+        longest = int((chosen.pieces > 0).sum(1).max(initial=1))
+        length = _padded_length(longest)
+        pieces, shapes = chosen.pieces[:, :length], chosen.shapes[:, :length]
+        return Sources(
+            self.width, pieces, shapes, chosen.first, chosen.same, chosen.twins, chosen.words
+        )
+
+    @property
+    def steps(self) -> Array:
+        """How many actions a rewrite of each may have."""
+        return np.array([most_steps(count) for count in self.words.tolist()], dtype=np.int64)
+
+    @property
+    def whole_from(self) -> Array:
+        """How likely it must be that each should stay whole, not to search rewrites of it."""
+        return np.array([search_until(count) for count in self.words.tolist()])
+
+
+@dataclass(frozen=True)
+class Results:
+    """What was found for sources: how likely it is that each should stay whole; the scores and
+    log-probabilities of its rewrites, best first (minus infinity where there are no more), and
+    their actions."""
+
+    whole: Array
+    scores: Array
+    chances: Array
+    lengths: Array
+    actions: Array
+
+    _ROWS = ("whole", "scores", "chances", "lengths", "actions")
+
+    def some(self, rows: Array | slice) -> "Results":
+        """Those of some sources."""
+        return Results(*(getattr(self, name)[rows] for name in self._ROWS))
+
+    @classmethod
+    def together(cls, parts: Sequence["Results"]) -> "Results":
+        """Several as one."""
+        return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in cls._ROWS))
+
+    def found(self) -> list[Found]:
+        """As the splitter takes it."""
+        rows = zip(*(getattr(self, name).tolist() for name in self._ROWS), strict=True)
+        return [
+            Found(
+                whole,
+                tuple(
+                    Hypothesis(tuple(taken[:length]), score, chance)
+                    for score, chance, length, taken in zip(
+                        scores, chances, lengths, actions, strict=True
+                    )
+                    if score > -np.inf
+                ),
+            )
+            for whole, scores, chances, lengths, actions in rows
+        ]
+
+
+Search = Callable[[Sources, int], Results]
+"""A search with a beam, wherever it is done."""
+
+
+def find(search: Search, sources: Sequence[Features], beam: int) -> list[Found]:
+    """What a search finds for each source, in order."""
+    by_width: dict[int, list[int]] = {}
+    for place, source in enumerate(sources):
+        width = next(width for width in WIDTHS if width >= len(source))
+        by_width.setdefault(width, []).append(place)
+    results: dict[int, Found] = {}
+    for width, places in by_width.items():
+        found = search(Sources.of([sources[place] for place in places], width), beam).found()
+        results.update(zip(places, found, strict=True))
+    return [results[place] for place in range(len(sources))]
+
+
+def _padded_length(longest: int) -> int:
+    return min(_MOST_PIECES, -(-longest // _LENGTHS) * _LENGTHS)

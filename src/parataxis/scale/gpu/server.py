@@ -1,0 +1,184 @@
+"""One process with the models on a GPU, and those that ask it.
+
+Many processes compose and check rewrites, one owns the GPU: there is one copy of the weights, and
+what several ask for at the same time is searched in one large batch.
+"""
+
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Client, Connection, Listener
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from parataxis.errors import ParataxisError
+from parataxis.scale.gpu.packed import Results, Sources
+from parataxis.syntax.onnx import Arrays
+
+__all__ = ["Address", "RemoteModels", "served"]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the process with the models listens, and what to show it."""
+
+    place: str | tuple[str, int]
+    key: bytes
+
+
+@contextmanager
+def served(device: str) -> Iterator[Address]:
+    """A process with the models on a device, for as long as the context lasts."""
+    context = get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve, args=(device, there), daemon=True)
+    process.start()
+    there.close()
+    try:
+        try:
+            answer = here.recv()
+        except EOFError:
+            answer = "it ended before it was ready"
+        if not isinstance(answer, Address):
+            raise ParataxisError(f"The models could not be put on {device}: {answer}")
+        yield answer
+    finally:
+        process.terminate()
+        process.join()
+        here.close()
+
+
+class RemoteModels:
+    """The models in the process that has the GPU; made anew wherever it travels to."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._connection: Any = None
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type, tuple[Address]]:
+        return RemoteModels, (self._address,)
+
+    def analyse(self, inputs: Arrays) -> Arrays:
+        """Run the graph of the analyser once."""
+        found: Arrays = self._ask("analyse", inputs)
+        return found
+
+    def search(self, sources: Sources, beam: int) -> Results:
+        """Search rewrites."""
+        found: Results = self._ask("search", (sources, beam))
+        return found
+
+    def _ask(self, kind: str, what: object) -> Any:
+        try:
+            with self._lock:
+                if self._connection is None:
+                    self._connection = Client(self._address.place, authkey=self._address.key)
+                self._connection.send((kind, what))
+                error, answer = self._connection.recv()
+        except (EOFError, OSError) as gone:
+            raise ParataxisError(
+                "The process with the GPU has ended; its message stands above."
+            ) from gone
+        if error:
+            raise ParataxisError(f"The process with the GPU failed: {error}")
+        return answer
+
+
+@dataclass
+class _Request:
+    kind: str
+    what: Any
+    connection: Any
+
+    def answer(self, result: object, error: str = "") -> None:
+        try:
+            self.connection.send((error, result))
+        except OSError:
+            return  # whoever asked is gone
+
+
+def _serve(device: str, parent: Connection) -> None:
+    """Answer until the process that started this one ends it, or is gone."""
+    try:
+        from parataxis.scale.gpu.models import DeviceModels
+
+        models = DeviceModels.load(device)
+        key = secrets.token_bytes(32)
+        listener = Listener(authkey=key)
+    except (ParataxisError, OSError, ImportError) as error:
+        parent.send(str(error))
+        return
+    requests: SimpleQueue[_Request] = SimpleQueue()
+    threading.Thread(target=_accept, args=(listener, requests), daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    parent.send(Address(listener.address, key))
+    while True:
+        waiting = [requests.get()]
+        try:
+            while True:
+                waiting.append(requests.get_nowait())
+        except Empty:
+            pass
+        for request in waiting:
+            if request.kind == "analyse":
+                _try([request], lambda asked: [models.analyse(asked[0].what)])
+        together: dict[tuple[int, int], list[_Request]] = {}
+        for request in waiting:
+            if request.kind == "search":
+                sources, beam = request.what
+                together.setdefault((sources.width, beam), []).append(request)
+        for same in together.values():
+            _try(same, lambda asked: _search(models.search, asked))
+
+
+def _search(search: Any, asked: Sequence[_Request]) -> list[Results]:
+    """Search for several in one batch."""
+    parts = [request.what[0] for request in asked]
+    found: Results = search(Sources.together(parts), asked[0].what[1])
+    results, start = [], 0
+    for part in parts:
+        results.append(found.some(slice(start, start + len(part))))
+        start += len(part)
+    return results
+
+
+def _try(asked: Sequence[_Request], work: Any) -> None:
+    """Answer all who asked; an error is theirs, not the end of this process."""
+    try:
+        answers = work(asked)
+    except Exception as error:
+        for request in asked:
+            request.answer(None, f"{type(error).__name__}: {error}")
+        return
+    for request, answer in zip(asked, answers, strict=True):
+        request.answer(answer)
+
+
+def _accept(listener: Listener, requests: "SimpleQueue[_Request]") -> None:
+    while True:
+        try:
+            connection = listener.accept()
+        except Exception:  # somebody who does not know the key
+            continue
+        threading.Thread(target=_listen, args=(connection, requests), daemon=True).start()
+
+
+def _listen(connection: Any, requests: "SimpleQueue[_Request]") -> None:
+    try:
+        while True:
+            kind, what = connection.recv()
+            requests.put(_Request(kind, what, connection))
+    except (EOFError, OSError):
+        return
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
