@@ -98,11 +98,17 @@ def clear() -> None:
             path.unlink()
 
 
-FORMS = ["text", "jsonl", "jsonl.gz", "jsonl.zst", "parquet"]
-
-
-@pytest.mark.parametrize("by_file", [False, True], ids=["one file", "folder"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("form", "by_file"),
+    [
+        ("text", False),
+        ("jsonl.gz", False),
+        ("jsonl.zst", False),
+        ("parquet", False),
+        ("jsonl", True),
+        ("parquet", True),
+    ],
+)
 def test_resume_after_a_kill_at_every_effect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, by_file: bool
 ) -> None:

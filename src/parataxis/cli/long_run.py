@@ -21,7 +21,7 @@ from parataxis.scale.encode import Encoder, Form
 from parataxis.scale.files import DataFile, Kind, Packing, find_files, kind_of, packing_of
 from parataxis.scale.output import FileOutput, StreamOutput, is_unfinished, state_of
 from parataxis.scale.reading import check_columns
-from parataxis.scale.run import Local, run
+from parataxis.scale.run import Engine, Local, run
 from parataxis.scale.units import Problem
 from parataxis.scale.work import SplitterTask, Work
 from parataxis.syntax.onnx import THREADS_VARIABLE
@@ -56,6 +56,7 @@ class LongRun:
     resume: bool = False
     on_error: OnError = OnError.PASS
     jobs: int | None = None
+    engine: Engine | None = None
 
     def __call__(self) -> None:
         """Do it, and tell how it went on standard error."""
@@ -63,7 +64,7 @@ class LongRun:
         check_columns(files, self.column)
         encoder = self._encoder(files)
         work = Work(self.task, encoder, self.task.load().name)
-        jobs = self.jobs or os.cpu_count() or 1
+        engine = self.engine or Local(self.jobs or os.cpu_count() or 1)
         with ExitStack() as stack:
             output = self._output(files, encoder, stack)
             if output is None:
@@ -71,7 +72,12 @@ class LongRun:
             stack.enter_context(_one_thread())
             left = sum(file.size for file in files[output.now.position.file :])
             watcher = stack.enter_context(_Watcher(left, self.output, self.on_error))
-            done = run(files, work, output, watcher, engine=Local(jobs), column=self.column)
+            try:
+                done = run(files, work, output, watcher, engine=engine, column=self.column)
+            except KeyboardInterrupt:
+                if output.now.sentences and not self._is_stream:
+                    warn("Interrupted; go on with --resume.")
+                raise
         watcher.summarise(done)
 
     def _encoder(self, files: Sequence[DataFile]) -> Encoder:

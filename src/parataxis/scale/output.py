@@ -80,8 +80,8 @@ class FileOutput:
     """Writes to one file, or (``by_file``) to one for each input file.
 
     ``targets`` are their paths, ``state`` is the folder of the unfinished run. ``every`` is how
-    many seconds lie between checkpoints. Where ``parquet`` is true, what is appended is made a
-    Parquet file at the end.
+    many seconds lie between checkpoints, if not :data:`EVERY`. Where ``parquet`` is true, what is
+    appended is made a Parquet file at the end.
     """
 
     def __init__(
@@ -91,9 +91,10 @@ class FileOutput:
         *,
         by_file: bool,
         parquet: bool = False,
-        every: float = EVERY,
+        every: float | None = None,
     ) -> None:
-        self._targets, self._state, self._parquet, self._every = targets, state, parquet, every
+        self._targets, self._state, self._parquet = targets, state, parquet
+        self._every = EVERY if every is None else every
         self.by_file = by_file
         self.now = Checkpoint()
         self._file: AppendedFile | None = None
@@ -106,13 +107,17 @@ class FileOutput:
         with self._told():
             self._state.mkdir(parents=self.by_file, exist_ok=True)
         with locked(self._state / _LOCK):
+            is_begun = False
             try:
                 with self._told():
                     self._begin(manifest, resume=resume)
+                is_begun = True
                 yield
             finally:
                 if self._file:
                     self._file.close()
+                if is_begun and self.now == Checkpoint() and self._state.exists():
+                    self._clear()  # what failed before anything was done leaves nothing behind
 
     def append(self, batch: Batch, encoded: Encoded) -> None:
         """Write the bytes of a batch; now and then, write a checkpoint."""
@@ -141,10 +146,13 @@ class FileOutput:
                 if self._file is None:
                     self._file = AppendedFile(self._state / _DATA, self.now.length)
                 self._end_file()
-            # Without a manifest it is no unfinished run any more, should this be cut short.
-            remove(self._state / _MANIFEST)
-            shutil.rmtree(self._state)
-            sync_folder(self._state.parent)
+            self._clear()
+
+    def _clear(self) -> None:
+        # Without a manifest it is no unfinished run any more, should this be cut short.
+        remove(self._state / _MANIFEST)
+        shutil.rmtree(self._state)
+        sync_folder(self._state.parent)
 
     def _begin(self, manifest: Manifest, *, resume: bool) -> None:
         if is_unfinished(self._state):

@@ -4,8 +4,10 @@ Used by every command that takes ``--jobs``. Input is read in a thread of its ow
 a few items ahead of the results, so memory does not grow with the input.
 """
 
+import gc
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -26,6 +28,9 @@ T = TypeVar("T")
 S = TypeVar("S")
 R = TypeVar("R")
 
+_CAN_FORK = sys.platform == "linux"
+"""Elsewhere a process that was forked may not use all libraries of the system."""
+
 _AHEAD = 2
 """Items that wait for each process, so that none is idle."""
 
@@ -37,23 +42,21 @@ def in_order(
     sent: Callable[[T], S],
     jobs: int,
     threads: int | None = None,
+    prepare: Callable[[], object] | None = None,
 ) -> Iterator[tuple[T, R]]:
     """Each item with what ``work`` makes of it, in order, as it is made.
 
     ``work``, and what ``sent`` gives of an item, travel to ``jobs`` processes; what ``work`` loads
     on first use is loaded there. With one job it is done here. ``threads`` is how many each
-    process uses; None is its share of the cores.
+    process uses; None is its share of the cores. ``prepare`` loads here what ``work`` needs, where
+    processes can be made that share it; it must start no threads.
     """
     if jobs == 1:
         for item in items:
             yield item, work(sent(item))
         return
-    pool = ProcessPoolExecutor(
-        jobs,
-        mp_context=get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(work, threads or max(1, (os.cpu_count() or 1) // jobs)),
-    )
+    initial = work, threads or max(1, (os.cpu_count() or 1) // jobs)
+    pool = _forked(jobs, initial, prepare) if prepare and _CAN_FORK else _spawned(jobs, initial)
     waiting: deque[tuple[T, Future[R]]] = deque()
     events: SimpleQueue[_Item[T] | _End | Future[R]] = SimpleQueue()
     reader = _Reader(items, events, ahead=_AHEAD * jobs)
@@ -80,6 +83,28 @@ def in_order(
         pool.shutdown(wait=True, cancel_futures=True)
     if end.error is not None:
         raise end.error
+
+
+def _spawned(jobs: int, initial: tuple[Callable[[Any], Any], int]) -> ProcessPoolExecutor:
+    """Processes that load for themselves what they need."""
+    context = get_context("spawn")
+    return ProcessPoolExecutor(jobs, context, initializer=_start_worker, initargs=initial)
+
+
+def _forked(
+    jobs: int, initial: tuple[Callable[[Any], Any], int], prepare: Callable[[], object]
+) -> ProcessPoolExecutor:
+    """Processes that share the memory of what was loaded before they were made. All of them are
+    made now, while there is one thread only: a fork does not take the others along."""
+    with _no_interrupts():
+        prepare()
+        gc.collect()
+        gc.freeze()  # a collection would write to the shared pages, and so copy them
+        context = get_context("fork")
+        pool = ProcessPoolExecutor(jobs, context, initializer=_start_worker, initargs=initial)
+        pool.submit(bool)
+        gc.unfreeze()
+    return pool
 
 
 @dataclass(frozen=True)

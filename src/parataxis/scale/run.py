@@ -60,7 +60,8 @@ class Local:
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
         """Do the work here."""
-        return in_order(batches, work, sent=_units, jobs=self.jobs, threads=1)
+        prepare = getattr(work.rewrite, "prepare", None)
+        return in_order(batches, work, sent=_units, jobs=self.jobs, threads=1, prepare=prepare)
 
 
 def run(

@@ -18,6 +18,10 @@ Rewriter = Callable[[Sequence[str]], Iterable[Rewrite]]
 """Rewrites a batch of sentences, in order: one rewrite for each."""
 
 
+_SHARED = frozenset(["pointer", "rules"])
+"""Splitters whose models take memory, and stay usable in a fork."""
+
+
 class Encoded(NamedTuple):
     """The bytes that a batch results in, and what was in it."""
 
@@ -37,13 +41,22 @@ class SplitterTask:
     _loaded: Splitter | None = field(default=None, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_loaded": None}
+        return {**self.__dict__, "_loaded": None}  # the models stay here; a fork has them anyway
 
     def load(self) -> Splitter:
         """The splitter, made on first use."""
         if self._loaded is None:
             self._loaded = Splitter(self.splitter, strict=self.strict, beam=self.beam)
         return self._loaded
+
+    @property
+    def prepare(self) -> Callable[[], object] | None:
+        """Loads the models, where processes that are forked afterwards can share them. Nothing is
+        known about the splitters of others: they may start threads, or open connections."""
+        return self._warm_up if self.splitter in _SHARED else None
+
+    def _warm_up(self) -> None:
+        list(self(["Ann came, and Bob left."]))
 
     def __call__(self, sentences: Sequence[str]) -> Iterable[Rewrite]:
         """Rewrite sentences, in order."""

@@ -1,0 +1,351 @@
+"""``parataxis split`` over data: formats in and out, bad records, kills, interrupts, full disks."""
+
+import csv
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parataxis.scale import durable
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+Run = Callable[..., Any]
+
+SOURCES = [f"Ann ate {n} plums; Bob left." for n in range(40)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def zstd(data: bytes) -> bytes:
+    packed: bytes = pa.Codec("zstd").compress(data, asbytes=True)
+    return packed
+
+
+def make(name: str, sources: Sequence[str] = SOURCES) -> str:
+    lines = "".join(json.dumps({"source": source}) + "\n" for source in sources).encode()
+    match name.partition(".")[2]:
+        case "parquet":
+            parquet.write_table(pa.table({"source": sources}), name)
+        case "csv":
+            with Path(name).open("w", newline="") as stream:
+                csv.writer(stream).writerows([["n", "source"], *(["x", each] for each in sources)])
+        case "txt":
+            Path(name).write_text("\n\n".join(sources))
+        case "jsonl.gz":
+            Path(name).write_bytes(gzip.compress(lines))
+        case "jsonl.zst":
+            Path(name).write_bytes(zstd(lines))
+        case _:
+            Path(name).write_bytes(lines)
+    return name
+
+
+def records(name: str) -> list[dict[str, Any]]:
+    if name.endswith(".parquet"):
+        rows = parquet.read_table(name).to_pylist()
+        return [{key: value for key, value in row.items() if value is not None} for row in rows]
+    data = Path(name).read_bytes()
+    if name.endswith(".gz"):
+        data = gzip.decompress(data)
+    if name.endswith(".zst"):
+        data = pa.input_stream(pa.py_buffer(data), compression="zstd").read()
+    return [json.loads(line) for line in data.decode().splitlines()]
+
+
+INPUTS = ["a.parquet", "a.csv", "a.jsonl.gz", "a.jsonl.zst", "a.txt"]
+
+
+@pytest.mark.parametrize("output", ["o.parquet", "o.jsonl.gz", "o.jsonl.zst", "o.jsonl"])
+@pytest.mark.parametrize("name", INPUTS)
+def test_long_run_every_format_in_and_out(run: Run, name: str, output: str) -> None:
+    options = ["--resume", "--no-provenance", "-j", "1"]
+    done = run("split", make(name), "-s", "semicolon", "-o", output, *options)
+    assert (done.code, done.out) == (0, "")
+    assert [(each["source"], each["simple"]) for each in records(output)] == [
+        (source, [source.replace("; Bob left", ""), "Bob left."]) for source in SOURCES
+    ]
+    assert "40 sentences of 40 records done" in done.err
+    assert sorted(path.name for path in Path().iterdir()) == sorted([name, output])
+
+
+@pytest.mark.parametrize("form", ["jsonl", "text"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt"])
+def test_long_run_writes_what_the_short_one_writes(run: Run, name: str, form: str) -> None:
+    short = run("split", make(name), "-s", "semicolon", "-f", form).out
+    long = run("split", name, "-s", "semicolon", "-f", form, "--on-error", "pass", "-j", 1)
+    assert long.out == short
+    assert long.code == 0
+
+
+def test_long_run_to_a_folder_gives_one_file_for_each_input(run: Run) -> None:
+    Path("in/deep").mkdir(parents=True)
+    make("in/a.jsonl.zst", SOURCES[:3])
+    make("in/deep/b.csv", SOURCES[3:5])
+    assert run("split", "in", "-s", "semicolon", "-o", "out/", "-j", 1).code == 0
+    assert [len(records(f"out/{name}")) for name in ("a.jsonl", "deep/b.jsonl")] == [3, 2]
+    assert not Path("out/.unfinished").exists()
+    Path("in/a.csv").write_text("source\nIt rained.\n")
+    done = run("split", "in", "-s", "semicolon", "-o", "out/")
+    assert done.code == 2
+    assert "Two inputs would both be written to out/a.jsonl" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("a.parquet", ".parquet"), ("a.txt", ".txt"), ("a.csv", ".jsonl")]
+)
+def test_long_run_to_a_folder_keeps_the_kind(run: Run, name: str, form: str) -> None:
+    assert run("split", make(name), "-s", "semicolon", "-o", "out/", "-j", 1).code == 0
+    assert [path.name for path in Path("out").iterdir()] == [f"a{form}"]
+
+
+def test_long_run_tells_bad_records_and_passes_them_through(run: Run) -> None:
+    bad = ["{", '{"source": null}', '{"x": 1}', "\udcff"]
+    good = [json.dumps({"source": source}) for source in SOURCES]
+    lines = "\n".join([*good[:2], *bad, *good[2:]])
+    Path("a.jsonl").write_bytes(lines.encode("utf-8", "surrogateescape"))
+    done = run(
+        "split", "a.jsonl", "-s", "semicolon", "-o", "o.jsonl", "--on-error", "pass", "-j", 1
+    )
+    assert done.code == 0
+    told = done.err.splitlines()
+    assert told[0] == "parataxis: a.jsonl, line 3: this is not a line of JSON."
+    assert told[3] == "parataxis: a.jsonl, line 6: the bytes are not UTF-8 text."
+    assert told[4] == "parataxis: 4 records passed through unread."
+    made = records("o.jsonl")
+    assert len(made) == 44
+    assert [each["error"] for each in made[2:6]] == [
+        "this is not a line of JSON",
+        'the record has neither "source" nor "complex"',
+        'the record has neither "source" nor "complex"',
+        "the bytes are not UTF-8 text",
+    ]
+    assert [each["source"] for each in made[2:4]] == bad[:2]
+
+
+def test_long_run_tells_only_the_first_of_many_bad_records(run: Run) -> None:
+    Path("a.jsonl").write_text("{\n" * 100 + '{"source": "It rained."}')
+    done = run("split", "a.jsonl", "-s", "source", "-o", "o.jsonl", "--on-error", "pass", "-j", 1)
+    assert done.err.count("this is not a line of JSON") == 20
+    assert "100 records passed through unread (80 more than were told here)." in done.err
+
+
+def test_long_run_can_stop_at_a_bad_record_and_go_on(run: Run) -> None:
+    Path("a.csv").write_text("source,x\n" + "It rained.,1\n" * 600 + ",2\nIt rained.,3\n")
+    command = ["split", "a.csv", "-s", "source", "-o", "o.jsonl", "-j", 1]
+    done = run(*command, "--on-error", "stop")
+    assert done.code == 2
+    assert done.err == 'parataxis: a.csv, line 602: the column "source" is empty.\n'
+    assert not Path("o.jsonl").exists()
+    refused = run(*command)
+    assert refused.code == 2
+    assert refused.err == (
+        "parataxis: There is an unfinished run in o.jsonl.unfinished; go on with --resume, or "
+        "remove it to begin again.\n"
+    )
+    assert run(*command, "--resume").code == 0
+    assert [("error" in each) for each in records("o.jsonl")] == [False] * 600 + [True, False]
+    again = run(*command, "--resume")
+    assert again.code == 0
+    assert "nothing is left to do" in again.err
+
+
+REFUSALS = {
+    "option": (["-s", "semicolon"], "was begun with --splitter source, not semicolon"),
+    "format": (["-f", "text"], "was begun with --format jsonl, not text"),
+    "column": (["-c", "x"], "was begun with --column None, not x"),
+    "more inputs": (["b.csv"], "was begun with 1 input files, not 2"),
+    "changed": ([], "cannot go on, because a.csv has changed since"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSALS.values(), ids=REFUSALS)
+def test_long_run_refuses_to_go_on_with_something_else(
+    run: Run, options: list[str], message: str
+) -> None:
+    Path("a.csv").write_text("source,x\n" + "It rained.,1\n" * 600 + ",2\nIt rained.,3\n")
+    make("b.csv")
+    command = ["split", "a.csv", "-s", "source", "-o", "o.jsonl", "-j", 1]
+    run(*command, "--on-error", "stop")
+    if not options:
+        Path("a.csv").write_text(Path("a.csv").read_text().replace("3", "4"))
+    done = run(*command, "--resume", *options)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert done.err == (
+        f"parataxis: The unfinished run {message}; remove o.jsonl.unfinished to begin again.\n"
+    )
+
+
+WRONG = {
+    "no file": (["b.parquet", "-o", "o.jsonl"], "There is no file b.parquet."),
+    "html": (["a.csv", "-f", "html"], "A long run writes text, jsonl or parquet, not html."),
+    "explain": (["a.csv", "--explain"], "A long run explains nothing;"),
+    "parquet to a pipe": (["a.csv", "-f", "parquet"], "Parquet is written to a file"),
+    "resume a pipe": (["a.csv", "--resume"], "Only output to a file or folder can be resumed"),
+    "itself": (["a.csv", "-o", "a.csv"], "a.csv is also an input;"),
+    "nowhere": (["a.csv", "-o", "no/o.jsonl"], "no/o.jsonl cannot be written: "),
+    "standard input": (["-", "--resume", "-o", "o.jsonl"], "There is no file -."),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
+def test_long_run_answers_mistakes_in_one_sentence(
+    run: Run, arguments: list[str], message: str
+) -> None:
+    make("a.csv")
+    done = run("split", "-s", "source", *arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(f"parataxis: {message}")
+    assert [path.name for path in Path().iterdir()] == ["a.csv"]
+
+
+def test_long_run_on_a_full_disk_can_be_resumed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    make("a.csv", SOURCES * 20)
+    command = ["split", "a.csv", "-s", "source", "-o", "o.jsonl", "-j", 1]
+    run(*command)
+    whole = Path("o.jsonl").read_bytes()
+    Path("o.jsonl").unlink()
+    write, room = os.write, [len(whole) // 2]
+
+    def full(number: int, data: memoryview) -> int:
+        if not room[0]:
+            raise OSError(28, "No space left on device")
+        part = data[: room[0]]
+        room[0] -= len(part)
+        return write(number, part)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(durable.os, "write", full)
+        done = run(*command)
+    assert (done.code, done.err) == (
+        2,
+        "parataxis: o.jsonl cannot be written: no space left on device; correct that and go on "
+        "with --resume.\n",
+    )
+    assert run(*command, "--resume").code == 0
+    assert Path("o.jsonl").read_bytes() == whole
+
+
+EAGER = """
+import sys
+from parataxis.cli.main import main
+from parataxis.scale import output
+output.EVERY = 0.0
+sys.exit(main())
+"""
+"""The command with a checkpoint after each batch."""
+
+PROGRAM = [sys.executable, "-c", EAGER, "split", "-s", "source", "--no-provenance"]
+
+
+def start(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [*PROGRAM, *arguments], stderr=subprocess.PIPE, text=True, start_new_session=True, **options
+    )
+
+
+def is_alive(session: int) -> bool:
+    """Whether a process of this session still runs."""
+    for entry in Path("/proc").iterdir():
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            return True
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(("output", "kills"), [("o.jsonl", 3), ("o.parquet", 2)])
+def test_long_run_after_several_kills_is_the_same(output: str, kills: int) -> None:
+    make("a.jsonl", [f"Ann ate {n} plums, and Bob left the house." for n in range(3_000)])
+    with start("a.jsonl", "-o", f"whole.{output}", "-j", "1", "-c", "source") as program:
+        assert program.wait() == 0
+    places: list[list[int]] = []
+    for attempt in range(kills):
+        with start("a.jsonl", "-o", output, "--resume", "-j", "2", "-c", "source") as program:
+            wait_for_output(Path(f"{output}.unfinished"), program)
+            place = json.loads(Path(f"{output}.unfinished/checkpoint").read_bytes())["position"]
+            places.append(place)
+            os.kill(program.pid, signal.SIGKILL)
+            program.wait()
+            deadline = time.monotonic() + 10
+            while is_alive(program.pid) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            assert not is_alive(program.pid), "a process was left behind"
+        assert not Path(output).exists(), attempt
+    assert places == sorted(places)
+    assert places[-1] > places[0]
+    with start("a.jsonl", "-o", output, "--resume", "-j", "2", "-c", "source") as program:
+        assert program.wait() == 0
+    assert Path(output).read_bytes() == Path(f"whole.{output}").read_bytes()
+
+
+def wait_for_output(state: Path, program: "subprocess.Popen[str]") -> None:
+    """Wait until the run has come further than it had before."""
+    checkpoint = state / "checkpoint"
+    before = checkpoint.read_bytes() if checkpoint.exists() else b""
+    while program.poll() is None:
+        if checkpoint.exists() and checkpoint.read_bytes() != before:
+            return
+        time.sleep(0.002)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to a session")
+def test_long_run_can_be_interrupted() -> None:
+    make("a.jsonl", [f"Ann ate {n} plums." for n in range(6_000)])
+    with start("a.jsonl", "-o", "o.jsonl.gz", "-j", "2") as program:
+        wait_for_output(Path("o.jsonl.gz.unfinished"), program)
+        os.killpg(program.pid, signal.SIGINT)
+        _, told = program.communicate()
+    assert program.returncode == 130
+    assert told == "parataxis: Interrupted; go on with --resume.\n"
+    with start("a.jsonl", "-o", "o.jsonl.gz", "--resume", "-j", "2") as program:
+        _, told = program.communicate()
+    assert program.returncode == 0
+    assert told.startswith("parataxis: 6,000 sentences of 6,000 records done")
+    assert [each["id"] for each in records("o.jsonl.gz")] == [
+        f"a.jsonl:{n + 1}" for n in range(6_000)
+    ]
+
+
+def test_long_run_with_models_is_the_same_in_any_number_of_processes(run: Run) -> None:
+    make("a.csv", [f"Ann, who ate {n} plums, came, and Bob left." for n in range(300)])
+    for jobs in (1, 2):
+        command = ["split", "a.csv", "-s", "rules", "-o", f"{jobs}.jsonl", "-j", jobs]
+        assert run(*command).code == 0
+    made = Path("1.jsonl").read_bytes()
+    assert Path("2.jsonl").read_bytes() == made
+    assert records("1.jsonl")[299]["simple"] == ["Ann came.", "Ann ate 299 plums.", "Bob left."]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_long_run_takes_the_same_memory_for_more_input() -> None:
+    """Three times the input: the memory at its highest must stay nearly the same."""
+    peaks = []
+    for copies in (1, 3):
+        line = json.dumps({"source": "Ann ate plums, and Bob left.", "more": "x" * 2000}) + "\n"
+        Path("a.jsonl").write_text(line * (2500 * copies))
+        with start("a.jsonl", "-f", "text", "-o", "o.txt", "-c", "source", "-j", "1") as program:
+            peak = 0
+            while program.poll() is None:
+                status = Path(f"/proc/{program.pid}/status").read_text()
+                held = [line for line in status.splitlines() if line.startswith("VmHWM")]
+                peak = max(peak, int(held[0].split()[1])) if held else peak
+                time.sleep(0.01)
+        assert program.returncode == 0
+        peaks.append(peak)
+    assert peaks[1] < peaks[0] + 8_000, peaks
