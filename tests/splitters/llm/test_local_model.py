@@ -36,8 +36,8 @@ os._exit(0)
 """
 
 SOURCES = [
-    "The bridge, built by Anna Berg in 1891, crosses the river.",
     "The dog barked because the door, which was red, had not been closed.",
+    "Ann, who sang, did not dance.",
 ]
 
 
@@ -76,10 +76,10 @@ def test_local_model_is_guarded(url: str, record_property: Callable[[str, object
         url=f"{url}/v1/chat/completions",
         model="smollm2",
         key="a-local-secret",
-        calls=2,
-        sentences=2,
+        calls=1,
+        sentences=1,
         timeout=300.0,
-        options={"max_tokens": 50, "seed": 1},
+        options={"max_tokens": 56, "seed": 1},
     )
     llm = LlmSplitter(settings)
     rewrites = list(llm.pipe(SOURCES))

@@ -1,5 +1,5 @@
-"""One sentence on its way to a rewrite: how often it was asked for, the best that came, and why no
-more is asked."""
+"""One sentence on its way to a rewrite: the best that came, what to ask next, and why no more is
+asked."""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -19,11 +19,10 @@ _REFUSED = (Fate.DECLINED, Fate.TURNED_DOWN)
 
 @dataclass(slots=True)
 class Draft:
-    """The state of one source. ``calls`` are those that were made for it, alone or with others."""
+    """The state of one source; ``blocking`` are the findings that rule a rewrite out."""
 
     source: str
     blocking: Set[Kind]
-    calls: int = 0
     is_done: bool = False
     best: Candidate | None = None
     first: Candidate | None = None

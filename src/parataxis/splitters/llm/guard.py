@@ -1,11 +1,12 @@
 """What is wrong with a language model's rewrite: the findings of the checks, each word that the
 pointer splitter could not have written, and words that are all there but say something else."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from parataxis.checks import Checker
 from parataxis.checks.checker import SentenceAnalyser
+from parataxis.errors import TooLongError
 from parataxis.rewrite.align import align
 from parataxis.rewrite.forms import key
 from parataxis.rewrite.record import Finding, Kind, Origin, OutputToken
@@ -32,14 +33,23 @@ class Candidate:
         return sum(each.kind in blocking for each in self.findings), len(self.findings)
 
 
+class _Known(dict[str, Analysis | TooLongError]):
+    """Analyses that are there already, so that the checks need not make them again."""
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
+        return map(self.__getitem__, sentences)
+
+
 def examine(
     rewrites: Sequence[tuple[str, tuple[str, ...]]], analyser: SentenceAnalyser
 ) -> list[Candidate]:
     """The candidates for sources and their simple sentences, in order, checked side by side."""
-    analyses = _analysed(rewrites, analyser)
+    texts = {text: None for source, simple in rewrites for text in (source, *simple)}
+    known = _Known(dict(zip(texts, analyser.pipe(texts), strict=True)))
+    analyses = {text: each for text, each in known.items() if isinstance(each, Analysis)}
     # Without provenance the checks read every sentence, not only those where words were moved: a
     # language model can go wrong anywhere.
-    all_findings = Checker(analyser).pipe(rewrites)
+    all_findings = Checker(known).pipe(rewrites)
     candidates = []
     for (source, simple), found in zip(rewrites, all_findings, strict=True):
         provenance = align(source, simple)
@@ -61,14 +71,6 @@ def _twists(
         if sentence in analyses:
             yield from swapped_parts(source, analyses[sentence], index, tokens)
             yield from new_denials(source, analyses[sentence], index, tokens)
-
-
-def _analysed(
-    rewrites: Sequence[tuple[str, tuple[str, ...]]], analyser: SentenceAnalyser
-) -> dict[str, Analysis]:
-    texts = {text: None for source, simple in rewrites for text in (source, *simple)}
-    results = zip(texts, analyser.pipe(texts), strict=True)
-    return {text: found for text, found in results if isinstance(found, Analysis)}
 
 
 def _foreign_words(provenance: Provenance, known: Sequence[Finding]) -> Iterator[Finding]:
