@@ -13,6 +13,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra [serve]")
 pytest.importorskip("uvicorn", reason="needs the extra [serve]")
 pytest.importorskip("prometheus_client", reason="needs the extra [serve]")
+pytest.importorskip("httpx2", reason="needs httpx2, which [dev] has")
+pytest.importorskip("docx", reason="needs python-docx, which [dev] has")
 
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -47,6 +47,7 @@ def test_journey_of_decisions(writer: Callable[..., Any], tmp_path: Path) -> Non
     ann = writer()
     ann.split(TEXT)
     assert [ann.simple(n) for n in range(3)] == [MILL_SPLIT, [SHORT], FERRY_SPLIT]
+    assert ann.row(2).locator(".source").get_attribute("data-lead") == "*"
     ann.act(0, "Accept")
     ann.act(2, "Reject")
     assert ann.page.locator("#summary").inner_text() == (

@@ -3,7 +3,7 @@
 
 const AT_ONCE = 120;
 const NEAR = "900px 0px";
-const CONTROLS = "button, .simple > li, .finding";
+const CONTROLS = "button, .simple:not(.whole) > li, .finding";
 
 /** @template Item */
 export class Feed {

@@ -14,6 +14,7 @@ export function plainRow(row) {
   const [sourceCell, rewriteCell] = article.children;
   sourceCell.firstElementChild.textContent = row.now.rewrite.source;
   for (const sentence of row.now.rewrite.simple) rewriteCell.append(make("p", { class: "reading" }, sentence));
+  leadIn(article, row);
   describe(article, row);
   return article;
 }
@@ -25,7 +26,15 @@ export function dressRow(article, row) {
   if (isChanged(row.now)) source.replaceChildren(...sourcePieces(row.now.rewrite).map((piece) => word(piece, "")));
   else source.textContent = row.now.rewrite.source;
   rewriteCell.replaceChildren(...rewriteParts(row));
+  leadIn(article, row);
   describe(article, row);
+}
+
+/** What stands before the sentence on its line is shown, but is no part of its words. */
+function leadIn(article, row) {
+  if (!row.lead) return;
+  const shown = isChanged(row.now) ? ".source" : ".source, .words, .rewrite-cell > .reading";
+  for (const each of article.querySelectorAll(shown)) each.dataset.lead = row.lead;
 }
 
 /** What the row is, for style sheets and for those who hear it. */
@@ -56,11 +65,15 @@ export function simpleList(version, { further = false } = {}) {
   const list = make("ol", { class: isChanged(version) ? "simple" : "simple whole", role: "list" });
   const names = new Map(version.patterns.map((each) => [each.pattern, each.name]));
   rewrite.simple.forEach((sentence, number) => {
-    const words = make("span", { class: "words" }, ...(isChanged(version) ? simplePieces(rewrite, number).map((piece) => word(piece, rewrite.source)) : [sentence]));
+    if (!isChanged(version)) {
+      list.append(make("li", { class: "reading" }, make("span", { class: "words" }, sentence)));
+      return;
+    }
+    const words = make("span", { class: "words" }, ...simplePieces(rewrite, number).map((piece) => word(piece, rewrite.source)));
     const patterns = [...new Set(version.splits[number] ?? [])].filter((each) => names.has(each));
     const name = [sentence, ...patterns.map((each) => names.get(each))].join(", "); // heard when it gets the focus
     const item = make("li", { class: "reading", "data-number": number, "aria-label": name }, words);
-    if (isChanged(version) && patterns.length) {
+    if (patterns.length) {
       item.append(" ", make("span", { class: "patterns" }, ...patterns.map((each) => make("span", { class: "pattern", "data-pattern": each }, names.get(each)))));
     }
     if (further) item.append(furtherButton(number));

@@ -1,6 +1,8 @@
 // A result in a link: packed into a short form, compressed, and put behind the # of the address,
 // which browsers do not send to servers. What comes out of a link is checked before it is used.
 
+import { standsAfter } from "./state.js";
+
 /** The longest link that programs for letters and messages can be trusted to keep whole. */
 export const LONGEST_LINK = 32_000;
 const LARGEST_RESULT = 8_000_000;
@@ -117,10 +119,10 @@ function unpack(data) {
   const rows = list(data.rows).map((packed, index) => {
     const [from, to, decision, made, now] = list(packed);
     if (place(from) < end || place(to) < from || to > whole.length) throw new BadLink(NO_RESULT);
-    const breaks = /\n\s*\n/.test(whole.slice(end, from));
+    const stands = standsAfter(whole.slice(end, from));
     end = to;
     const first = unpackVersion(made);
-    return { index, start: from, end: to, breaks, decision: one(DECISIONS, decision), made: first, now: now === 0 ? first : unpackVersion(now) };
+    return { index, start: from, end: to, ...stands, decision: one(DECISIONS, decision), made: first, now: now === 0 ? first : unpackVersion(now) };
   });
   return {
     name: text(data.name),

@@ -15,6 +15,18 @@ export const applied = (row) => (row.decision === "rejected" ? [row.now.rewrite.
 /** Whether a row changes the result. @param {import("./types.js").Row} row */
 export const isApplied = (row) => isChanged(row.now) && row.decision !== "rejected";
 
+const LONGEST_LEAD = 24;
+
+/**
+ * How a sentence stands after what lies between it and the one before: whether a paragraph begins
+ * with it, and what leads it in on its line, such as "2." or "-".
+ * @param {string} between
+ */
+export function standsAfter(between) {
+  const lead = between.slice(between.lastIndexOf("\n") + 1).trim();
+  return { breaks: /\n\s*\n/.test(between), lead: lead.length <= LONGEST_LEAD ? lead : "" };
+}
+
 /**
  * What the server sent, as a version.
  * @param {Pick<import("./types.js").Split, "rewrite" | "patterns" | "splits">} split
@@ -88,7 +100,7 @@ export class Session extends EventTarget {
     const end = known ? this._place(known.end) : this._from(split.end);
     const between = this.text.slice(this.rows.at(-1)?.end ?? 0, start);
     const made = version(split, "splitter");
-    const row = { index, start, end, breaks: /\n\s*\n/.test(between), made, now: made, decision: null };
+    const row = { index, start, end, ...standsAfter(between), made, now: made, decision: null };
     this.rows.push(row);
     this._count(row, 1);
     return row;

@@ -26,9 +26,10 @@
  *   patterns: Pattern[] | null, splits: string[][] | null}} Split
  *
  * A sentence of the text. `start` and `end` are its place in the JavaScript string of the text.
- * `made` is what the splitter made, `now` what stands there now.
- * @typedef {{index: number, start: number, end: number, breaks: boolean, made: Version,
- *   now: Version, decision: Decision}} Row
+ * `breaks` says whether a paragraph begins with it, and `lead` is what stands before it on its
+ * line. `made` is what the splitter made, `now` what stands there now.
+ * @typedef {{index: number, start: number, end: number, breaks: boolean, lead: string,
+ *   made: Version, now: Version, decision: Decision}} Row
  *
  * @typedef {"accepted" | "rejected" | null} Decision
  *
