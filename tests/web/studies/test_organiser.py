@@ -57,13 +57,27 @@ def test_organiser_invites_and_the_links_work(serve: Any) -> None:
     assert "The new links are below." in organiser.text
     organiser.post("/organiser/invite", role="expert", count="2")
     assert [each.role for each in served.store.people()] == [Role.RATER] * 2 + [Role.EXPERT] * 2
-    table = organiser.get("/organiser/links.csv")
+    table = organiser.get("/organiser/people.csv")
     assert "attachment" in table.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(table.text)))
     assert [row["name"] for row in rows] == ["Ann Lee", "'=SUM(1)", "", ""]
     visitor = served.visitor()
     assert visitor.get(rows[0]["link"].replace(served.settings.base_url, "")).status_code == 200
     assert visitor.path == "/instructions"
+
+
+def test_organiser_people_as_a_table_tells_whom_to_pay(serve: Any) -> None:
+    served = serve(panel={}, rate={"raters": 1})
+    visitor = served.visitor()
+    visitor.get("/panel?PROLIFIC_PID=%3D5f3c&STUDY_ID=s")
+    (person,) = served.store.people()
+    while (task := served.store.next_task(person.id)) is not None:
+        served.store.submit(person.id, task.slot, {"sensical": 5})
+    text = served.organiser().get("/organiser/people.csv").text
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["id"], row["state"], row["done"], row["failed"]) == (person.id, "active", "3", "0")
+    assert row["panel"] == "'=5f3c"  # no formula
+    assert row["link"] == ""
 
 
 @pytest.mark.parametrize(

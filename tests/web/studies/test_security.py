@@ -302,7 +302,7 @@ ORGANISER_GETS = [
     "/people",
     "/people/PERSON",
     "/people/PERSON/data.json",
-    "/links.csv",
+    "/people.csv",
     "/export/items.jsonl",
     "/export/ratings.jsonl",
     "/export/history.jsonl",

@@ -232,16 +232,19 @@ def invite(
     return redirect(request, "/organiser/people?notice=invited")
 
 
-@router.get("/links.csv")
-def links(site: SiteDep, session: OrganiserDep) -> Response:
-    """All links, as a table for a mail merge."""
-    table = io.StringIO()
-    rows = csv.writer(table, lineterminator="\n")
-    rows.writerow(["id", "name", "role", "link"])
-    for person in site.store.people():
-        if (link := _link(site, person)) is not None:
-            rows.writerow([person.id, _plain_cell(person.name or ""), person.role.value, link])
-    return _download(table.getvalue(), "links.csv", "text/csv; charset=utf-8")
+@router.get("/people.csv")
+def table(site: SiteDep, session: OrganiserDep) -> Response:
+    """Everybody as a table: for a mail merge with the links, or to pay people of a panel."""
+    file = io.StringIO()
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(["id", "name", "role", "state", "panel", "done", "failed", "link"])
+    for each in site.store.overview().people:
+        person = each.person
+        texts = [person.name or "", person.role.value, person.state.value]
+        panel, link = (person.panel or {}).get("person", ""), _link(site, person) or ""
+        cells = [person.id, *texts, panel, str(each.done), str(each.failures), link]
+        rows.writerow([_plain_cell(cell) for cell in cells])
+    return _download(file.getvalue(), "people.csv", "text/csv; charset=utf-8")
 
 
 def _plain_cell(text: str) -> str:
