@@ -263,6 +263,14 @@ def test_reading_batches_are_bounded(tmp_path: Path) -> None:
     assert sizes == [24, 24, 24, 24, 7, 2]
 
 
+def test_reading_batches_of_long_lines_are_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_BYTES", 1000)
+    file = make(tmp_path / "a.txt", (b"x" * 399 + b"\n") * 5, Kind.LINES)
+    assert [len(batch.units) for batch in read_batches([file], sentences=100)] == [3, 2]
+
+
 @pytest.mark.parametrize(
     ("name", "data", "column", "message"),
     [

@@ -17,11 +17,13 @@ __all__ = ["COMMANDS", "EXIT_CODES", "app", "main", "make_app"]
 BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 EXIT_CODES = {
-    0: "All went well; also when the reader of the output (`head`, say) wanted no more of it.",
+    0: "All went well; also when the reader of the output (`head`, say) wanted no more of it, and "
+    "when a long run passed bad records through.",
     BUG: "`check`, `corpus leaks` or `corpus verify` with `--fail` found something, or Parataxis "
     "itself has a bug.",
     BAD_INPUT: "Bad input or options: a sentence on standard error says what, and nothing was "
-    "written; where a stream turns bad midway, what came before is written.",
+    "written; where a stream turns bad midway, what came before is written, and a long run can be "
+    "resumed.",
     INTERRUPTED: "Interrupted (Ctrl-C): what was written until then is whole.",
 }
 """The exit codes of all commands, as the command reference states them."""

@@ -25,6 +25,8 @@ LONGEST = 1 << 22
 """Characters of the longest line that is read as one."""
 
 _UNITS_PER_SENTENCE = 8
+_BYTES = 1 << 24
+"""Bytes of input in a batch, about: a few long lines must not take all memory."""
 _MARK = "\ufeff"
 
 
@@ -80,7 +82,7 @@ def read_batches(
     last one of each file, which may be empty, says that it is.
     """
     units: list[Unit] = []
-    count = size = 0
+    count = held = size = 0
     for index in range(start.file, len(files)):
         place = start.unit if index == start.file else 0
         done = 0
@@ -90,14 +92,19 @@ def read_batches(
             units.append(unit)
             place += 1
             count += len(unit.sentences)
-            if count >= sentences or len(units) >= _UNITS_PER_SENTENCE * sentences:
+            held += unit.size
+            if (
+                count >= sentences
+                or len(units) >= _UNITS_PER_SENTENCE * sentences
+                or held >= _BYTES
+            ):
                 yield Batch(units, Position(index, place), size + share.done - done)
                 done = share.done
-                units, count, size = [], 0, 0
+                units, count, held, size = [], 0, 0, 0
         size += total - done
         if by_file:
             yield Batch(units, Position(index + 1), size, ends_file=True)
-            units, count, size = [], 0, 0
+            units, count, held, size = [], 0, 0, 0
     if units:
         yield Batch(units, Position(len(files)), size, ends_file=True)
 
