@@ -254,6 +254,15 @@ def test_splitter_strict_takes_nothing_with_a_finding(
     assert (note or "").startswith("The pointer model wrote this because in the language model's")
 
 
+def test_splitter_shares_its_books_with_the_strict_one(
+    scripted: Callable[..., Any], splitter: Callable[..., LlmSplitter]
+) -> None:
+    llm = splitter(scripted({source: [simple] for source, simple in GOOD.items()}))
+    for each in (llm, llm.adjusted(strict=True), llm.adjusted(beam=1)):
+        assert told(each(PLAN))[2] == "small"
+    assert (llm.report() or "").startswith("llm made 3 calls (300 tokens in, 150 out); of 3 ")
+
+
 def answer_badly(ids: Sequence[int]) -> Callable[[Any, Tools], str]:
     def answer(got: Any, tools: Tools) -> str:
         entries = [
@@ -496,7 +505,7 @@ def test_splitter_never_tells_the_key(
         llm = splitter(fake, calls=1)
         rewrite = llm(MILL)
         assert (rewrite.note or "").endswith("the answer holds the key of the endpoint.")
-        told_all = to_json(rewrite) + (llm.report() or "") + repr(llm._settings) + caplog.text
+        told_all = to_json(rewrite) + (llm.report() or "") + caplog.text
         assert KEY.casefold() not in told_all.casefold()
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from threading import Lock
+from typing import NamedTuple
 
 from parataxis.checks.checker import SentenceAnalyser
 from parataxis.rewrite.record import Kind, Rewrite
@@ -50,25 +51,23 @@ class LlmSplitter:
         *,
         strict: bool = False,
     ) -> None:
-        self._settings, self._analyser = settings, analyser
+        self._analyser = analyser
         self._pointer = pointer or PointerSplitter()
         self._blocking = frozenset(Kind) if strict else BLOCKING
         self._strict = strict
-        self._desk: _Desk | None = None
-        self._opening = Lock()
+        self._desk = _Desk(settings)
 
     def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "LlmSplitter":
-        """The same splitter with another beam for the pointer splitter behind it, or strict."""
-        return LlmSplitter(
-            self._settings,
-            self._pointer.adjusted(beam=beam, strict=strict),
-            self._analyser,
-            strict=self._strict or strict,
-        )
+        """The same splitter with another beam for the pointer splitter behind it, or strict. They
+        share their budget."""
+        pointer = self._pointer.adjusted(beam=beam, strict=strict)
+        made = LlmSplitter(None, pointer, self._analyser, strict=self._strict or strict)
+        made._desk = self._desk
+        return made
 
     def report(self) -> str | None:
         """Calls, cost and what became of the sentences until now, in one sentence."""
-        return self._desk.ledger.report() if self._desk else None
+        return self._desk.report()
 
     def __call__(self, sentence: str) -> Rewrite:
         """Rewrite one sentence."""
@@ -77,13 +76,12 @@ class LlmSplitter:
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
         """Rewrite many sentences, in order; several go into a call, and several calls are made at
         once."""
-        with self._opening:
-            desk = self._desk = self._desk or _Desk(self._settings or Settings.from_environment())
+        desk = self._desk.opened()
         stream = iter(sentences)
         while window := list(islice(stream, desk.settings.sentences * desk.settings.concurrent)):
             yield from self._window(window, desk)
 
-    def _window(self, sentences: Sequence[str], desk: "_Desk") -> list[Rewrite]:
+    def _window(self, sentences: Sequence[str], desk: "_OpenDesk") -> list[Rewrite]:
         # A sentence that stands there twice is asked for once.
         drafts = {sentence: Draft(sentence, self._blocking) for sentence in sentences}
         open_ones = [draft for draft in drafts.values() if _is_readable(draft.source)]
@@ -128,13 +126,30 @@ class LlmSplitter:
             draft.judge(candidate)
 
 
-class _Desk:
-    """What is there from the first sentence on: the settings, the books and the endpoint."""
+class _OpenDesk(NamedTuple):
+    settings: Settings
+    ledger: Ledger
+    endpoint: Endpoint
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.ledger = Ledger(settings)
-        self.endpoint = Endpoint(settings, self.ledger)
+
+class _Desk:
+    """The settings, the books and the endpoint, which are there from the first sentence on."""
+
+    def __init__(self, settings: Settings | None) -> None:
+        self._settings = settings
+        self._lock = Lock()
+        self._open: _OpenDesk | None = None
+
+    def opened(self) -> _OpenDesk:
+        with self._lock:
+            if self._open is None:
+                settings = self._settings or Settings.from_environment()
+                ledger = Ledger(settings)
+                self._open = _OpenDesk(settings, ledger, Endpoint(settings, ledger))
+            return self._open
+
+    def report(self) -> str | None:
+        return self._open.ledger.report() if self._open else None
 
 
 def _is_readable(sentence: str) -> bool:
