@@ -10,6 +10,7 @@ import typer
 
 from parataxis.api import DEFAULT_SPLITTER
 from parataxis.cli.document_files import find_document, split_file
+from parataxis.cli.engines import EngineName, make_engine
 from parataxis.cli.inputs import Input, resolve_inputs
 from parataxis.cli.long_run import LongRun, OnError, wants_long_run
 from parataxis.cli.options import Inputs
@@ -94,7 +95,8 @@ def split(
             "-j",
             min=1,
             metavar="N",
-            help="How many processes to use. Default: 1, in a long run one for each core.",
+            help="How many processes to use. Default: 1, in a long run one for each core. With "
+            "--engine ray: how many actors at most. Default: as many as the cluster has cores.",
         ),
     ] = None,
     output: Annotated[
@@ -127,6 +129,21 @@ def split(
             "--no-provenance", help="Leave out of the records where each word came from: smaller."
         ),
     ] = False,
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            "--engine", help="Where the work is done: local, this machine; ray, a Ray cluster."
+        ),
+    ] = EngineName.LOCAL,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="HOST:PORT",
+            help="The Ray cluster. Default: the one that RAY_ADDRESS names or that runs on this "
+            "machine, else one is started here.",
+        ),
+    ] = None,
     tracked: Annotated[
         bool,
         typer.Option(
@@ -143,11 +160,13 @@ def split(
     Markdown (.md) or HTML (.html) file keeps its formatting where the output is of the same kind.
 
     Parquet, CSV and packed files (.gz, .zst), an output that is one of these or a folder, and
-    --column, --resume and --on-error make it a long run: it can be interrupted at any time.
+    --column, --resume, --on-error and --engine ray make it a long run: it can be interrupted at
+    any time.
     """
     given = inputs or []
     path = Path(output) if output else None
-    is_long = bool(resume or column or on_error) or wants_long_run(
+    is_far = engine is not EngineName.LOCAL or address is not None
+    is_long = bool(resume or column or on_error or is_far) or wants_long_run(
         given, output, output_format, input_format
     )
     is_plain = explain or is_long or output_format not in (None, OutputFormat.TEXT)
@@ -158,6 +177,7 @@ def split(
         if explain:
             raise InputError("A long run explains nothing; leave out --explain, or give one file.")
         long_task = SplitterTask(splitter, strict=strict, beam=beam)
+        chosen = make_engine(engine, address, long_task, most=jobs)
         with reported(long_task, jobs) as processes:
             LongRun(
                 given,
@@ -170,6 +190,7 @@ def split(
                 resume=resume,
                 on_error=on_error or OnError.PASS,
                 jobs=processes,
+                engine=chosen,
             )()
         return
     task = Task(splitter, strict=strict, beam=beam, provenance=not no_provenance)

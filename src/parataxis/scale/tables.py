@@ -18,7 +18,15 @@ from parataxis.scale.units import (
     problem_unit,
 )
 
-__all__ = ["ParquetColumn", "csv_rows", "find_column", "table_units", "tsv_rows"]
+__all__ = [
+    "ParquetColumn",
+    "cell_complaint",
+    "cell_texts",
+    "csv_rows",
+    "find_column",
+    "table_units",
+    "tsv_rows",
+]
 
 _ID = "id"
 _ROWS = 1024
@@ -150,17 +158,15 @@ class ParquetColumn:
             raise InputError(f"{self._name} is not a Parquet file, or a broken one.") from error
         schema = file.schema_arrow
         column = schema.names[find_column(schema.names, self._wanted, self._name)]
-        if not _is_text(schema.field(column).type):
-            kind = schema.field(column).type
+        kind = schema.field(column).type
+        if not _is_text(kind):
             raise InputError(f'The column "{column}" of {self._name} is {kind}, not text.')
         has_ids = _ID in schema.names and column != _ID
         return file, column, [column, _ID] if has_ids else [column]
 
-    def _unit(self, own: object, number: int, cell: bytes | None, column: str, size: int) -> Unit:
+    def _unit(self, own: object, number: int, text: str | None, column: str, size: int) -> Unit:
         given = None if own is None else str(own)
-        # Arrow does not look whether text is UTF-8.
-        text = None if cell is None else cell.decode("utf-8", "surrogateescape").strip()
-        complaint = not_text(text or "") or _complaint(text, column)
+        complaint = cell_complaint(text, column)
         if complaint or text is None:
             line = f"{text or ''}\n"
             return problem_unit(
@@ -171,12 +177,17 @@ class ParquetColumn:
 
 def _cells(
     file: Any, group: int, column: str, columns: Sequence[str]
-) -> Iterator[tuple[object, bytes | None]]:
+) -> Iterator[tuple[object, str | None]]:
     """The ids and cells of a group of rows."""
     for batch in file.iter_batches(_ROWS, row_groups=[group], columns=columns):
-        cells = _bytes(batch.column(column))
+        cells = cell_texts(batch.column(column))
         ids = batch.column(_ID).to_pylist() if _ID in columns else [None] * len(cells)
         yield from zip(ids, cells, strict=True)
+
+
+def cell_complaint(cell: str | None, column: str) -> str:
+    """What is wrong with a cell as :func:`cell_texts` gives it, or nothing."""
+    return not_text(cell or "") or _complaint(cell, column)
 
 
 def _complaint(cell: str | None, column: str) -> str:
@@ -192,9 +203,14 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _bytes(column: Any) -> list[bytes | None]:
+def cell_texts(column: Any) -> list[str | None]:
+    """The cells of a column of Arrow, which does not look whether text is UTF-8."""
     pa = arrow()
+    if not _is_text(column.type):
+        raise InputError(f"A column of {column.type} was given, not one of text.")
     if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        column = column.cast(column.type.value_type)
     cells: list[bytes | None] = column.cast(pa.large_binary()).to_pylist()
-    return cells
+    return [
+        cell if cell is None else cell.decode("utf-8", "surrogateescape").strip() for cell in cells
+    ]

@@ -80,7 +80,7 @@ class Work:
         """Work on one batch."""
         sentences = [sentence for unit in units for sentence in unit.sentences]
         problems = [unit.problem for unit in units if unit.problem]
-        rewrites, failed = self._rewrites([sentence.source for sentence in sentences])
+        rewrites, failed = self.rewrites([sentence.source for sentence in sentences])
         for place, error in failed.items():
             named = sentences[place]
             complaint = f"the splitter failed ({_in_words(error)}), so it is left whole"
@@ -94,7 +94,8 @@ class Work:
         records = sum(bool(unit.sentences or unit.problem) for unit in units)
         return Encoded(data, records, len(sentences), problems)
 
-    def _rewrites(self, sources: Sequence[str]) -> tuple[list[Rewrite], dict[int, Exception]]:
+    def rewrites(self, sources: Sequence[str]) -> tuple[list[Rewrite], dict[int, Exception]]:
+        """The rewrite of each source; and, by their places, why some had to be left whole."""
         if not sources:
             return [], {}
         try:
@@ -107,7 +108,7 @@ class Work:
         rewrites: list[Rewrite] = []
         failed: dict[int, Exception] = {}
         for place, source in enumerate(sources):
-            (rewrite,), errors = self._rewrites([source])
+            (rewrite,), errors = self.rewrites([source])
             rewrites.append(rewrite)
             if errors:
                 failed[place] = errors[0]

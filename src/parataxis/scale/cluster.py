@@ -1,0 +1,382 @@
+"""The engine of a cluster: batches go to Ray actors and come back in order.
+
+This process reads and writes; actors only rewrite. An actor loads the model once. It is given the
+next batch while it still works on one, so it never waits, and never more, so that a lost actor
+loses little. Reading stops where too much waits to be written. What an actor had in hand when it,
+or its machine, was lost is sent to another.
+"""
+
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from parataxis import __version__
+from parataxis.errors import InputError, ParataxisError
+from parataxis.scale.reading import Batch
+from parataxis.scale.units import Unit
+from parataxis.scale.work import Encoded, Work
+from parataxis.syntax.onnx import THREADS_VARIABLE
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from types import ModuleType
+
+__all__ = ["AHEAD", "ATTEMPTS", "WINDOW", "Cluster", "ray_package"]
+
+AHEAD = 2
+"""Batches that an actor has in hand: one that it works on, and the next."""
+
+WINDOW = 4
+"""Batches for each actor that have been read and are not yet written: while one is late, so many
+others can be done."""
+
+ATTEMPTS = 4
+"""How often a batch is tried before the run ends because of it."""
+
+_CONNECT = 10.0
+"""Seconds to wait for a cluster to take a connection."""
+_LOOK = 2.0
+"""Seconds between two looks at which machines the cluster has."""
+_IDLE = 30.0
+"""Seconds after which an actor without work is given back to the cluster."""
+_PATIENCE = 30.0
+"""Seconds without any actor after which that is told."""
+_UNUSABLE = 10
+"""How many actors in a row may end before they answer."""
+
+
+def _say_nothing(sentence: str) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The engine of a Ray cluster.
+
+    ``address`` is that of the cluster; without it, it is the one that ``RAY_ADDRESS`` names or
+    that runs on this machine, or else one is started here for the run. Actors are started as
+    batches wait for one: at least ``least``, at most ``most``, or else as many as there are cores
+    (or GPUs) in the cluster at that time. Each takes the cores that its threads need, and
+    ``gpus``. ``tell`` is told, in one sentence, what goes wrong and is put right.
+    """
+
+    address: str | None = None
+    least: int = 1
+    most: int | None = None
+    gpus: float = 0
+    tell: Callable[[str], None] = _say_nothing
+
+    def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
+        """Do the work there."""
+        with _connected(self.address):
+            pool = _Pool(self, work)
+            try:
+                yield from pool.in_order(iter(batches))
+            finally:
+                pool.end()
+
+
+def ray_package() -> "ModuleType":
+    """The package ray."""
+    try:
+        import ray
+    except ImportError as error:
+        raise ParataxisError(
+            "A cluster needs Ray; install it with: pip install 'parataxis[ray]'."
+        ) from error
+    module: ModuleType = ray
+    return module
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[None]:
+    """Connect to the cluster, or use the connection that there is."""
+    # A cluster that is started here keeps to this machine.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the default of Ray's future
+    ray = ray_package()
+    if ray.is_initialized():
+        yield
+        return
+    _require_reachable(address)
+    try:
+        ray.init(
+            address, log_to_driver=False, logging_level=logging.CRITICAL, include_dashboard=False
+        )
+    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+        where = f"at {address}" if address else "here"
+        raise InputError(f"There is no Ray cluster {where}: {_first_line(error)}.") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _require_reachable(address: str | None) -> None:
+    """Tell at once where nothing listens; Ray tries for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT).close()
+    except (OSError, OverflowError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(f"There is no Ray cluster at {address}: {reason}.") from error
+
+
+class _Welcome(NamedTuple):
+    """What an actor answers first."""
+
+    node: str
+    version: str
+
+
+class _Worker:
+    """What an actor is, on its machine."""
+
+    def __init__(self, work: Work, threads: str) -> None:
+        os.environ[THREADS_VARIABLE] = threads
+        self._work = work
+
+    def welcome(self) -> _Welcome:
+        """Say where it runs."""
+        node = ray_package().get_runtime_context().get_node_id()
+        return _Welcome(node, __version__)
+
+    def work(self, units: Sequence[Unit]) -> Encoded:
+        """Work on a batch."""
+        return self._work(units)
+
+
+@dataclass(eq=False)
+class _Job:
+    """A batch on its way."""
+
+    number: int
+    batch: Batch
+    failures: int = 0
+    result: Encoded | None = None
+
+    def __str__(self) -> str:
+        ids = [
+            *(sentence.id for unit in self.batch.units for sentence in unit.sentences),
+            *(unit.problem.id for unit in self.batch.units if unit.problem),
+        ]
+        return f"from {ids[0]} to {ids[-1]}" if ids else f"number {self.number}"
+
+
+@dataclass(eq=False)
+class _Actor:
+    """What is known here of an actor; before it answers, ``node`` is empty."""
+
+    handle: Any
+    node: str = ""
+    jobs: list[_Job] = field(default_factory=list)
+    is_lost: bool = False
+    idle_since: float = field(default_factory=monotonic)
+
+
+class _Event(NamedTuple):
+    """An actor has answered; without a job, that it is there."""
+
+    actor: _Actor
+    job: _Job | None
+    future: "Future[Any]"
+
+
+class _Pool:
+    """The actors of a run, and the batches between reading and writing."""
+
+    def __init__(self, cluster: Cluster, work: Work) -> None:
+        self._ray = ray_package()
+        self._cluster, self._work = cluster, work
+        self._threads = os.environ.get(THREADS_VARIABLE) or "1"
+        self._actors: list[_Actor] = []
+        self._order: deque[_Job] = deque()
+        self._unsent: list[_Job] = []
+        self._events: SimpleQueue[_Event] = SimpleQueue()
+        self._has_ended = False
+        self._read = self._unusable = 0
+        self._alone_since = self._looked = monotonic()
+        self._room = 1
+        self._look()
+
+    def in_order(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Encoded]]:
+        """Each batch with its result."""
+        while True:
+            self._fill(batches)
+            if not self._order:
+                return
+            self._listen()
+            while self._order and (result := self._order[0].result) is not None:
+                yield self._order.popleft().batch, result
+
+    def end(self) -> None:
+        """Give all actors back."""
+        while self._actors:
+            self._dismiss(self._actors[-1])
+
+    def _fill(self, batches: Iterator[Batch]) -> None:
+        """Send what can be sent, and start actors where something is left over."""
+        while self._unsent or self._read_one(batches):
+            ready = [actor for actor in self._actors if actor.node and len(actor.jobs) < AHEAD]
+            if not ready:
+                self._grow()
+                return
+            self._send(min(ready, key=lambda actor: len(actor.jobs)), self._unsent.pop(0))
+
+    def _read_one(self, batches: Iterator[Batch]) -> bool:
+        ready = sum(bool(actor.node) for actor in self._actors)
+        if self._has_ended or len(self._order) >= WINDOW * max(1, ready):
+            return False
+        batch = next(batches, None)
+        if batch is None:
+            self._has_ended = True
+            return False
+        self._read += 1
+        job = _Job(self._read, batch)
+        self._order.append(job)
+        self._unsent.append(job)
+        return True
+
+    def _send(self, actor: _Actor, job: _Job) -> None:
+        actor.jobs.append(job)
+        self._await(actor, job, actor.handle.work.remote(job.batch.units))
+
+    def _await(self, actor: _Actor, job: _Job | None, answer: Any) -> None:
+        put = partial(self._put, actor, job)
+        answer.future().add_done_callback(put)
+
+    def _put(self, actor: _Actor, job: _Job | None, future: "Future[Any]") -> None:
+        self._events.put(_Event(actor, job, future))
+
+    def _grow(self) -> None:
+        """Start as many actors as there are already: soon enough for many, not too many for few."""
+        starting = sum(not actor.node for actor in self._actors)
+        ready = len(self._actors) - starting
+        most = self._cluster.most or max(self._room, self._cluster.least)
+        wanted = max(1, ready, self._cluster.least - ready) - starting
+        for _ in range(min(wanted, most - len(self._actors))):
+            self._start()
+
+    def _start(self) -> None:
+        kind = self._ray.remote(_Worker).options(
+            num_cpus=int(self._threads), num_gpus=self._cluster.gpus, max_restarts=0
+        )
+        actor = _Actor(kind.remote(self._work, self._threads))
+        self._actors.append(actor)
+        self._await(actor, None, actor.handle.welcome.remote())
+
+    def _listen(self) -> None:
+        """Wait until something has happened, and look at the cluster now and then."""
+        try:
+            self._hear(self._events.get(timeout=_LOOK))
+            while not self._events.empty():
+                self._hear(self._events.get())
+        except Empty:
+            pass
+        if monotonic() - self._looked >= _LOOK:
+            self._look()
+
+    def _hear(self, event: _Event) -> None:
+        actor, job, future = event
+        if actor.is_lost:
+            return
+        error = future.exception()
+        if isinstance(error, self._ray.exceptions.RayTaskError):
+            raise error.cause
+        if error is not None:
+            self._lose(actor, error)
+        elif job is None:
+            self._welcome(actor, future.result())
+        else:
+            job.result = future.result()
+            actor.jobs.remove(job)
+            actor.idle_since = monotonic()
+
+    def _welcome(self, actor: _Actor, welcome: _Welcome) -> None:
+        if welcome.version != __version__:
+            raise InputError(
+                f"A machine of the cluster has Parataxis {welcome.version}, not {__version__}; "
+                "install the same everywhere."
+            )
+        actor.node = welcome.node
+        actor.idle_since = monotonic()
+        self._unusable = 0
+
+    def _lose(self, actor: _Actor, error: BaseException) -> None:
+        """Send again what a lost actor had in hand; what it worked on may be the reason."""
+        jobs = actor.jobs
+        self._dismiss(actor)
+        if not actor.node:
+            self._unusable += 1
+            if self._unusable >= _UNUSABLE or getattr(error, "actor_init_failed", False):
+                raise ParataxisError(
+                    f"An actor could not begin on the cluster ({_last_line(error)}); install there "
+                    "what is installed here."
+                ) from error
+        if not jobs:
+            return
+        jobs[0].failures += 1
+        if jobs[0].failures >= ATTEMPTS:
+            raise ParataxisError(
+                f"The batch {jobs[0]} was given up: {ATTEMPTS} actors were lost that worked on it "
+                f"({_last_line(error)})."
+            ) from error
+        self._unsent = sorted([*self._unsent, *jobs], key=lambda job: job.number)
+        batches = "batch is" if len(jobs) == 1 else f"{len(jobs)} batches are"
+        self._cluster.tell(f"An actor was lost; its {batches} sent again.")
+
+    def _dismiss(self, actor: _Actor) -> None:
+        actor.is_lost = True
+        self._actors.remove(actor)
+        self._ray.kill(actor.handle)
+
+    def _look(self) -> None:
+        """See which machines there are, which are gone, and which actors have nothing to do."""
+        self._looked = now = monotonic()
+        nodes = {each["NodeID"]: each["Resources"] for each in self._ray.nodes() if each["Alive"]}
+        self._room = sum(map(self._places, nodes.values()))
+        for actor in list(self._actors):
+            if actor.node and actor.node not in nodes:
+                self._lose(actor, ParataxisError("its machine left the cluster"))
+            elif not actor.jobs and actor.node and self._can_spare(actor, now):
+                self._dismiss(actor)
+        if any(actor.node for actor in self._actors):
+            self._alone_since = now
+        elif now - self._alone_since > _PATIENCE:
+            self._alone_since = now
+            self._cluster.tell("The cluster has had no room for an actor yet; waiting for it.")
+
+    def _places(self, resources: dict[str, float]) -> int:
+        """How many actors a machine has room for."""
+        cores = resources.get("CPU", 0) // int(self._threads)
+        if not self._cluster.gpus:
+            return int(cores)
+        return int(min(cores, resources.get("GPU", 0) // self._cluster.gpus))
+
+    def _can_spare(self, actor: _Actor, now: float) -> bool:
+        if self._has_ended and not self._unsent:
+            return True
+        return len(self._actors) > self._cluster.least and now - actor.idle_since > _IDLE
+
+
+def _first_line(error: BaseException) -> str:
+    return _lines(error)[0]
+
+
+def _last_line(error: BaseException) -> str:
+    return _lines(error)[-1]
+
+
+def _lines(error: BaseException) -> list[str]:
+    lines = [line.strip().rstrip(".") for line in str(error).splitlines()]
+    return [line for line in lines if line] or [type(error).__name__]
