@@ -133,3 +133,11 @@ def test_html_any_text_reads_as_its_rewrites(cut: Cut, shown: Shown, text: str) 
     data, report = document.rewritten(made)
     if not report.left_alone.total():
         assert shown(HtmlDocument(data.decode())) == shown(document, made)
+
+
+@pytest.mark.parametrize(("depth", "sentences"), [(100, 2), (101, 1), (20_000, 1)])
+def test_html_blocks_that_are_nested_too_deeply_are_left_alone(depth: int, sentences: int) -> None:
+    nested = "<b>" * depth + "Ann sings." + "</b>" * depth
+    document = HtmlDocument(f"<p>{nested}<p>Bob sings.")
+    assert document.sentences[-sentences:] == ["Ann sings.", "Bob sings."][-sentences:]
+    assert len(document.sentences) == sentences

@@ -94,7 +94,7 @@ def serve(
         """When it is stopped, it tells so to those who wait, instead of waiting for them."""
 
         async def shutdown(self, sockets: list[socket] | None = None) -> None:
-            app.state.service.engine.close()
+            app.state.service.close()
             await super().shutdown(sockets)
 
     with suppress(KeyboardInterrupt):

@@ -38,6 +38,10 @@ _OBSTACLES = {"br": "a line break"} | dict.fromkeys(["img", "input", "embed"], "
 _VOID = _tags("area base br col embed hr img input link meta param source track wbr basefont")
 
 
+_DEEPEST = 100
+"""Inline tags inside each other; a block with more is left alone."""
+
+
 class HtmlDocument(MarkupDocument):
     """An HTML document and its sentences."""
 
@@ -93,6 +97,8 @@ class _Reader(HTMLParser):
                 self._whole, self._whole_start = [tag], start
         elif tag in _VERBATIM or tag in _NOTES:
             self._whole, self._whole_start = [tag], start
+        elif tag in _INLINE and len(self._chain) >= _DEEPEST:
+            self._break()
         elif tag in _INLINE:
             is_formatting = tag in _FORMATTING and "id" not in dict(attrs)
             element = Element(raw, is_formatting=is_formatting, start=start)
@@ -158,6 +164,8 @@ class _Reader(HTMLParser):
         self._add(chars, raw, start, start + len(raw), "" if len(chars) == 1 else "a sign")
 
     def _add(self, chars: str, raw: str, start: int, end: int, obstacle: str = "") -> None:
+        if self._is_broken:
+            return
         for number, char in enumerate(chars):
             own = "" if number else raw
             self._cells.append(Cell(char, own, self._chain, start, end, obstacle=obstacle))
@@ -174,7 +182,7 @@ class _Reader(HTMLParser):
         element.closing, element.end = raw, end
         self._names.pop()
         self._chain = self._chain[:-1]
-        if not any(element in cell.chain for cell in reversed(self._cells)):
+        if not self._cells or element not in self._cells[-1].chain:
             self._tail(element.start, end)
 
     def _end_whole(self, tag: str, end: int) -> None:

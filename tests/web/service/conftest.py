@@ -93,7 +93,7 @@ def ask() -> Iterator[Ask]:
 
     yield make
     for client in made:
-        client.app.state.service.engine.close()  # type: ignore[attr-defined]
+        client.app.state.service.close()  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")

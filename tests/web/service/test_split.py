@@ -172,7 +172,7 @@ def test_split_many_at_once_get_each_their_own(serve: Serve) -> None:
     def ask(number: int) -> None:
         name = names[number % 8]
         body: dict[str, Any] = {
-            "sentences": [f"{name}, who is {age}, paints." for age in range(number, number + 3)],
+            "sentences": [f"{name}, who is {age}, paints." for age in range(number, number + 2)],
             "splitter": "rules",
             "patterns": number % 2 == 0,
         }
@@ -180,9 +180,9 @@ def test_split_many_at_once_get_each_their_own(serve: Serve) -> None:
         answer = httpx2.post(f"{url}{path}", json=body, timeout=30)
         told = answer.json()["rewrites"] if number % 3 else lines(answer)[1:-1]
         assert [each["rewrite"]["source"] for each in told] == body["sentences"]
-        for each, age in zip(told, range(number, number + 3), strict=True):
+        for each, age in zip(told, range(number, number + 2), strict=True):
             assert each["rewrite"]["simple"] == [f"{name} paints.", f"{name} is {age}."]
             assert (each["patterns"] is None) == bool(number % 2)
 
     with ThreadPoolExecutor(16) as pool:
-        list(pool.map(ask, range(64)))
+        list(pool.map(ask, range(40)))

@@ -14,6 +14,7 @@ from parataxis.web.service.engine import Engine
 from parataxis.web.service.gate import Gate
 from parataxis.web.service.measures import Counting, Measures
 from parataxis.web.service.problems import add_handlers, refusal, told
+from parataxis.web.service.reader import Readers
 from parataxis.web.service.routes import documents, reading, split, status
 from parataxis.web.service.service import Service
 from parataxis.web.service.settings import Settings
@@ -46,9 +47,10 @@ def make_app(settings: Settings | None = None) -> FastAPI:
     measures = Measures()
     engine = Engine(settings.queue, batch=_EACH * threads(), note=measures.note)
     measures.watch(lambda: engine.waiting)
-    app.state.service = Service(
-        settings, Offers(settings.splitters), engine, measures, CapacityLimiter(_READERS)
-    )
+    offers = Offers(settings.splitters)
+    readers = Readers(settings.characters)
+    limiter = CapacityLimiter(_READERS)
+    app.state.service = Service(settings, offers, engine, measures, readers, limiter)
     for module in (split, reading, documents, status):
         app.include_router(module.router)
     if settings.page:
@@ -70,7 +72,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     loading = asyncio.create_task(_load(service))
     yield
     loading.cancel()
-    service.engine.close()
+    service.close()
 
 
 async def _load(service: Service) -> None:

@@ -14,7 +14,7 @@ from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.source import left_whole
 from parataxis.text.documents import read_document
-from parataxis.web.service.problems import TooMuchError
+from parataxis.web.service.problems import TooMuchError, require_short
 
 __all__ = ["MEDIA_TYPES", "File", "media_type", "open_file", "read", "write"]
 
@@ -117,6 +117,8 @@ def write(file: File, rewrites: Sequence[Rewrite | None], *, tracked: bool) -> t
 def _fitting(number: int, sentence: str, rewrite: Rewrite | None) -> Rewrite:
     if rewrite is None:
         return left_whole(sentence, splitter=_NO_SPLITTER)
+    if rewrite.is_split:
+        require_short(rewrite.source, rewrite.simple)
     if rewrite.source != sentence:
         raise InputError(f"Rewrite {number} is of another sentence than that of the document.")
     for tokens in rewrite.provenance or ():

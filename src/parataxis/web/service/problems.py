@@ -1,6 +1,7 @@
 """Every refusal is one sentence of JSON."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -12,13 +13,34 @@ from parataxis.client.records import Problem
 from parataxis.errors import InputError, ParataxisError, TryLaterError, UnknownSplitterError
 from parataxis.web.security import add_headers
 
-__all__ = ["REFUSALS", "TooMuchError", "add_handlers", "complaint", "refusal", "told"]
+__all__ = [
+    "REFUSALS",
+    "TooMuchError",
+    "add_handlers",
+    "complaint",
+    "refusal",
+    "require_short",
+    "told",
+]
 
 BUG = "Something went wrong on our side; the service has noted it."
 
 
 class TooMuchError(InputError):
     """More was sent than the service takes at once."""
+
+
+LONGEST = 2000
+"""Characters of a source that is compared with what was made of it word by word."""
+
+
+def require_short(source: str, simple: Sequence[str]) -> None:
+    """Refuse a rewrite that would take too long to compare with its source."""
+    if len(source) > LONGEST or sum(map(len, simple)) > 2 * LONGEST:
+        raise TooMuchError(
+            f"A rewrite is too long: its source may have {LONGEST} characters, and its simple "
+            f"sentences twice as many together; this one begins with {source[:40]!r}."
+        )
 
 
 _MEANINGS = {

@@ -14,6 +14,7 @@ from parataxis.web.service.engine import Engine, Job
 from parataxis.web.service.measures import Measures
 from parataxis.web.service.models import WithSentences, WithText
 from parataxis.web.service.problems import TooMuchError
+from parataxis.web.service.reader import Readers
 from parataxis.web.service.settings import Settings
 from parataxis.web.service.splitters import Offers
 
@@ -32,6 +33,7 @@ class Service:
     offers: Offers
     engine: Engine
     measures: Measures
+    readers: Readers
     limiter: CapacityLimiter
     """How many texts and documents are read at the same time."""
     is_ready: bool = False
@@ -49,6 +51,11 @@ class Service:
             raise TooMuchError(
                 f"There are {sum(sizes)} characters; at most {limits.characters} are taken at once."
             )
+
+    def close(self) -> None:
+        """Stop all work."""
+        self.engine.close()
+        self.readers.close()
 
     async def aside(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run what takes long in a thread, when there is room for it."""

@@ -1,6 +1,6 @@
 """What is done with sentences and rewrites; each task runs in the lane that it names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from parataxis.api import Splitter, with_findings
@@ -77,16 +77,21 @@ class AnalyseTask:
 
     def __call__(self, items: Sequence[str], /) -> list[AnalysedSentence]:
         """The analyses of sentences."""
+        from parataxis.syntax.analyser import load_analyser
+
+        analyses = load_analyser().pipe(items)
         return [
             AnalysedSentence.of(analysis, find_patterns(analysis))
             if isinstance(analysis, Analysis)
             else AnalysedSentence(text=item, problem=str(analysis))
-            for item, analysis in zip(items, _analyses(items), strict=True)
+            for item, analysis in zip(items, analyses, strict=True)
         ]
 
 
 def _explained(rewrites: Sequence[Rewrite]) -> list[Explained]:
-    analyses = _analyses([rewrite.source for rewrite in rewrites])
+    from parataxis.syntax.analyser import load_trees  # as the checks do, so it knows the sentences
+
+    analyses = load_trees().pipe(rewrite.source for rewrite in rewrites)
     return [
         _explain(rewrite, sides(analysis) if isinstance(analysis, Analysis) else [])
         for rewrite, analysis in zip(rewrites, analyses, strict=True)
@@ -101,9 +106,3 @@ def _explain(rewrite: Rewrite, found: Sequence[Sides]) -> Explained:
             splits[sentence].append(each.occurrence.pattern)
     patterns = [FoundPattern.of(each.occurrence, rewrite.source) for each in found]
     return Explained(rewrite=rewrite, patterns=patterns, splits=splits)
-
-
-def _analyses(sentences: Sequence[str]) -> Iterator[object]:
-    from parataxis.syntax.analyser import load_analyser
-
-    return load_analyser().pipe(sentences)

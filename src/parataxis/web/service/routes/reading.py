@@ -17,7 +17,7 @@ from parataxis.web.service.models import (
     CheckRequest,
     ReadabilityRequest,
 )
-from parataxis.web.service.problems import REFUSALS
+from parataxis.web.service.problems import REFUSALS, require_short
 from parataxis.web.service.service import ServiceDep, results
 from parataxis.web.service.tasks import AnalyseTask, CheckTask
 
@@ -36,6 +36,8 @@ async def check(
     which patterns were split."""
     task = CheckTask()
     service.require_room([task.size(each) for each in body.rewrites], "rewrites")
+    for each in body.rewrites:
+        require_short(each.source, each.simple)
     job = service.engine.submit(task, body.rewrites)
     answer = Checked(rewrites=await results(request, job))
     return Response(answer.model_dump_json(), media_type="application/json")
