@@ -1,8 +1,7 @@
 """Documents are read and written in processes of their own.
 
 Documents come from strangers, and there are many ways to make one that takes forever or fills the
-memory. Such a process is ended, and the service goes on. ``python -m parataxis.web.service.reader``
-is such a process; it says what it has made on its standard output.
+memory. Such a process is ended, and the service goes on.
 """
 
 import json
@@ -114,7 +113,7 @@ class Readers:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
-            [sys.executable, "-m", __name__, str(self._memory)],
+            [sys.executable, "-c", f"from {__name__} import main; main({self._memory})"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for the service, which ends it
@@ -153,7 +152,7 @@ def _receive(stream: IO[bytes] | None) -> tuple[dict[str, Any], list[bytes]] | N
 
 
 def main(memory: int) -> None:
-    """Answer requests until there are no more."""
+    """What such a process does: answer requests until there are no more."""
     _limit(memory)
     _send(sys.stdout.buffer, {"ready": True})  # the clock starts now
     while asked := _receive(sys.stdin.buffer):
@@ -193,7 +192,3 @@ def _rewrites(text: bytes) -> list[Rewrite | None]:
         if first["type"] == "json_invalid":
             raise InputError('The field "rewrites" is no JSON.') from error
         raise InputError(complaint({**first, "loc": ("rewrites", *first["loc"])})) from error
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
