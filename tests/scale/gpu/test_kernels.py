@@ -1,0 +1,42 @@
+"""The kernels, run by triton's interpreter, do what torch does in several steps."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import torch
+from parataxis.scale.gpu import kernels
+
+torch.manual_seed(0)
+step = float(torch.tensor(1 / 127))
+rows = torch.randn(3, 5, 384)
+rows[0, 0] = 0.0
+found, scales = kernels.quantised_rows(rows, 1e-12, step)
+largest = rows.abs().amax(-1, keepdim=True).clamp(min=1e-12)
+assert torch.equal(scales, largest)
+assert torch.equal(found.float(), torch.round(rows / largest / step))
+
+products = torch.randint(-99, 99, (3, 5, 20)).float()
+columns, bias, row_scales = torch.rand(20), torch.randn(20), torch.rand(3, 5, 1)
+scaled = kernels.scaled(products, step, columns, row_scales, bias)
+assert torch.equal(scaled, products * (step * columns) * row_scales + bias)
+assert torch.equal(kernels.scaled(products, step, columns, None, None), products * (step * columns))
+
+scores = torch.randn(2, 3, 4, 11)
+for bias in (torch.randn(2, 1, 1, 11), torch.randn(2, 11, 4, 3).permute(0, 3, 2, 1)):
+    wanted = (scores / 8.0 + bias).softmax(-1)
+    assert torch.allclose(kernels.attention(scores, 8.0, bias), wanted, atol=1e-6)
+print("all the same")
+"""
+
+
+def test_kernels_compute_what_torch_computes() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={"TRITON_INTERPRET": "1", "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.stdout == "all the same\n", done.stderr
