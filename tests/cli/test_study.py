@@ -99,9 +99,13 @@ def test_study_report_forms(study: Path, form: str, capsys: pytest.CaptureFixtur
     assert ("1.0" if form == "csv" else "100.0") in out
 
 
-def test_study_report_folder_has_the_benchmark(study: Path) -> None:
+def test_study_report_folder_has_the_benchmark(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = ["--items", str(study / "items.jsonl"), "--ratings", str(study / "ratings.jsonl")]
     assert main(["study", "report", *files, "--output", str(study / "out")]) == 0
+    written = capsys.readouterr().out.strip().removesuffix(".").partition(": ")[2].split(", ")
+    assert sorted(written) == sorted(path.name for path in (study / "out").iterdir())
     rows = (study / "out" / "perfect.tsv").read_text(encoding="utf-8").splitlines()
     assert rows[0] == "complex\tsimple"
     assert len(rows) == 2
@@ -116,6 +120,10 @@ def test_study_report_bad_files(study: Path, capsys: pytest.CaptureFixture[str])
     (study / "bad.jsonl").write_text("", encoding="utf-8")
     assert main(["study", "report", *files]) == 2
     assert "has no ratings" in capsys.readouterr().err
+    (study / "experts.jsonl").write_text("")
+    given = ["--items", str(study / "items.jsonl"), "--ratings", str(study / "ratings.jsonl")]
+    assert main(["study", "report", *given, "--expert", str(study / "experts.jsonl")]) == 2
+    assert "experts.jsonl has no ratings" in capsys.readouterr().err
 
 
 def test_study_sample_for_an_expert(study: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,6 +88,28 @@ def test_study_invite_by_names(
     assert [(row[1], row[2]) for row in rows] == [(n, "expert") for n in ("Ann", "Bo", "Cy")]
 
 
+def test_study_invite_takes_the_address_of_the_study_and_tells_who_is_missing(
+    pilot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pilot.parent / "sources.txt").write_text("Ann, who left, is back.\n")
+    more = "url: https://s.example\nwrite: {sources: sources.txt, writers: 3}\n"
+    pilot.write_text(pilot.read_text() + more)
+    main(["study", "create", str(pilot)])
+    capsys.readouterr()
+    assert main(["study", "invite", str(pilot), "2", "-r", "writer"]) == 0
+    told = capsys.readouterr()
+    assert "\thttps://s.example/join/" in told.out
+    assert told.err == "parataxis: Each source needs 3 writers; 2 can do it so far.\n"
+    assert main(["study", "invite", str(pilot), "1", "-r", "both"]) == 0
+    assert (
+        capsys.readouterr().err == "parataxis: Each rewrite needs 2 raters; 1 can do it so far.\n"
+    )
+    assert main(["study", "invite", str(pilot), "1", "--url", "http://other.example"]) == 0
+    told = capsys.readouterr()
+    assert "\thttp://other.example/join/" in told.out
+    assert told.err == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -29,7 +29,6 @@ from parataxis.reports.studies.report import StudyReport, study_report
 from parataxis.reports.systems import read_examples
 from parataxis.reports.tables import latex_table, tex, without_nans
 from parataxis.studies.gold import benchmark
-from parataxis.studies.records import read_ratings
 
 __all__ = ["report"]
 
@@ -107,7 +106,7 @@ def report(
         rewrites,
         given,
         rubric_of(given, ratings, rubric),
-        expert=list(read_ratings(expert)) if expert else (),
+        expert=read_rating_file(expert) if expert else (),
         raters=raters,
         language=language,
         examples=read_examples(None, references) if references else (),
@@ -194,3 +193,6 @@ def _write_all(found: StudyReport, title: str, folder: Path) -> None:
         examples = benchmark(found.gold)
         WikiBM().write(examples, (folder / "perfect.tsv",))
         Jsonl().write(examples, (folder / "perfect.jsonl",))
+        texts |= {folder / "perfect.tsv": "", folder / "perfect.jsonl": ""}
+    names = sorted(path.name for path in texts)
+    sys.stdout.write(f"Written to {folder}: {', '.join(names)}.\n")

@@ -10,6 +10,7 @@ import typer
 from parataxis.cli.listening import HostOption, PortOption, refuse_taken
 from parataxis.cli.study_database import DatabaseOption, StudyArgument, begin, secrets_path
 from parataxis.errors import InputError, ParataxisError
+from parataxis.studies.study import load_study
 
 __all__ = ["serve"]
 
@@ -26,7 +27,8 @@ def serve(
         typer.Option(
             metavar="URL",
             show_default=False,
-            help="What people type, such as https://study.example.org; links begin with it.",
+            help="What people type, such as https://study.example.org; links begin with it. Else "
+            "the url of the study, else the address that is listened at.",
         ),
     ] = None,
     link_days: Annotated[
@@ -52,7 +54,7 @@ def serve(
         raise ParataxisError(
             "Serving a study needs uvicorn; install it with: pip install 'parataxis[study]'."
         ) from error
-    base = (url or f"http://{host}:{port}").rstrip("/")
+    base = (url or load_study(study).url or f"http://{host}:{port}").rstrip("/")
     if not base.startswith(("http://", "https://")):
         raise InputError(f'"{base}" is not the URL of a site: it begins with http:// or https://.')
     refuse_taken(host, port)

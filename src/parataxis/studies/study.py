@@ -178,6 +178,8 @@ class Study(_Part):
     """The name of an installed rubric, or the path of one."""
     languages: tuple[str, ...] = Field(default=("en", "es"), min_length=1)
     """Of the pages; the first is the one that people meet."""
+    url: str | None = Field(default=None, pattern=r"^https?://")
+    """Where people find the pages; links begin with it."""
     items: Path | None = None
     """Rewrites to be rated: JSON lines, or TSV or CSV of pairs."""
     write: Write | None = None
