@@ -200,9 +200,22 @@ def test_journey_of_splitting_further(writer: Callable[..., Any]) -> None:
     ann.row(0).locator(".simple .words").nth(1).hover()
     assert ann.lit() == "The mill was built in 1811 ."
     ann.act(0, "Split sentence 2 further")
-    ann.hears("The splitter finds nothing more to split in this sentence.")
+    ann.hears("No splitter finds anything more to split in this sentence.")
     ann.act(0, "Reset")
     assert ann.simple(0) == MILL_SPLIT
+
+
+def test_journey_of_splitting_further_by_another_splitter(writer: Callable[..., Any]) -> None:
+    ann = writer()
+    ann.page.get_by_role("button", name="Show me an example").click()
+    ann.wait()
+    assert ann.simple(3)[1] == "However, its engine, built in 1987, failed twice in May."
+    ann.act(3, "Split sentence 2 further")
+    ann.hears("Split further by rules.")
+    assert ann.simple(3)[1:3] == [
+        "However, its engine failed twice in May.",
+        "Its engine was built in 1987.",
+    ]
 
 
 def _word_file(path: Path) -> Path:

@@ -65,6 +65,19 @@ def test_trouble_lost_connection_keeps_what_was_done(
     device.forgive("INCOMPLETE_CHUNKED_ENCODING")
 
 
+def test_trouble_only_the_end_of_a_stream_is_lost(
+    writer: Callable[..., Any], server: Any, device: Any
+) -> None:
+    ann = writer()
+    server.trouble.pause = 0.05  # so that the browser has read what came before the cut
+    server.trouble.cut_after = 3
+    ann.split(f"{MILL} It rained. ", wait=False)
+    ann.page.get_by_role("button", name="Continue").click()
+    ann.wait()
+    assert ann.page.locator("#summary").inner_text() == "1 of 2 sentences changed"
+    device.forgive("INCOMPLETE_CHUNKED_ENCODING")
+
+
 def test_trouble_unreachable_server(writer: Callable[..., Any], device: Any) -> None:
     ann = writer()
     ann.split(MILL)

@@ -2,19 +2,26 @@
 // keys come to the same functions.
 
 import { check, Refusal, splitSentence } from "./api.js";
+import { targetOf } from "./dom.js";
 import { openEditor } from "./editor.js";
 import { say } from "./say.js";
 import { isChanged, version } from "./state.js";
 import { rowName } from "./words.js";
 
-/** @param {import("./feed.js").Feed<import("./types.js").Row>} feed */
+const NOT_FURTHER = ["source", "llm"]; // changes nothing; costs money, so only where it was chosen
+
 export class Actions {
-  /** @param {() => import("./state.js").Session} session the session that is shown */
-  constructor(feed, session) {
+  /**
+   * @param {import("./feed.js").Feed<import("./types.js").Row>} feed
+   * @param {() => import("./state.js").Session} session the session that is shown
+   * @param {() => import("./types.js").SplitterInfo[]} splitters those that there are
+   */
+  constructor(feed, session, splitters) {
     this._feed = feed;
     this._session = session;
+    this._splitters = splitters;
     feed.root.addEventListener("click", (event) => {
-      const button = event.target.closest("button[data-act]");
+      const button = targetOf(event).closest("button[data-act]");
       if (!button) return;
       const row = this._rowAt(button);
       if (row) this.act(button.dataset.act, row, Number(button.dataset.number ?? 0), button);
@@ -66,29 +73,39 @@ export class Actions {
     });
   }
 
-  /** Split one of the simple sentences of a row again. */
+  /** Split one of the simple sentences of a row again: by its own splitter, else by another. */
   async splitFurther(session, row, number, button) {
     const before = row.now;
     const { source, simple } = before.rewrite;
     if (!isChanged(before) || row.decision === "rejected" || button?.disabled) return;
     button?.setAttribute("aria-busy", "true");
     try {
-      const more = await splitSentence(simple[number], session.splitter, session.strict);
-      if (!isChanged(version(more, "further"))) {
-        say("The splitter finds nothing more to split in this sentence.");
+      const more = await this._more(simple[number], session);
+      if (!more) {
+        say("No splitter finds anything more to split in this sentence.");
         return;
       }
       const sentences = simple.toSpliced(number, 1, ...more.rewrite.simple);
       const made = version(await check(source, sentences), "further");
       if (row.now !== before) return; // something else was done meanwhile
-      session.change([[row, { now: { ...made, rewrite: { ...made.rewrite, splitter: session.splitter } }, decision: null }]]);
-      say(`Split further: ${rowName(row)}.`, { quietly: true });
+      session.change([[row, { now: { ...made, rewrite: { ...made.rewrite, splitter: more.rewrite.splitter } }, decision: null }]]);
+      say(`Split further by ${more.rewrite.splitter}.`);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       say(error.message);
     } finally {
       button?.removeAttribute("aria-busy");
     }
+  }
+
+  /** The rewrite of the first splitter that splits a sentence. @param {string} sentence */
+  async _more(sentence, { splitter, strict }) {
+    const others = this._splitters().filter((each) => !each.problem && each.name !== splitter && !NOT_FURTHER.includes(each.name));
+    for (const name of [splitter, ...others.map((each) => each.name)]) {
+      const made = await splitSentence(sentence, name, strict);
+      if (isChanged(version(made, "further"))) return made;
+    }
+    return null;
   }
 
   /** Decide on everything that is undecided. @param {"accepted" | "rejected"} decision */

@@ -91,7 +91,8 @@ async function* lines(answer, signal) {
 }
 
 /**
- * The rewrite of one sentence. @param {string} sentence @param {string} splitter
+ * The rewrite of one sentence.
+ * @param {string} sentence @param {string} splitter @param {boolean} strict
  * @returns {Promise<import("./types.js").Split>}
  */
 export async function splitSentence(sentence, splitter, strict) {
@@ -110,8 +111,8 @@ export async function check(source, simple, signal) {
 }
 
 /** @param {string[][]} texts @returns {Promise<import("./types.js").Readability[]>} */
-export async function readability(texts, signal) {
-  const answer = await json("readability", { texts }, signal);
+export async function readability(texts) {
+  const answer = await json("readability", { texts });
   return answer.texts;
 }
 

@@ -1,7 +1,7 @@
 // Splitters side by side: the same sentences through several of them, and what each makes of them.
 
 import { readability, Refusal, streamSplits } from "./api.js";
-import { byId, count, make } from "./dom.js";
+import { all, byId, count, make } from "./dom.js";
 import { Feed } from "./feed.js";
 import { lightWords } from "./light.js";
 import { tellGrade } from "./readability.js";
@@ -30,8 +30,8 @@ export class Comparison {
     byId("differ").addEventListener("change", (event) => { byId("compare-feed").dataset.show = event.target.checked ? "differ" : "all"; });
     byId("compare-feed").addEventListener("click", (event) => this._use(event.target.closest("[data-use]")));
     lightWords(byId("compare-feed"), (target) => {
-      const [cell, article] = [target.closest("[data-column]"), target.closest("article")];
-      const column = this._columns[Number(cell?.dataset.column ?? 0)];
+      const article = target.closest("article");
+      const column = this._columns[Number(target.closest("[data-column]")?.getAttribute("data-column") ?? 0)];
       return column?.versions[Number(article.dataset.place)] ?? null;
     });
   }
@@ -56,7 +56,7 @@ export class Comparison {
   }
 
   async _run() {
-    const names = [...document.querySelectorAll("[name=splitters]:checked")].map((each) => each.value);
+    const names = all(document, "[name=splitters]:checked").map((each) => each.value);
     const problem = byId("compare-problem");
     problem.hidden = names.length >= 2 && names.length <= 4;
     problem.textContent = "Choose two to four splitters.";

@@ -34,7 +34,10 @@ function body(paragraphs) {
   const file = document.implementation.createDocument(WORD, "w:document");
   const whole = element(file, file.documentElement, WORD, "w:body");
   for (const text of paragraphs) {
-    const run = element(file, element(file, whole, WORD, "w:p"), WORD, "w:r");
+    const paragraph = element(file, whole, WORD, "w:p");
+    const space = element(file, element(file, paragraph, WORD, "w:pPr"), WORD, "w:spacing");
+    space.setAttributeNS(WORD, "w:after", "160"); // 8 points
+    const run = element(file, paragraph, WORD, "w:r");
     const words = element(file, run, WORD, "w:t");
     words.setAttributeNS("http://www.w3.org/XML/1998/namespace", "xml:space", "preserve");
     words.textContent = text.replace(/[^\t\n\r -\ud7ff\ue000-\ufffd\ud800-\udfff]/g, ""); // what XML cannot hold
@@ -58,6 +61,7 @@ function zip(parts) {
   for (const [name, part] of parts) {
     const title = encoder.encode(name);
     const data = encoder.encode(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${serializer.serializeToString(part)}`);
+    /** @type {[number, number][]} */
     const about = [[20, 2], [0x0800, 2], [0, 2], [0, 2], [0x21, 2], [sum(data), 4], [data.length, 4], [data.length, 4], [title.length, 2], [0, 2]];
     files.push(bytes([[0x04034b50, 4], ...about]), title, data);
     directory.push(bytes([[0x02014b50, 4], [20, 2], ...about, [0, 2], [0, 2], [0, 2], [0, 4], [offset, 4]]), title);

@@ -3,6 +3,12 @@
 /** @param {string} id @returns {any} */
 export const byId = (id) => document.getElementById(id);
 
+/** Elements below another. @param {ParentNode} root @param {string} selector @returns {any[]} */
+export const all = (root, selector) => [...root.querySelectorAll(selector)];
+
+/** The element that an event happened on. @param {Event} event @returns {any} */
+export const targetOf = (event) => event.target;
+
 /**
  * An element with attributes and children; a child that is a string becomes a text node.
  * @param {string} name

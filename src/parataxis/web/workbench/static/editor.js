@@ -47,7 +47,11 @@ export function openEditor(article, row, { onKeep, onLeave }) {
     }
   };
 
+  let shown = "";
   const show = (findings) => {
+    const key = JSON.stringify(findings);
+    if (key === shown && !told.querySelector(".problem")) return; // else it would be read out again
+    shown = key;
     told.replaceChildren(findings.length ? findingList(findings) : make("p", { class: "clean" }, "The checks find nothing."));
   };
 

@@ -1,6 +1,8 @@
 // A long list of rows that stays quick: rows are added once for each picture that the screen
 // draws, and get their details only when they come near the window. One row is in the tab order.
 
+import { all, targetOf } from "./dom.js";
+
 const AT_ONCE = 120;
 const NEAR = "900px 0px";
 const CONTROLS = "button, .simple:not(.whole) > li, .finding";
@@ -15,7 +17,7 @@ export class Feed {
     this.root = root;
     this._draw = draw;
     root.addEventListener("focusin", (event) => {
-      const article = event.target.closest("article");
+      const article = targetOf(event).closest("article");
       if (article) this.setCurrent(Number(article.dataset.place));
     });
     this.clear();
@@ -33,7 +35,7 @@ export class Feed {
     this._waiting = [];
     this._frame = 0;
     this._near = new IntersectionObserver((entries) => {
-      for (const { isIntersecting, target } of entries) if (isIntersecting) this._dress(Number(target.dataset.place));
+      for (const { isIntersecting, target } of entries) if (isIntersecting) this._dress(Number(target.getAttribute("data-place")));
     }, { rootMargin: NEAR });
   }
 
@@ -76,7 +78,7 @@ export class Feed {
     if (!article) return;
     const focus = article.contains(document.activeElement) && keyOf(document.activeElement);
     this._dress(place);
-    if (focus) (article.querySelector(focus) ?? article).focus({ preventScroll: true });
+    if (focus) (all(article, focus)[0] ?? article).focus({ preventScroll: true });
   }
 
   /** The row in the tab order. @param {number} place */
@@ -92,7 +94,7 @@ export class Feed {
     const article = this.articles[place];
     const tab = place === this.current ? 0 : -1;
     article.tabIndex = tab;
-    for (const each of article.querySelectorAll(CONTROLS)) each.tabIndex = tab;
+    for (const each of all(article, CONTROLS)) each.tabIndex = tab;
   }
 
   /** Move the focus to a row. @param {number} place */

@@ -1,6 +1,7 @@
 // The keys. Single letters count only while a sentence of the result has the focus, so they
 // cannot get in the way of anybody who types or speaks (WCAG 2.1, 2.1.4).
 
+import { targetOf } from "./dom.js";
 import { isChanged } from "./state.js";
 
 /**
@@ -9,10 +10,10 @@ import { isChanged } from "./state.js";
  */
 export function bindKeys(feed, actions) {
   feed.root.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || targetOf(event).closest("textarea")) return;
     const place = feed.current;
     const row = feed.items[place];
-    const number = Number(event.target.closest("[data-number]")?.dataset.number ?? -1);
+    const number = Number(targetOf(event).closest("[data-number]")?.dataset.number ?? -1);
     const moves = {
       j: () => feed.find(place, 1, (each) => isChanged(each.now)),
       k: () => feed.find(place, -1, (each) => isChanged(each.now)),
@@ -29,13 +30,13 @@ export function bindKeys(feed, actions) {
     } else if (key in acts && row) {
       event.preventDefault();
       if (key === "s" && number < 0) return;
-      actions.act(acts[key], row, Math.max(0, number), event.target.closest("li")?.querySelector("button"));
+      actions.act(acts[key], row, Math.max(0, number), targetOf(event).closest("li")?.querySelector("button"));
     }
   });
 
   document.addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-    if (event.target.closest?.("textarea, input, dialog") || !feed.root.checkVisibility()) return;
+    if (targetOf(event).closest?.("textarea, input, dialog") || !feed.root.checkVisibility()) return;
     const key = event.key.toLowerCase();
     if (key !== "z" && key !== "y") return;
     event.preventDefault();

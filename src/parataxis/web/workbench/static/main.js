@@ -16,9 +16,9 @@ const VIEWS = ["start", "result", "comparison"];
 const KINDS = { docx: "Word document", md: "Markdown", markdown: "Markdown", html: "HTML page", htm: "HTML page", txt: "Text file" };
 
 const view = new ResultView();
-const actions = new Actions(view.feed, () => view.session);
 /** @type {import("./types.js").SplitterInfo[]} */
 let splitters = [];
+const actions = new Actions(view.feed, () => view.session, () => splitters);
 const comparison = new Comparison(() => view.session, () => splitters);
 let stop = new AbortController();
 

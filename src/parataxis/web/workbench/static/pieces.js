@@ -41,7 +41,7 @@ export function sourcePieces(rewrite) {
   return withSpaces(rewrite.source, kept).flatMap((piece) => (piece.source ? [piece] : leftOut(piece)));
 }
 
-/** What lies between the words that were used: words left out, and spaces. @param {Piece} between */
+/** What lies between the words that were used. @param {Piece} between @returns {Piece[]} */
 function leftOut(between) {
   return [...between.text.matchAll(/\s+|[^\s\p{P}]+(?:[^\s\p{L}\p{N}][\p{L}\p{N}]+)*|\p{P}/gu)].map(({ 0: text, index }) => {
     const start = between.start + index;

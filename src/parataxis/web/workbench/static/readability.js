@@ -46,7 +46,8 @@ const UNKNOWN = { grade: null, sentences: 0, words: 0, words_per_sentence: null,
  */
 export function drawReadability(figure, pair) {
   const told = pair ? inWords(pair[0], pair[1]) : "Not measured yet.";
-  const rows = measures(...(pair ?? [UNKNOWN, UNKNOWN]));
+  const [before, after] = pair ?? [UNKNOWN, UNKNOWN];
+  const rows = measures(before, after);
   const picture = shape("svg", { viewBox: `0 0 ${WIDTH} ${rows.length * 44}`, role: "img", "aria-label": told, class: "picture" });
   rows.forEach((row, number) => picture.append(...track(row, number * 44)));
   figure.replaceChildren(

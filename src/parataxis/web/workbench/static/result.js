@@ -1,7 +1,7 @@
 // The view of a session: its rows, progress, summary and readability.
 
 import { readability, Refusal } from "./api.js";
-import { byId, debounced } from "./dom.js";
+import { all, byId, debounced } from "./dom.js";
 import { Feed } from "./feed.js";
 import { lightWords } from "./light.js";
 import { drawReadability } from "./readability.js";
@@ -26,7 +26,7 @@ export class ResultView {
       const row = this.feed.items[Number(target.closest("article").dataset.place)];
       return row.decision === "rejected" && target.closest(".findings") ? null : row.now;
     });
-    for (const each of document.querySelectorAll("[name=show]")) each.addEventListener("change", () => this._show(each.value));
+    for (const each of all(document, "[name=show]")) each.addEventListener("change", () => this._show(each.value));
     this.feed.root.addEventListener("focusin", () => { this._visited = true; });
     const isWanted = (row) => isChanged(row.now);
     byId("next").addEventListener("click", () => this._goTo(this.feed.find(this._from(), 1, isWanted)));
@@ -48,7 +48,7 @@ export class ResultView {
     byId("title").textContent = session.name;
     byId("kind").textContent = eyebrow;
     document.title = `${session.name} · Parataxis`;
-    document.querySelector("[name=show][value=all]").checked = true;
+    all(document, "[name=show][value=all]")[0].checked = true;
     this._show("all");
     const shown = (run) => (event) => { if (session === this.session) run.call(this, event.detail); };
     session.addEventListener("rows", shown(this._arrived));

@@ -47,7 +47,12 @@ export class Session extends EventTarget {
    */
   constructor({ text, name, splitter, strict = false, file = null, sentences = null }) {
     super();
-    Object.assign(this, { text, name, splitter, strict, file, sentences });
+    this.text = text;
+    this.name = name;
+    this.splitter = splitter;
+    this.strict = strict;
+    this.file = file;
+    this.sentences = sentences;
     /** @type {import("./types.js").Row[]} */
     this.rows = [];
     this.total = sentences?.length ?? 0;
@@ -59,7 +64,10 @@ export class Session extends EventTarget {
     this._place = sentences ? placesIn(text) : null;
   }
 
-  /** What the server must still split, as the body of a request. */
+  /**
+   * What the server must still split, as the body of a request.
+   * @returns {{splitter: string, strict: boolean, text?: string, sentences?: string[]}}
+   */
   rest() {
     const options = { splitter: this.splitter, strict: this.strict };
     if (this.sentences) {

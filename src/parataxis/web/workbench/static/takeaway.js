@@ -36,10 +36,11 @@ async function toClipboard(text) {
 
 /** Pages that do not come by HTTPS or from this computer have no clipboard of the newer kind. */
 function fallbackCopy(text) {
-  const field = make("textarea", { "aria-hidden": "true", class: "visually-hidden" });
+  const field = document.createElement("textarea");
+  field.className = "visually-hidden";
   field.value = text;
-  const [focus, place] = [document.activeElement, document.querySelector("dialog[open]") ?? document.body];
-  place.append(field);
+  const focus = /** @type {HTMLElement} */ (document.activeElement);
+  (document.querySelector("dialog[open]") ?? document.body).append(field);
   field.select();
   const done = document.execCommand("copy");
   field.remove();
@@ -80,6 +81,10 @@ async function fetchFormat(format, button, problem) {
 
 /** @param {import("./state.js").Session} session */
 async function openShare(session, readability) {
+  if (!("CompressionStream" in window)) {
+    say("This browser is too old to make links.");
+    return;
+  }
   const link = `${location.href.split("#")[0]}${await toFragment(session, readability)}`;
   const [field, problem] = [byId("share-link"), byId("share-problem")];
   const isLong = link.length > LONGEST_LINK;

@@ -8,9 +8,14 @@ import { Refusal, streamSplits } from "./api.js";
  * @returns {Promise<Refusal | null>} why it stopped, where that was not the writer's wish
  */
 export async function work(session, signal) {
+  const rest = session.rest();
+  if (!(rest.text ?? rest.sentences.join("")).trim()) { // only the last line of the answer was lost
+    session.enter("done");
+    return null;
+  }
   session.enter("running");
   try {
-    await streamSplits(session.rest(), {
+    await streamSplits(rest, {
       signal,
       onStart: (sentences) => session.expect(sentences),
       onSplit: (split) => session.add([split]),
