@@ -344,6 +344,17 @@ def test_splitter_falls_back_where_nothing_can_be_read(
     assert "cannot be read" in fake.requests[1].body["messages"][-1]["content"]
 
 
+def test_splitter_notes_stay_short(
+    scripted: Callable[..., Any], splitter: Callable[..., LlmSplitter]
+) -> None:
+    fake = scripted({MILL: [["Ann sang.", "Bob Ray paid 7 dogs.", "Carl Poe did not dance."]]})
+    assert told(splitter(fake, calls=1)(MILL))[1] == (
+        "The pointer model wrote this because in the language model's rewrite, the word 'mill' is "
+        "missing; the wording 'built in 1850, burned' is missing; the wording 'Ann sang' is not in "
+        "the source; and 3 more."
+    )
+
+
 def test_splitter_does_not_insist_where_the_model_declines(
     serve: Serve, tools: Tools, splitter: Callable[..., LlmSplitter]
 ) -> None:

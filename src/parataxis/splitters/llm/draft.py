@@ -1,10 +1,10 @@
 """One sentence on its way to a rewrite: the best that came, what to ask next, and why no more is
 asked."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import Finding, Kind
 from parataxis.rewrite.render import complaints
 from parataxis.splitters.llm.endpoint import Call
 from parataxis.splitters.llm.guard import Candidate
@@ -14,6 +14,7 @@ from parataxis.splitters.llm.replies import Failure
 
 __all__ = ["Draft"]
 
+_SHOWN = 3
 _REFUSED = (Fate.DECLINED, Fate.TURNED_DOWN)
 
 
@@ -80,7 +81,7 @@ class Draft:
     def reason(self) -> str | None:
         """Why the candidate was not taken, as a clause."""
         if self.best:
-            return f"in the language model's rewrite, {complaints(self.best.findings)}"
+            return f"in the language model's rewrite, {_some(self.best.findings)}"
         return self.failure.reason if self.failure else None
 
     @property
@@ -90,5 +91,11 @@ class Draft:
             return None
         return (
             "This is not the language model's first rewrite: in that one, "
-            f"{complaints(self.first.findings)}."
+            f"{_some(self.first.findings)}."
         )
+
+
+def _some(findings: Sequence[Finding]) -> str:
+    """What the first findings say: a rewrite of something else has too many for a note."""
+    rest = len(findings) - _SHOWN
+    return complaints(findings[:_SHOWN]) + (f"; and {rest} more" if rest > 0 else "")
