@@ -54,7 +54,7 @@ def serve(
         int, typer.Option(min=1, help="Sentences that may wait; more are refused for a while.")
     ] = 20_000,
 ) -> None:
-    """Serve the page for writers and the API for programs. Nothing that is sent is kept."""
+    """Serve the page for writers and the API for programs. Nothing that is sent is written down."""
     from parataxis.web.service import Settings, make_app
 
     try:

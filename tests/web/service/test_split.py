@@ -165,6 +165,26 @@ def test_split_who_goes_away_cancels_what_has_not_begun(serve: Serve, path: str)
     assert len(held.seen) < 20
 
 
+def test_split_a_service_that_is_stopped_says_so(serve: Serve) -> None:
+    held = Held()
+    running = serve("source", held)
+    body = {"sentences": ["Ann sings."] * 50, "splitter": "held", "patterns": False, "check": False}
+    with ThreadPoolExecutor(2) as pool:
+        asked = [
+            pool.submit(httpx2.post, f"{running.url}{path}", json=body, timeout=20)
+            for path in ("/v1/split", "/v1/split/stream")
+        ]
+        wait_for(lambda: running.app.state.service.engine.waiting > 90)
+        running.app.state.service.close()
+        held.go.set()
+        whole, stream = (each.result() for each in asked)
+    stopped = "The service is being stopped; try again later."
+    assert (whole.status_code, whole.json()) == (503, {"detail": stopped})
+    assert whole.headers["retry-after"] == "1"
+    assert lines(stream)[-1] == {"type": "error", "detail": stopped}
+    assert httpx2.post(f"{running.url}/v1/split", json=body, timeout=20).status_code == 503
+
+
 def test_split_many_at_once_get_each_their_own(serve: Serve) -> None:
     url = serve().url
     names = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal"]

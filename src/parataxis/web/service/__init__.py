@@ -1,13 +1,12 @@
 """The service: an API that splits, checks and analyses, and the page that uses it.
 
-Needs the extra ``[serve]``. Nothing that is sent to it is kept.
+Needs the extra ``[serve]``. Nothing that is sent to it is written down.
 """
 
 from parataxis.errors import ParataxisError
 
 try:
     import fastapi  # noqa: F401
-    import jinja2  # noqa: F401
     import prometheus_client  # noqa: F401
     import python_multipart  # noqa: F401
 except ImportError as error:

@@ -1,4 +1,4 @@
-"""Documents: what they say, and the same documents with rewrites. Nothing is kept."""
+"""Documents: what they say, and the same documents with rewrites. Nothing is written down."""
 
 from typing import Any
 from urllib.parse import quote
