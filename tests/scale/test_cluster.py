@@ -8,10 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from parataxis.cli.main import main
+from parataxis.scale.cluster import WINDOW
 
 pytest.importorskip("ray", reason="needs the extra [ray]")
 pytest.importorskip("pyarrow", reason="needs the extra [scale]")
@@ -21,9 +25,9 @@ import os, signal, sys, time
 from parataxis import Rewrite
 
 
-class SlowSplitter:
-    name = "slow"
-    summary = "Cuts at semicolons, slowly, and writes down where."
+class HeldSplitter:
+    name = "held"
+    summary = "Cuts at semicolons, writes down where, and can be held."
 
     def __call__(self, sentence):
         if sentence.startswith("Poison"):
@@ -32,21 +36,69 @@ class SlowSplitter:
         return Rewrite(source=sentence, simple=parts, splitter=self.name)
 
     def pipe(self, sentences):
+        sentences = list(sentences)
         if "ray" in sys.modules:
             node = sys.modules["ray"].get_runtime_context().get_node_id()
-            with open(os.environ["TRACES"], "a") as traces:
+            with open("FOLDER/traces", "a") as traces:
                 traces.write(f"{os.getpid()} {node}\\n")
-            time.sleep(0.03)
+        while any(each.startswith("Hold") for each in sentences) and os.path.exists("FOLDER/hold"):
+            time.sleep(0.01)
         return map(self, sentences)
 """
 
 FILES = {
-    "slow_splitters.py": SPLITTERS,
-    "slow_splitters-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: s\nVersion: 1.0\n",
-    "slow_splitters-1.0.dist-info/entry_points.txt": (
-        "[parataxis.splitters]\nslow = slow_splitters:SlowSplitter\n"
+    "held_splitters.py": SPLITTERS,
+    "held_splitters-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: s\nVersion: 1.0\n",
+    "held_splitters-1.0.dist-info/entry_points.txt": (
+        "[parataxis.splitters]\nheld = held_splitters:HeldSplitter\n"
     ),
 }
+
+READ_AHEAD = """
+import json, sys
+from pathlib import Path
+from threading import Timer
+from parataxis.scale.cluster import WINDOW, Cluster
+from parataxis.scale.encode import Encoder, Form
+from parataxis.scale.files import Kind, find_files
+from parataxis.scale.reading import read_batches
+from parataxis.scale.work import SplitterTask, Work
+
+read = results = ahead = 0
+
+def counted():
+    global read, ahead
+    for batch in read_batches(find_files(["wait.txt"], Kind.LINES), sentences=1):
+        read += 1
+        ahead = max(ahead, read - results)
+        if read == 2 * WINDOW:  # two actors: now it has to stop, for as long as it is held
+            Timer(0.5, Path("hold").unlink).start()
+        yield batch
+
+work = Work(SplitterTask("held"), Encoder(Form.TEXT), "held")
+for _ in Cluster(sys.argv[1], most=2)(counted(), work):
+    results += 1
+print(json.dumps({"results": results, "ahead": ahead}))
+"""
+"""Counts how many batches have been read and not yet given back, while the first is held."""
+
+DATASET = """
+import json, sys
+import pyarrow, ray
+from parataxis.ray import Splitter
+
+ray.init(sys.argv[1], log_to_driver=False)
+table = pyarrow.table({"text": ["Ann came; Bob left.", None, "It rained."]})
+split = ray.data.from_arrow(table).map_batches(
+    Splitter,
+    fn_constructor_args=("text",),
+    fn_constructor_kwargs={"splitter": "held"},
+    compute=ray.data.ActorPoolStrategy(min_size=1, max_size=2),
+    batch_format="pyarrow",
+)
+print(json.dumps(split.take_all()))
+"""
+"""The recipe of the documentation."""
 
 SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -60,6 +112,7 @@ class Nodes:
     """A cluster that runs; ``traces`` says which processes have worked."""
 
     address: str
+    names: list[str]
     folder: Path
     process: "subprocess.Popen[str]"
     environment: dict[str, str]
@@ -71,15 +124,22 @@ class Nodes:
         lines = path.read_text().splitlines() if path.exists() else []
         return [(int(pid), node) for pid, node in map(str.split, lines)]
 
-    def forget(self) -> None:
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let sentences that begin with "Hold" wait, and forget the traces of before."""
         (self.folder / "traces").unlink(missing_ok=True)
+        (self.folder / "hold").touch()
+        try:
+            yield
+        finally:
+            (self.folder / "hold").unlink(missing_ok=True)
 
     def remove(self, node: str) -> None:
         assert self.process.stdin
         assert self.process.stdout
-        self.process.stdin.write(f"remove {node}\n")
+        self.process.stdin.write(f"{node}\n")
         self.process.stdin.flush()
-        assert self.process.stdout.readline() == "removed\n"
+        assert self.process.stdout.readline() == f"{node}\n"
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start ``parataxis split``."""
@@ -95,11 +155,25 @@ class Nodes:
     def split(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run ``parataxis split`` to its end."""
         process = self.start(*arguments)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=100)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
-    def on_cluster(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        return self.split(*arguments, "--engine", "ray", "--address", self.address)
+    def python(self, program: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run a program of the user's."""
+        return subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            env=self.environment,
+            check=False,
+            timeout=100,
+        )
+
+    @property
+    def engine(self) -> tuple[str, ...]:
+        """The options that choose this cluster."""
+        return ("--engine", "ray", "--address", self.address)
 
 
 @pytest.fixture(scope="module")
@@ -107,13 +181,12 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     folder = tmp_path_factory.mktemp("cluster")
     for name, text in FILES.items():
         (folder / "site" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "site" / name).write_text(text)
+        (folder / "site" / name).write_text(text.replace("FOLDER", str(folder)))
     paths = [str(folder / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {
         **os.environ,
         **SETTINGS,
         "PYTHONPATH": os.pathsep.join(map(os.path.abspath, paths)),
-        "TRACES": str(folder / "traces"),
     }
     with subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("nodes.py")), "2"],
@@ -124,23 +197,29 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         env=environment,
     ) as process:
         assert process.stdout
-        yield Nodes(process.stdout.readline().strip(), folder, process, environment)
+        address, *names = process.stdout.readline().split()
+        yield Nodes(address, names, folder, process, environment)
         process.communicate(timeout=60)  # ends its input, and so the cluster
 
 
-def wait_until(happens: Callable[[], object]) -> None:
+def wait_until(happens: Callable[[], object], run: "subprocess.Popen[str]") -> None:
     end = time.monotonic() + 60
     while not happens():
+        assert run.poll() is None, run.communicate()
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
 
 
-def write_records(path: Path, count: int) -> None:
+def write_records(path: Path, count: int, word: str = "See") -> None:
     """Sentences, some bad records among them."""
-    lines = [json.dumps({"source": f"Ann ate {n} plums; Bob left."}) for n in range(count)]
+    lines = [json.dumps({"source": f"{word} {n} plums; eat them."}) for n in range(count)]
     lines[5] = "{"
     lines[count // 2] = json.dumps({"source": None})
     path.write_text("\n".join(lines) + "\n")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*")}
 
 
 def told(error: str) -> list[str]:
@@ -151,25 +230,121 @@ def told(error: str) -> list[str]:
 
 
 def test_cluster_output_is_that_of_one_machine_whatever_dies(nodes: Nodes) -> None:
-    nodes.forget()
-    write_records(nodes.folder / "in.jsonl", 40 * 256)
-    common = ("in.jsonl", "-s", "slow")
+    write_records(nodes.folder / "in.jsonl", 40 * 256, "Hold")
+    common = ("in.jsonl", "-s", "held")
     alone = nodes.split(*common, "-o", "alone.jsonl", "--jobs", "1", "--on-error", "pass")
     assert alone.returncode == 0, alone.stderr
 
-    run = nodes.start(*common, "-o", "both.jsonl", "--engine", "ray", "--address", nodes.address)
-    wait_until(lambda: len(set(nodes.traces)) == 2)
-    (first, _), (_, lost) = dict.fromkeys(nodes.traces)
-    os.kill(first, signal.SIGKILL)
-    wait_until(lambda: len(set(nodes.traces)) == 3)
-    nodes.remove(lost)
-    out, err = run.communicate(timeout=60)
+    with nodes.hold():
+        run = nodes.start(*common, "-o", "both.jsonl", *nodes.engine)
+        wait_until(lambda: len(set(nodes.traces)) == 3, run)
+        killed, *others = dict.fromkeys(nodes.traces)
+        os.kill(killed[0], signal.SIGKILL)
+        wait_until(lambda: len(set(nodes.traces)) == 4, run)
+        nodes.remove(next(node for _, node in others if node in nodes.names))
+    out, err = run.communicate(timeout=100)
 
     assert (run.returncode, out) == (0, ""), err
-    complaints = told(err)
-    assert sum("An actor was lost" in line for line in complaints) == 2
-    assert [line for line in complaints if "was lost" not in line] == told(alone.stderr)
+    lost = [line for line in told(err) if "An actor was lost; its" in line]
+    assert len(lost) == 2
+    assert [line for line in told(err) if line not in lost] == told(alone.stderr)
+    assert len(told(alone.stderr)) == 3
     both = (nodes.folder / "both.jsonl").read_bytes()
     assert both == (nodes.folder / "alone.jsonl").read_bytes()
     assert both.count(b"\n") == 40 * 256
     assert not (nodes.folder / "both.jsonl.unfinished").exists()
+
+
+def test_cluster_run_goes_on_after_its_driver_was_killed(nodes: Nodes) -> None:
+    (nodes.folder / "parts").mkdir()
+    for part in range(8):
+        name = f"{part}.jsonl"
+        write_records(nodes.folder / "parts" / name, 256, "Hold" if part == 4 else "See")
+    assert nodes.split("parts", "-s", "held", "-o", "one/", "--jobs", "1").returncode == 0
+
+    with nodes.hold():
+        run = nodes.start("parts", "-s", "held", "-o", "two/", *nodes.engine)
+        wait_until(lambda: (nodes.folder / "two" / "3.jsonl").exists(), run)
+        run.kill()
+        run.communicate()
+    assert (nodes.folder / "two" / ".unfinished").exists()
+    done = nodes.split("parts", "-s", "held", "-o", "two/", "--resume", *nodes.engine)
+
+    assert done.returncode == 0, done.stderr
+    assert contents(nodes.folder / "two") == contents(nodes.folder / "one")
+    assert len(contents(nodes.folder / "two")) == 8
+
+
+def test_cluster_gives_up_a_batch_that_kills_and_names_it(nodes: Nodes) -> None:
+    lines = [f"Ann ate {n} plums; Bob left.\n" for n in range(600)]
+    lines[300] = "Poison.\n"
+    (nodes.folder / "poison.txt").write_text("".join(lines))
+    arguments = ("poison.txt", "--input", "lines", "-s", "held", "-o", "never.txt")
+    done = nodes.split(*arguments, *nodes.engine)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told(done.stderr)[-1] == (
+        "parataxis: The batch from poison.txt:257 to poison.txt:512 was given up: 4 actors were "
+        "lost that worked on it (The actor is dead because its worker process has died)."
+    )
+    assert sum("An actor was lost" in line for line in told(done.stderr)) == 3
+    assert not (nodes.folder / "never.txt").exists()
+
+
+def test_cluster_reads_no_more_than_a_few_batches_ahead(nodes: Nodes) -> None:
+    lines = ["Hold.\n", *(f"Ann ate {n} plums; Bob left.\n" for n in range(39))]
+    (nodes.folder / "wait.txt").write_text("".join(lines))
+    with nodes.hold():
+        done = nodes.python(READ_AHEAD, nodes.address)
+    assert json.loads(done.stdout) == {"results": 40, "ahead": 2 * WINDOW}, done.stderr
+
+
+def test_cluster_rewrites_with_the_pointer(nodes: Nodes) -> None:
+    text = "Ann came, and Bob left. The mill, which was built in 1850, burned down.\n"
+    (nodes.folder / "mill.txt").write_text(text)
+    done = nodes.split("mill.txt", "--format", "jsonl", *nodes.engine)
+    here = nodes.split("mill.txt", "--format", "jsonl", "--on-error", "pass", "--jobs", "1")
+    assert (done.returncode, here.returncode) == (0, 0), done.stderr
+    assert done.stdout == here.stdout
+    assert [json.loads(line)["simple"] for line in done.stdout.splitlines()] == [
+        ["Ann came.", "Bob left."],
+        ["The mill was built in 1850.", "It burned down."],
+    ]
+
+
+def test_cluster_splits_a_column_of_a_dataset(nodes: Nodes) -> None:
+    done = nodes.python(DATASET, nodes.address)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout.splitlines()[-1])
+    assert [row["text"] for row in rows] == ["Ann came; Bob left.", None, "It rained."]
+    assert [row["simple"] for row in rows] == [["Ann came.", "Bob left."], [], ["It rained."]]
+    assert [row["error"] for row in rows] == [None, 'there is nothing in the column "text"', None]
+    assert [json.loads(row["rewrite"] or "{}").get("splitter") for row in rows] == [
+        "held",
+        None,
+        "held",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--engine", "ray", "--address", "127.0.0.1:1"], "There is no Ray cluster at 127.0.0.1:1"),
+        (["--engine", "ray", "--address", "nowhere"], "There is no Ray cluster at nowhere"),
+        (["--address", "127.0.0.1:1"], "--address is that of a Ray cluster; add --engine ray"),
+        (["--engine", "ray", "-s", "llm"], 'The splitter "llm" keeps its books in one process'),
+    ],
+)
+def test_cluster_that_is_not_there_is_told_in_a_sentence(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    complaint: str,
+) -> None:
+    (tmp_path / "in.txt").write_text("Ann came; Bob left.\n")
+    files = [str(tmp_path / "in.txt"), "-o", str(tmp_path / "out.txt")]
+    code = main(["split", *files, "-s", "source", *arguments])
+    _, err = capsys.readouterr()
+    assert code == 2
+    assert err.startswith(f"parataxis: {complaint}")
+    assert err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]

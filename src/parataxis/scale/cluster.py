@@ -113,7 +113,7 @@ def _connected(address: str | None) -> Iterator[None]:
         )
     except (ConnectionError, ValueError, RuntimeError, OSError) as error:
         where = f"at {address}" if address else "here"
-        raise InputError(f"There is no Ray cluster {where}: {_first_line(error)}.") from error
+        raise InputError(f"There is no Ray cluster {where}: {_reason(error)}.") from error
     try:
         yield
     finally:
@@ -320,7 +320,7 @@ class _Pool:
             self._unusable += 1
             if self._unusable >= _UNUSABLE or getattr(error, "actor_init_failed", False):
                 raise ParataxisError(
-                    f"An actor could not begin on the cluster ({_last_line(error)}); install there "
+                    f"An actor could not begin on the cluster ({_reason(error)}); install there "
                     "what is installed here."
                 ) from error
         if not jobs:
@@ -329,7 +329,7 @@ class _Pool:
         if jobs[0].failures >= ATTEMPTS:
             raise ParataxisError(
                 f"The batch {jobs[0]} was given up: {ATTEMPTS} actors were lost that worked on it "
-                f"({_last_line(error)})."
+                f"({_reason(error)})."
             ) from error
         self._unsent = sorted([*self._unsent, *jobs], key=lambda job: job.number)
         batches = "batch is" if len(jobs) == 1 else f"{len(jobs)} batches are"
@@ -369,14 +369,7 @@ class _Pool:
         return len(self._actors) > self._cluster.least and now - actor.idle_since > _IDLE
 
 
-def _first_line(error: BaseException) -> str:
-    return _lines(error)[0]
-
-
-def _last_line(error: BaseException) -> str:
-    return _lines(error)[-1]
-
-
-def _lines(error: BaseException) -> list[str]:
-    lines = [line.strip().rstrip(".") for line in str(error).splitlines()]
-    return [line for line in lines if line] or [type(error).__name__]
+def _reason(error: BaseException) -> str:
+    """What Ray says at length, in a few words: the first sentence of its last line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1].partition(". ")[0].rstrip(".") if lines else type(error).__name__
