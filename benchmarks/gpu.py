@@ -48,16 +48,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, nargs="+", default=[16])
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--compare", type=int, default=0)
-    parser.add_argument("--no-search", action="store_true")
+    parser.add_argument("--no-search", action="store_true", help="only the whole splitter")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--window", type=int, default=WINDOW)
     options = parser.parse_args()
     sentences = options.sentences.read_text(encoding="utf-8").splitlines()
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}", flush=True)
+    name = torch.cuda.get_device_name() if options.device != "cpu" else "CPU"
+    print(f"{name}, torch {torch.__version__}", flush=True)
     if not options.no_search:
         search_alone(sentences[:16_384], options.beams)
     for beam in options.beams:
         for jobs in options.jobs:
-            with served("cuda") as address:
-                throughput(address, sentences, options.count, jobs, beam)
+            with served(options.device) as address:
+                throughput(address, sentences, options.count, jobs, beam, options.window)
     if options.compare:
         compare(sentences[: options.compare], options.beams)
 
@@ -173,34 +176,26 @@ def floor(
 
 
 def throughput(
-    address: Address, sentences: Sequence[str], count: int, jobs: int, beam: int
+    address: Address, sentences: Sequence[str], count: int, jobs: int, beam: int, window: int
 ) -> None:
     """The whole splitter in several processes that share the GPU."""
     context = get_context("spawn")
     work: Any = context.Queue(2 * jobs)
     done: Any = context.Queue()
     begun = time.perf_counter()
-    workers = [context.Process(target=_work, args=(address, beam, work, done)) for _ in range(jobs)]
+    workers = [
+        context.Process(target=_work, args=(address, beam, window, work, done), daemon=True)
+        for _ in range(jobs)
+    ]
     for worker in workers:
         worker.start()
+    stream = cycle(sentences)
     # Everything is loaded, compiled and recorded before the clock starts.
-    for start in range(0, 4 * jobs * WINDOW, WINDOW):
-        work.put(
-            list(islice(cycle(sentences), start % len(sentences), start % len(sentences) + WINDOW))
-        )
-    for _ in range(4 * jobs):
-        done.get()
+    _through(work, done, islice(stream, 2 * jobs * window), window)
     ready = time.perf_counter() - begun
-    stream = islice(cycle(sentences), count)
-    handed = split = finished = 0
     with busy() as shares:
         started = time.perf_counter()
-        while batch := list(islice(stream, WINDOW)):
-            work.put(batch)
-            handed += 1
-        while finished < handed:
-            split += done.get()
-            finished += 1
+        split = _through(work, done, islice(stream, count), window)
         seconds = time.perf_counter() - started
     for _ in workers:
         work.put(None)
@@ -214,8 +209,17 @@ def throughput(
     )
 
 
-def _work(address: Address, beam: int, work: Any, done: Any) -> None:
-    splitter = DevicePointerSplitter(RemoteModels(address), beam=beam)
+def _through(work: Any, done: Any, sentences: Iterator[str], window: int) -> int:
+    """Have sentences rewritten; how many were split."""
+    handed = 0
+    while batch := list(islice(sentences, window)):
+        work.put(batch)
+        handed += 1
+    return sum(done.get() for _ in range(handed))
+
+
+def _work(address: Address, beam: int, window: int, work: Any, done: Any) -> None:
+    splitter = DevicePointerSplitter(RemoteModels(address), beam=beam, window=window)
     while (batch := work.get()) is not None:
         done.put(sum(rewrite.is_split for rewrite in splitter.pipe(batch)))
 
@@ -229,7 +233,10 @@ def busy() -> Iterator[list[float]]:
     def ask() -> None:
         command = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"]
         while True:
-            told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+            try:
+                told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+            except FileNotFoundError:
+                return
             shares.extend(float(line) for line in told.split() if line.isdecimal())
             try:
                 end.get(timeout=0.5)

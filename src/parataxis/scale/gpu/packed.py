@@ -13,7 +13,7 @@ from parataxis.splitters.pointer.search import Found, Hypothesis, most_steps
 
 __all__ = ["Results", "Search", "Sources", "find"]
 
-WIDTHS = (32, 48, 64, 96, 128, 192, 256, 512)
+WIDTHS = (32, 48, 64, 128, 256, 512)
 """Sources are padded to one of these numbers of words, so that there are few shapes."""
 _LENGTHS = 16
 """They are padded to a multiple of this many word pieces."""

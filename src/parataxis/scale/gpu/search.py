@@ -26,7 +26,7 @@ from parataxis.splitters.pointer.splitter import CAUTION
 
 __all__ = ["DeviceSearch", "load_search"]
 
-ROWS = (64, 256, 1024, 4096)
+ROWS = (128, 1024, 4096)
 """Batches are padded to one of these numbers of hypotheses."""
 _LOOK_EVERY = 8
 """Steps between two looks at how many sources are still searched."""
