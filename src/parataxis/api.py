@@ -129,13 +129,14 @@ class Splitter:
         """Rewrite one sentence."""
         return next(self.pipe([sentence]))
 
-    def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
+    def pipe(self, sentences: Iterable[str], *, first: int = BATCH) -> Iterator[Rewrite]:
         """Rewrite many sentences, in order; none is lost.
 
         A sentence that is too long for the splitter, or that holds a link, code or a tag, comes
-        back whole, with a note.
+        back whole, with a note. ``first`` is how many sentences are handed to the splitter at
+        first: more where nobody waits for the first answer.
         """
-        for batch in _growing(sentences):
+        for batch in _growing(sentences, first):
             for sentence in batch:
                 if not sentence.strip():
                     raise InputError("A sentence is empty; leave empty sentences out.")
@@ -201,9 +202,9 @@ class Splitter:
         return whole.model_copy(update={"findings": ()})
 
 
-def _growing(sentences: Iterable[str]) -> Iterator[list[str]]:
+def _growing(sentences: Iterable[str], size: int) -> Iterator[list[str]]:
     """Batches of sentences, the first ones smaller."""
-    stream, size = iter(sentences), BATCH
+    stream = iter(sentences)
     while batch := list(islice(stream, size)):
         yield batch
         size = min(2 * size, LARGEST_BATCH)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from parataxis.api import Splitter
+from parataxis.api import LARGEST_BATCH, Splitter
 from parataxis.errors import ParataxisError
 from parataxis.rewrite.record import Rewrite
 from parataxis.scale.encode import Encoder
@@ -60,7 +60,7 @@ class SplitterTask:
 
     def __call__(self, sentences: Sequence[str]) -> Iterable[Rewrite]:
         """Rewrite sentences, in order."""
-        return self.load().pipe(sentences)
+        return self.load().pipe(sentences, first=LARGEST_BATCH)
 
 
 @dataclass
