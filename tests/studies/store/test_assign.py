@@ -112,6 +112,23 @@ def test_assign_a_lease_that_runs_out_is_somebody_elses(store, make, clock, soun
     assert store.next_task(ann.id) is None
 
 
+def test_assign_a_lease_that_ran_out_keeps_its_place_until_it_is_needed(
+    store, make, clock, sound
+) -> None:
+    store.create(make.study(raters=1), make.rewrites(2))
+    ann, bob = store.invite(2)
+    first = store.next_task(ann.id)
+    clock.move(minutes=31)
+    phase = store.overview().phases["rate"]
+    assert (phase.held, phase.open, phase.wanted) == (0, 2, 2)
+    second = store.next_task(bob.id)
+    assert second.item.id != first.item.id  # something else was open
+    assert store.submit(ann.id, first.slot, OK).stored is Stored.COUNTED
+    store.submit(bob.id, second.slot, OK)
+    assert store.next_task(bob.id) is None
+    sound(store)
+
+
 def test_assign_a_draft_keeps_the_lease(store, make, clock) -> None:
     store.create(make.study(raters=1, lease_minutes=30), make.rewrites(1))
     ann, bob = store.invite(2)

@@ -42,6 +42,12 @@ def _phases(work: Work, answers: Any) -> dict[str, PhaseOverview]:
     query = select(slot.c.kind, slot.c.state, func.count()).where(slot.c.purpose == Purpose.ITEM)
     for kind, state, count in work.rows(query.group_by(slot.c.kind, slot.c.state)):
         counts[kind][state] = count
+    # A lease that ran out keeps its place until somebody needs it; nobody works on it.
+    over = (slot.c.state == State.LEASED, slot.c.leased_until < work.now)
+    lapsed = select(slot.c.kind, func.count()).where(*over).group_by(slot.c.kind)
+    for kind, count in work.rows(lapsed):
+        counts[kind][State.LEASED] -= count
+        counts[kind][State.OPEN] += count
     complete = _complete(work)
     seconds: dict[str, list[float]] = defaultdict(list)
     for row in answers:
