@@ -37,6 +37,10 @@ class Upper:
             self.hooks.get(item, lambda: None)()
         if "bad" in items:
             raise InputError("This is bad.")
+        if "exit" in items:
+            raise SystemExit(3)
+        if "stop" in items:
+            raise StopIteration
         if "short" in items:
             return []
         return [item.upper() for item in items]
@@ -129,7 +133,10 @@ def test_engine_lanes_do_not_wait_for_each_other(engine: Engine) -> None:
     slow.go.set()
 
 
-@pytest.mark.parametrize(("bad", "error"), [("bad", InputError), ("short", ValueError)])
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [("bad", InputError), ("short", RuntimeError), ("exit", RuntimeError), ("stop", RuntimeError)],
+)
 def test_engine_an_error_reaches_only_the_job_whose_it_is(
     engine: Engine, bad: str, error: type[Exception]
 ) -> None:
@@ -141,8 +148,12 @@ def test_engine_an_error_reaches_only_the_job_whose_it_is(
     task.go.set()
     assert done(good) == ["A", "B"]
     assert done(also_good) == ["D"]
+
+    async def listen() -> list[str]:
+        return [result async for result in faulty.results()]
+
     with pytest.raises(error):
-        faulty.futures[1].result(20)
+        asyncio.run(asyncio.wait_for(listen(), 20))
     assert done(engine.submit(task, ["e"])) == ["E"]  # the lane goes on
 
 

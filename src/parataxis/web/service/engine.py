@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from concurrent.futures import Future
 from typing import Generic, Protocol, TypeVar
 
-from parataxis.errors import TryLaterError
+from parataxis.errors import ParataxisError, TryLaterError
 
 __all__ = ["Engine", "Job", "Task"]
 
@@ -25,7 +25,6 @@ CHARACTERS = 250
 """Of an ordinary item; a batch of longer ones has fewer."""
 WAIT = 0.003
 """Seconds for which a batch that is not full waits for other requests."""
-
 
 _CLOSED = "The service is being stopped; try again later."
 
@@ -244,6 +243,10 @@ class _Lane:
             for job in jobs:
                 self._work(task, [entry for entry in batch if entry[0] is job])
             return
+        if not isinstance(error, ParataxisError):
+            # SystemExit would end whoever waits for it, and StopIteration never arrives.
+            bug = RuntimeError(f"{type(error).__name__}: {error}")
+            bug.__cause__, error = error, bug
         for _, _, future in batch:
             future.set_exception(error)
         self.drop(jobs[0])
