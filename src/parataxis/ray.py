@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from parataxis import api
-from parataxis.errors import InputError, ParataxisError
+from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
+from parataxis.scale.arrow import arrow
 from parataxis.scale.encode import Encoder, Form
-from parataxis.scale.files import arrow
 from parataxis.scale.tables import cell_complaint, cell_texts
 from parataxis.scale.work import Work
 from parataxis.syntax.onnx import THREADS_VARIABLE
@@ -113,12 +113,7 @@ def _load(name: str, *, strict: bool, beam: int | None, device: str) -> api.Spli
         return api.Splitter(name, strict=strict, beam=beam)
     if name != api.DEFAULT_SPLITTER:
         raise InputError(f'Only the splitter "{api.DEFAULT_SPLITTER}" runs on a GPU, not "{name}".')
-    try:
-        from parataxis.scale.gpu.models import DeviceModels
-        from parataxis.scale.gpu.splitter import DevicePointerSplitter
-    except ImportError as error:
-        raise ParataxisError(
-            "A GPU needs torch; install it with: pip install 'parataxis[train]'."
-        ) from error
-    made = DevicePointerSplitter(DeviceModels.load(device))
-    return api.Splitter(made, strict=strict, beam=beam)
+    from parataxis.scale.gpu.server import load_models
+    from parataxis.scale.gpu.splitter import DevicePointerSplitter
+
+    return api.Splitter(DevicePointerSplitter(load_models(device)), strict=strict, beam=beam)

@@ -21,6 +21,7 @@ from parataxis.scale.encode import Encoder, Form
 from parataxis.scale.files import DataFile, Kind, Packing, find_files, kind_of, packing_of
 from parataxis.scale.output import FileOutput, StreamOutput, is_unfinished, state_of
 from parataxis.scale.reading import check_columns
+from parataxis.scale.remote import is_remote
 from parataxis.scale.run import Engine, Local, run
 from parataxis.scale.units import Problem
 from parataxis.scale.work import SplitterTask, Work
@@ -124,6 +125,11 @@ class LongRun:
                     "Only output to a file or folder can be resumed; name one with -o."
                 )
             return StreamOutput(stack.enter_context(_stream(self.output)))
+        if is_remote(self.output):
+            raise InputError(
+                f"{self.output} is elsewhere, and output is written to a disk of this machine; "
+                "copy it there afterwards."
+            )
         path = Path(self.output)
         targets = [path]
         if self.is_folder:
@@ -161,9 +167,11 @@ def wants_long_run(
     tables = (Kind.CSV, Kind.PARQUET)
     if form is OutputFormat.PARQUET or kind in tables or is_folder(output):
         return True
-    if output is not None and (packing_of(output) or kind_of(output) is Kind.PARQUET):
+    if output is not None and (
+        is_remote(output) or packing_of(output) or kind_of(output) is Kind.PARQUET
+    ):
         return True
-    return any(packing_of(each) or kind_of(each) in tables for each in inputs)
+    return any(is_remote(each) or packing_of(each) or kind_of(each) in tables for each in inputs)
 
 
 def is_folder(output: str | None) -> bool:

@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
-from parataxis.scale.files import Packing, arrow
+from parataxis.scale.arrow import arrow
+from parataxis.scale.files import Packing
 from parataxis.scale.units import Problem, Unit
 
 __all__ = ["Encoder", "Form", "from_row", "parquet_schema", "to_row", "write_parquet"]

@@ -10,19 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
-from parataxis.errors import InputError, ParataxisError
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from parataxis.errors import InputError
+from parataxis.scale.arrow import arrow
+from parataxis.scale.remote import RemotePath, find_remote, is_remote
 
 __all__ = [
     "DataFile",
     "Identity",
     "Kind",
     "Packing",
-    "arrow",
     "find_files",
     "kind_of",
     "packing_of",
@@ -78,7 +76,7 @@ class DataFile:
     """A file to read. ``name`` is what ids and messages call it; ``place`` is its path below the
     folder that was named, or its own name."""
 
-    path: Path
+    path: Path | RemotePath
     kind: Kind
     place: Path
 
@@ -104,25 +102,13 @@ class DataFile:
         """The bytes as they were before they were packed, and the file itself, whose position
         tells how much of it has been read."""
         with self.path.open("rb") as plain:
-            match packing_of(self.path):
+            match packing_of(self.name):
                 case Packing.GZIP:
                     yield cast(BinaryIO, gzip.GzipFile(fileobj=plain)), plain
                 case Packing.ZSTD:
                     yield _unzstd(plain), plain
                 case Packing.NONE:
                     yield plain, plain
-
-
-def arrow() -> "ModuleType":
-    """The package pyarrow, which Parquet and zstandard need."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ParataxisError(
-            "Parquet and .zst files need pyarrow; install it with: pip install 'parataxis[scale]'."
-        ) from error
-    module: ModuleType = pyarrow
-    return module
 
 
 def packing_of(path: Path | str) -> Packing:
@@ -138,27 +124,31 @@ def kind_of(path: Path | str) -> Kind | None:
 
 
 def find_files(arguments: Sequence[str], kind: Kind = Kind.AUTO) -> list[DataFile]:
-    """The files that the arguments name: files, folders with all the data files in them, and
-    patterns such as ``corpus/**/*.parquet``. Those of a folder or pattern come sorted by name."""
+    """The files that the arguments name: files, folders with all the data files in them, patterns
+    such as ``corpus/**/*.parquet``, and addresses of files and folders such as ``s3://texts/a``.
+    Those of a folder or pattern come sorted by name."""
     files = [file for argument in arguments for file in _named(argument, kind)]
     if not files:
         raise InputError("There is nothing to read: name files, folders or patterns.")
     for file in files:
         if file.kind is Kind.PARQUET:
             arrow()
-            if packing_of(file.path):
+            if packing_of(file.name):
                 raise InputError(f"{file.name} is a packed Parquet file; unpack it first.")
         _check_readable(file)
     return files
 
 
 def _named(argument: str, kind: Kind) -> list[DataFile]:
+    if is_remote(argument):
+        found_there = find_remote(argument)
+        if isinstance(found_there, RemotePath):
+            return [_file(found_there, kind, Path(Path(found_there.path).name))]
+        return _in_folder(argument, kind, found_there)
     path = Path(argument)
     if path.is_dir():
-        found = [each for each in sorted(path.rglob("*")) if _is_data(each, path)]
-        if not found:
-            raise InputError(f"{argument} is a folder without data files.")
-        return [_file(each, kind, each.relative_to(path)) for each in found]
+        inside = [each for each in sorted(path.rglob("*")) if each.is_file()]
+        return _in_folder(argument, kind, [(each, each.relative_to(path)) for each in inside])
     if path.is_file():
         return [_file(path, kind, Path(path.name))]
     if path.exists():
@@ -171,13 +161,22 @@ def _named(argument: str, kind: Kind) -> list[DataFile]:
     raise InputError(f"There is no file {argument}.")
 
 
-def _is_data(path: Path, folder: Path) -> bool:
-    is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-    return path.is_file() and not is_hidden and kind_of(path) is not None
+def _in_folder(
+    folder: str, kind: Kind, inside: Sequence[tuple[Path | RemotePath, Path]]
+) -> list[DataFile]:
+    found = [_file(path, kind, place) for path, place in inside if _is_data(place)]
+    if not found:
+        raise InputError(f"{folder} is a folder without data files.")
+    return found
 
 
-def _file(path: Path, kind: Kind, place: Path) -> DataFile:
-    chosen = (kind_of(path) or Kind.TEXT) if kind is Kind.AUTO else kind
+def _is_data(place: Path) -> bool:
+    is_hidden = any(part.startswith(".") for part in place.parts)
+    return not is_hidden and kind_of(place) is not None
+
+
+def _file(path: Path | RemotePath, kind: Kind, place: Path) -> DataFile:
+    chosen = (kind_of(place) or Kind.TEXT) if kind is Kind.AUTO else kind
     return DataFile(path, chosen, place)
 
 

@@ -7,7 +7,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from parataxis.corpora.files import unquoted
 from parataxis.errors import InputError
-from parataxis.scale.files import arrow
+from parataxis.scale.arrow import arrow
+from parataxis.scale.remote import RemotePath
 from parataxis.scale.units import (
     HEADERS,
     Piece,
@@ -114,7 +115,7 @@ def table_units(rows: Iterator[Row], name: str, column: str | None) -> Iterator[
 class ParquetColumn:
     """The text column of a Parquet file, read in pieces: memory does not grow with the file."""
 
-    def __init__(self, path: Path, column: str | None) -> None:
+    def __init__(self, path: Path | RemotePath, column: str | None) -> None:
         arrow()
         self._path, self._name, self._wanted = path, str(path), column
 
