@@ -13,12 +13,14 @@ from parataxis.web.security import Guard
 from parataxis.web.service.engine import Engine
 from parataxis.web.service.gate import Gate
 from parataxis.web.service.measures import Counting, Measures
+from parataxis.web.service.models import WrittenRewrite
 from parataxis.web.service.problems import add_handlers, refusal, told
 from parataxis.web.service.reader import Readers
 from parataxis.web.service.routes import documents, reading, split, status
 from parataxis.web.service.service import Service
 from parataxis.web.service.settings import Settings
 from parataxis.web.service.splitters import Offers
+from parataxis.web.service.tasks import CheckTask
 
 __all__ = ["make_app"]
 
@@ -26,6 +28,7 @@ _READERS = 2
 _EACH = 8
 """Sentences of a batch for each thread; fewer than that the pointer does in one."""
 _WARM = "Ann, who was born here, paints."
+_WARM_REWRITE = WrittenRewrite(source=_WARM, simple=["Ann was born here.", "Ann painted."])
 
 
 def make_app(settings: Settings | None = None) -> FastAPI:
@@ -76,11 +79,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _load(service: Service) -> None:
-    """Split a sentence, so that all the models are loaded before somebody waits for them."""
+    """Split a sentence and check a rewrite, so that the models, and the dictionary of inflections
+    that only the second needs, are loaded before somebody waits for them."""
     try:
         task = service.offers.task()
         async for _ in service.engine.submit(task, [_WARM]).results():
             service.is_ready = True
+        async for _ in service.engine.submit(CheckTask(), [_WARM_REWRITE]).results():
+            pass
     except Exception as error:
         service.problem = told(error)
 

@@ -35,7 +35,7 @@ class Service:
     measures: Measures
     readers: Readers
     limiter: CapacityLimiter
-    """How many texts and documents are read at the same time."""
+    """How many documents are read at the same time."""
     is_ready: bool = False
     problem: str | None = None
     """Why it will not become ready."""
@@ -58,7 +58,11 @@ class Service:
         self.readers.close()
 
     async def aside(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run what takes long in a thread, when there is room for it."""
+        """Run what takes long in a thread."""
+        return await to_thread.run_sync(partial(function, *args, **kwargs))
+
+    async def in_turn(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The same for what takes very long: so many at a time, and the others wait."""
         return await to_thread.run_sync(partial(function, *args, **kwargs), limiter=self.limiter)
 
     async def read(self, body: WithText | WithSentences) -> tuple[Document | None, list[str]]:

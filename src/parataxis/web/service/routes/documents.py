@@ -34,7 +34,7 @@ async def read(request: Request, service: ServiceDep) -> Response:
     """The text of a document, as it can be shown, and where its sentences stand in it."""
     async with request.form(max_files=1, max_fields=0) as form:
         name, data = await _file(form, service)
-    answer = await service.aside(service.readers.read, data, name)
+    answer = await service.in_turn(service.readers.read, data, name)
     service.require_room([len(sentence.text) for sentence in answer.sentences])
     return Response(answer.model_dump_json(), media_type="application/json")
 
@@ -78,7 +78,7 @@ async def rewritten(request: Request, service: ServiceDep) -> Response:
             'The field "rewrites" is missing; give a rewrite or null for each sentence.'
         )
     write = service.readers.write
-    name, made, note = await service.aside(write, data, name, rewrites, tracked=tracked)
+    name, made, note = await service.in_turn(write, data, name, rewrites, tracked=tracked)
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
     if note:
         headers["x-parataxis-note"] = note
