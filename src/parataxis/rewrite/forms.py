@@ -36,6 +36,7 @@ _REMEMBERED = 1 << 16  # words; a stream of names and misspellings has no end
 _SHORTEST = 3  # shorter words outside the paradigms have no inflections worth looking up
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def key(text: str) -> str:
     """The spelling by which words are compared: no capitals, plain quotation marks.
 
