@@ -107,5 +107,9 @@ def test_remote_files_go_through_the_command(
     assert main(["split", address, "-s", "source", "-f", "jsonl", "--jobs", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [json.loads(line)["id"] for line in lines] == [f"{address}:1:1", f"{address}:1:11"]
-    assert main(["split", address, "-s", "source", "-o", f"{tmp_path.as_uri()}/out.txt"]) == 2
+    out = tmp_path / "out.txt"
+    assert main(["split", address, "-s", "source", "-o", str(out), "--jobs", "1"]) == 0
+    assert out.read_bytes() == (corpus / "notes").read_bytes()
+    capsys.readouterr()
+    assert main(["split", address, "-s", "source", "-o", out.as_uri()]) == 2
     assert "is elsewhere" in capsys.readouterr().err

@@ -6,7 +6,7 @@ They are read here, in one process, as they stream in; nothing is written there.
 import errno
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -28,7 +28,7 @@ class _Stat(NamedTuple):
 class RemotePath:
     """A file elsewhere; it can do what a long run asks of a path."""
 
-    filesystem: Any
+    filesystem: Any = field(compare=False)
     path: str
     name: str
 
