@@ -60,7 +60,9 @@ def main() -> None:
 
 def _by_jobs(folder: Path, options: argparse.Namespace) -> Table:
     beam = ["--beam", options.beam] if options.splitter == "pointer" else []
-    lines = options.input.read_text().splitlines() if options.input else _lines(options.sentences)
+    lines = (
+        options.input.read_text().splitlines() if options.input else made_lines(options.sentences)
+    )
     source = folder / "in.jsonl"
     source.write_text("\n".join(lines[: options.sentences]) + "\n")
     title = f"{options.splitter}, {options.sentences} sentences"
@@ -96,7 +98,7 @@ def _by_size(folder: Path, megabytes: int) -> Table:
         source = folder / f"{size}.jsonl"
         with source.open("w") as stream:
             written = 0
-            for line in _lines(megabytes * 500, more="x" * 2000):
+            for line in made_lines(megabytes * 500, more="x" * 2000):
                 written += stream.write(f"{line}\n")
                 if written > size * 1_000_000:
                     break
@@ -114,7 +116,8 @@ def _by_size(folder: Path, megabytes: int) -> Table:
     return table
 
 
-def _lines(count: int, more: str = "") -> list[str]:
+def made_lines(count: int, more: str = "") -> list[str]:
+    """Records with invented sentences, always the same ones."""
     chance = random.Random(0)
     lines = []
     for _ in range(count):
