@@ -3,14 +3,18 @@ results. It travels to processes and machines; models are loaded there, on first
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from parataxis.api import LARGEST_BATCH, Splitter
 from parataxis.errors import ParataxisError
 from parataxis.rewrite.record import Rewrite
 from parataxis.scale.encode import Encoder
 from parataxis.scale.units import Problem, Unit
+from parataxis.splitters.protocol import SentenceSplitter
 from parataxis.splitters.source import left_whole
+
+if TYPE_CHECKING:
+    from parataxis.scale.gpu.splitter import Models
 
 __all__ = ["Encoded", "Rewriter", "SplitterTask", "Work"]
 
@@ -20,6 +24,13 @@ Rewriter = Callable[[Sequence[str]], Iterable[Rewrite]]
 
 _SHARED = frozenset(["pointer", "rules"])
 """Splitters whose models take memory, and stay usable in a fork."""
+
+
+_WARM_UP = (
+    "The mill, which was built in 1850 by Ann Reed, a chemist serving in Oslo, burned down, and "
+    "Bob, having lost his keys, left the town."
+)
+"""A sentence that makes a splitter load all it has: trees, checks and inflections too."""
 
 
 class Encoded(NamedTuple):
@@ -38,6 +49,8 @@ class SplitterTask:
     splitter: str
     strict: bool = False
     beam: int | None = None
+    models: "Models | None" = None
+    """The models of the pointer splitter, where they are on a GPU."""
     _loaded: Splitter | None = field(default=None, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
@@ -46,21 +59,27 @@ class SplitterTask:
     def load(self) -> Splitter:
         """The splitter, made on first use."""
         if self._loaded is None:
-            self._loaded = Splitter(self.splitter, strict=self.strict, beam=self.beam)
+            splitter: str | SentenceSplitter = self.splitter
+            if self.models is not None:
+                from parataxis.scale.gpu.splitter import DevicePointerSplitter
+
+                splitter = DevicePointerSplitter(self.models)
+            self._loaded = Splitter(splitter, strict=self.strict, beam=self.beam)
         return self._loaded
 
     @property
     def prepare(self) -> Callable[[], object] | None:
         """Loads the models, where processes that are forked afterwards can share them. Nothing is
         known about the splitters of others: they may start threads, or open connections."""
-        return self._warm_up if self.splitter in _SHARED else None
+        return self._warm_up if self.splitter in _SHARED and self.models is None else None
 
     def _warm_up(self) -> None:
-        list(self(["Ann came, and Bob left."]))
+        list(self([_WARM_UP]))
 
     def __call__(self, sentences: Sequence[str]) -> Iterable[Rewrite]:
         """Rewrite sentences, in order."""
-        return self.load().pipe(sentences, first=LARGEST_BATCH)
+        first = LARGEST_BATCH if self.models is None else len(sentences)
+        return self.load().pipe(sentences, first=first)
 
 
 @dataclass
