@@ -124,6 +124,8 @@ def test_journey_with_keys_alone(writer: Callable[..., Any], picture: Any) -> No
     assert ann.page.evaluate(focus) == "Sentence 1, split into 2, accepted"
     keys.press("Tab")
     assert ann.lit() == "The mill burnt down ."
+    keys.press("s")
+    ann.hears("No splitter finds anything more to split in this sentence.")
     keys.press("j")
     assert ann.page.evaluate(focus) == "Sentence 3, split into 2, undecided"
     keys.press("ArrowUp")
@@ -290,6 +292,19 @@ def test_journey_of_other_documents(
     result = ann.download(name.split(".")[1], tmp_path / "out")
     assert result.name == f"a-simple.{name.split('.')[1]}"
     assert result.read_text().startswith(expected)
+
+
+def test_journey_tells_what_was_left_alone(writer: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text(f"<p>{MILL}</p><p>The inn, which was <img src=x> old, burnt down.</p>")
+    ann = writer()
+    ann.open(path)
+    assert ann.page.locator("#summary").inner_text() == "2 of 2 sentences changed"
+    assert "<img src=x>" in ann.download("html", tmp_path).read_text()
+    ann.hears(
+        "a-simple.html is downloaded. "
+        "1 sentence that could be split was left alone: 1 has a picture."
+    )
 
 
 def test_journey_of_a_shared_link(
