@@ -329,6 +329,7 @@ def test_cluster_splits_a_column_of_a_dataset(nodes: Nodes) -> None:
     ("arguments", "complaint"),
     [
         (["--engine", "ray", "--address", "127.0.0.1:1"], "There is no Ray cluster at 127.0.0.1:1"),
+        (["--engine", "ray", "--address", "ray://a:10001"], "ray://a:10001 is one of Ray Client"),
         (["--engine", "ray", "--address", "nowhere"], "There is no Ray cluster at nowhere"),
         (["--address", "127.0.0.1:1"], "--address is that of a Ray cluster; add --engine ray"),
         (["--engine", "ray", "-s", "llm"], 'The splitter "llm" keeps its books in one process'),

@@ -121,8 +121,13 @@ def _connected(address: str | None) -> Iterator[None]:
 
 
 def _require_reachable(address: str | None) -> None:
-    """Tell at once where nothing listens; Ray tries for minutes."""
-    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    """Tell at once where nothing listens; Ray tries for minutes. Ray Client is left out: it has
+    other calls and other errors."""
+    if address and address.startswith("ray://"):
+        raise InputError(
+            f"{address} is one of Ray Client; give HOST:PORT, on a machine of the cluster."
+        )
+    host, _, port = (address or "").rpartition(":")
     if not host or not port.isdecimal():
         return
     try:
