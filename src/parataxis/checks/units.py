@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from parataxis.checks import lexicon
 from parataxis.rewrite.forms import key
@@ -44,7 +45,10 @@ class Unit:
 
 
 _PIECE = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|s)?(?![^\W\d_])|[^\W_]+(?:['’.][^\W_]+)*")
+_REMEMBERED = 1 << 16
+"""Words of which it is kept what they state."""
 _VERBS = {"save", "provided"}  # conditions only where a phrase says so
+_CONDITIONS = lexicon.CONDITIONS - _VERBS
 _OPENERS = frozenset((",", ";", ":", "(", '"', "“"))
 _SIGN_WIDTH = 4
 _MINUS = r"(?<![^\s(])(?<!\d\s)[-−]"  # a dash after a word or between two numbers is none
@@ -66,8 +70,10 @@ def units(sentence: str) -> list[Unit]:
         if _is_marker(tokens, index):
             continue
         opens = index == 0 or tokens[index - 1].text in _OPENERS
-        for piece in _pieces(token):
-            unit = _unit(piece, is_first=not found, opens=opens)
+        for start, end in _pieces(token.text):
+            text = token.text[start:end]
+            spelling, sort = _spelling_and_sort(text, is_first=not found, opens=opens)
+            unit = Unit(text, token.start + start, token.start + end, spelling, sort)
             found.append(_with_signs(sentence, unit) if unit.sort is Sort.NUMBER else unit)
     return _mark_phrases(found)
 
@@ -96,33 +102,33 @@ def _phrases() -> dict[str, list[tuple[tuple[str, ...], Sort]]]:
 _PHRASES = _phrases()
 
 
-def _pieces(token: Token) -> list[Token]:
-    """A token without its hyphens, slashes and stops; contractions stay whole."""
-    if token.text[0] in "'’":
-        return [token] if token.text[1:].isalpha() else []
-    if key(token.text) == "n't":
-        return [token]
-    return [
-        Token(match.group(), token.start + match.start(), token.start + match.end())
-        for match in _PIECE.finditer(token.text)
-    ]
+@lru_cache(maxsize=_REMEMBERED)
+def _pieces(text: str) -> tuple[tuple[int, int], ...]:
+    """Where the pieces of a token stand in it: it is cut at hyphens, slashes and stops, but
+    contractions stay whole."""
+    if text[0] in "'’":
+        return ((0, len(text)),) if text[1:].isalpha() else ()
+    if key(text) == "n't":
+        return ((0, len(text)),)
+    return tuple(match.span() for match in _PIECE.finditer(text))
 
 
 def _is_marker(tokens: Sequence[Token], index: int) -> bool:
     """Whether a token numbers a list: "(a)", "(ii)", "2)". Rewrites may drop these."""
-    if not _MARKER.fullmatch(tokens[index].text):
+    if index + 1 == len(tokens) or tokens[index + 1].text != ")":
         return False
-    return index + 1 < len(tokens) and tokens[index + 1].text == ")"
+    return _MARKER.fullmatch(tokens[index].text) is not None
 
 
-def _unit(piece: Token, *, is_first: bool, opens: bool) -> Unit:
-    spelling = key(piece.text).replace(".", "") if piece.text[0].isalpha() else key(piece.text)
-    sort = _sort(piece.text, spelling, is_first=is_first)
+@lru_cache(maxsize=_REMEMBERED)
+def _spelling_and_sort(text: str, *, is_first: bool, opens: bool) -> tuple[str, Sort]:
+    spelling = key(text).replace(".", "") if text[0].isalpha() else key(text)
+    sort = _sort(text, spelling, is_first=is_first)
     if opens and spelling == "should":  # "Should it rain, ..." means "if"
         sort = Sort.CONDITION
     if sort is Sort.NUMBER:
         spelling = lexicon.NUMBERS.get(spelling, spelling.replace(",", ""))
-    return Unit(piece.text, piece.start, piece.end, spelling, sort)
+    return spelling, sort
 
 
 def _with_signs(sentence: str, number: Unit) -> Unit:
@@ -141,7 +147,7 @@ def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:
         return Sort.NEGATION
     if spelling in lexicon.MODALS and not _is_proper(text, is_first=is_first):
         return Sort.MODAL
-    if spelling in lexicon.CONDITIONS - _VERBS:
+    if spelling in _CONDITIONS:
         return Sort.CONDITION
     if spelling in lexicon.FUNCTION_WORDS:
         return Sort.FUNCTION

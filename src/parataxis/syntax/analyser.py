@@ -39,7 +39,7 @@ WHOLE, TREES = "analyser.onnx", "trees.onnx"
 WINDOW = 256
 """Sentences that are read ahead and analysed before the first of them is given out."""
 
-REMEMBERED = 512
+REMEMBERED = 1024
 """Analyses that are kept, because splitters, patterns and checks ask for the same sentences."""
 
 FORCED = 1e4
