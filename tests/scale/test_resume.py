@@ -5,11 +5,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from parataxis.scale.checkpoint import Manifest
 from parataxis.scale.encode import Encoder, Form
@@ -126,3 +128,23 @@ def test_resume_after_a_kill_at_every_effect(
         with killed_after(10**9):
             go(form, by_file=by_file)
         assert results() == whole, effects
+
+
+@settings(max_examples=12)
+@given(st.lists(st.integers(1, 60), max_size=5), st.sampled_from(["jsonl", "parquet"]))
+def test_resume_after_any_kills_one_after_the_other(
+    tmp_path_factory: pytest.TempPathFactory, kills: list[int], form: str
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("x"))
+        fill()
+        with killed_after(10**9):
+            go(form, by_file=True)
+            whole = results()
+            clear()
+        for effects in kills:
+            with suppress(Killed), killed_after(effects):
+                go(form, by_file=True)
+        with killed_after(10**9):
+            go(form, by_file=True)
+        assert results() == whole
