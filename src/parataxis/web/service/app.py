@@ -20,7 +20,7 @@ from parataxis.web.service.routes import documents, reading, split, status
 from parataxis.web.service.service import Service
 from parataxis.web.service.settings import Settings
 from parataxis.web.service.splitters import Offers
-from parataxis.web.service.tasks import CheckTask
+from parataxis.web.service.tasks import AnalyseTask, CheckTask
 
 __all__ = ["make_app"]
 
@@ -79,14 +79,17 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _load(service: Service) -> None:
-    """Split a sentence and check a rewrite, so that the models, and the dictionary of inflections
-    that only the second needs, are loaded before somebody waits for them."""
+    """Split, check and analyse a sentence, so that all that is needed is loaded before somebody
+    waits for it: the models, the dictionary of inflections, and the roles, which are seldom asked
+    for."""
+    engine = service.engine
     try:
-        task = service.offers.task()
-        async for _ in service.engine.submit(task, [_WARM]).results():
-            service.is_ready = True
-        async for _ in service.engine.submit(CheckTask(), [_WARM_REWRITE]).results():
+        async for _ in engine.submit(service.offers.task(), [_WARM]).results():
             pass
+        async for _ in engine.submit(CheckTask(), [_WARM_REWRITE]).results():
+            pass
+        async for _ in engine.submit(AnalyseTask(), [_WARM]).results():
+            service.is_ready = True
     except Exception as error:
         service.problem = told(error)
 
