@@ -54,6 +54,8 @@ def test_journey_of_decisions(writer: Callable[..., Any], tmp_path: Path) -> Non
         "2 of 3 sentences changed · 1 accepted, 1 rejected"
     )
     assert "The source stays as it is." in ann.row(2).inner_text()
+    line = "(word) => getComputedStyle(word).textDecorationLine"
+    assert ann.row(2).locator(".source s").evaluate(line) == "none", "no word is left out then"
     expected = f"{' '.join(MILL_SPLIT)}  {SHORT}\n\n* {FERRY}\n"
     assert ann.download("txt", tmp_path).read_text() == expected
     assert ann.download("md", tmp_path).read_text() == expected
