@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -275,9 +276,11 @@ def test_long_run_after_several_kills_is_the_same(output: str, kills: int) -> No
     with start("a.jsonl", "-o", f"whole.{output}", "-j", "1", "-c", "source") as program:
         assert program.wait() == 0
     places: list[list[int]] = []
-    for attempt in range(kills):
+    for _ in range(kills):
         with start("a.jsonl", "-o", output, "--resume", "-j", "2", "-c", "source") as program:
             wait_for_output(Path(f"{output}.unfinished"), program)
+            if program.poll() is not None:  # on a busy machine it may have come to its end
+                break
             place = json.loads(Path(f"{output}.unfinished/checkpoint").read_bytes())["position"]
             places.append(place)
             os.kill(program.pid, signal.SIGKILL)
@@ -286,9 +289,8 @@ def test_long_run_after_several_kills_is_the_same(output: str, kills: int) -> No
             while is_alive(program.pid) and time.monotonic() < deadline:
                 time.sleep(0.02)
             assert not is_alive(program.pid), "a process was left behind"
-        assert not Path(output).exists(), attempt
-    assert places == sorted(places)
-    assert places[-1] > places[0]
+    assert places
+    assert all(before < after for before, after in pairwise(places))
     with start("a.jsonl", "-o", output, "--resume", "-j", "2", "-c", "source") as program:
         assert program.wait() == 0
     assert Path(output).read_bytes() == Path(f"whole.{output}").read_bytes()

@@ -25,7 +25,7 @@ from parataxis.scale.remote import is_remote
 from parataxis.scale.run import Engine, Local, run
 from parataxis.scale.units import Problem
 from parataxis.scale.work import SplitterTask, Work
-from parataxis.syntax.onnx import THREADS_VARIABLE
+from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 
 __all__ = ["LongRun", "OnError", "wants_long_run"]
 
@@ -65,7 +65,7 @@ class LongRun:
         check_columns(files, self.column)
         encoder = self._encoder(files)
         work = Work(self.task, encoder, self.task.load().name)
-        engine = self.engine or Local(self.jobs or os.cpu_count() or 1)
+        engine = self.engine or Local(self.jobs or cores())
         with ExitStack() as stack:
             output = self._output(files, encoder, stack)
             if output is None:

@@ -20,7 +20,7 @@ from threading import Semaphore, Thread
 from typing import Any, Generic, TypeVar
 
 from parataxis.errors import ParataxisError
-from parataxis.syntax.onnx import THREADS_VARIABLE
+from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 
 __all__ = ["in_order"]
 
@@ -55,7 +55,7 @@ def in_order(
         for item in items:
             yield item, work(sent(item))
         return
-    initial = work, threads or max(1, (os.cpu_count() or 1) // jobs)
+    initial = work, threads or max(1, cores() // jobs)
     pool = _forked(jobs, initial, prepare) if prepare and _CAN_FORK else _spawned(jobs, initial)
     waiting: deque[tuple[T, Future[R]]] = deque()
     events: SimpleQueue[_Item[T] | _End | Future[R]] = SimpleQueue()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from parataxis.errors import InputError
 
-__all__ = ["SHIPPED", "THREADS_VARIABLE", "Arrays", "Model", "OnnxModel", "threads"]
+__all__ = ["SHIPPED", "THREADS_VARIABLE", "Arrays", "Model", "OnnxModel", "cores", "threads"]
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -22,11 +22,18 @@ THREADS_VARIABLE = "PARATAXIS_THREADS"
 """Environment variable: how many sentences a process analyses at once (default: all cores)."""
 
 
+def cores() -> int:
+    """How many cores this process may use, which may be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):  # Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def threads() -> int:
     """How many threads a process uses."""
     asked = os.environ.get(THREADS_VARIABLE, "")
     if not asked:
-        return os.cpu_count() or 1
+        return cores()
     if not asked.isdecimal() or int(asked) == 0:
         raise InputError(f"{THREADS_VARIABLE} must be a number of threads, not {asked!r}.")
     return int(asked)
