@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from time import monotonic
@@ -22,7 +22,7 @@ from parataxis.scale.files import DataFile, Kind, Packing, find_files, kind_of, 
 from parataxis.scale.output import FileOutput, StreamOutput, is_unfinished, state_of
 from parataxis.scale.reading import check_columns
 from parataxis.scale.remote import is_remote
-from parataxis.scale.run import Engine, Local, run
+from parataxis.scale.run import SENTENCES, Engine, Local, run
 from parataxis.scale.units import Problem
 from parataxis.scale.work import SplitterTask, Work
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
@@ -58,15 +58,17 @@ class LongRun:
     on_error: OnError = OnError.PASS
     jobs: int | None = None
     engine: Engine | None = None
+    device: str | None = None
 
     def __call__(self) -> None:
         """Do it, and tell how it went on standard error."""
         files = find_files(self.inputs, self.input_format)
         check_columns(files, self.column)
         encoder = self._encoder(files)
-        work = Work(self.task, encoder, self.task.load().name)
         engine = self.engine or Local(self.jobs or cores())
         with ExitStack() as stack:
+            task, sentences = self._task(stack)
+            work = Work(task, encoder, task.load().name)
             output = self._output(files, encoder, stack)
             if output is None:
                 return
@@ -74,12 +76,30 @@ class LongRun:
             left = sum(file.size for file in files[output.now.position.file :])
             watcher = stack.enter_context(_Watcher(left, self.output, self.on_error))
             try:
-                done = run(files, work, output, watcher, engine=engine, column=self.column)
+                done = run(
+                    files,
+                    work,
+                    output,
+                    watcher,
+                    engine=engine,
+                    column=self.column,
+                    sentences=sentences,
+                )
             except KeyboardInterrupt:
                 if output.now.sentences and not self._is_stream:
                     warn("Interrupted; go on with --resume.")
                 raise
         watcher.summarise(done)
+
+    def _task(self, stack: ExitStack) -> tuple[SplitterTask, int]:
+        """What is done, and with how many sentences at a time."""
+        if self.device is None:
+            return self.task, SENTENCES
+        from parataxis.scale.gpu.server import RemoteModels, served
+        from parataxis.scale.gpu.splitter import WINDOW
+
+        models = RemoteModels(stack.enter_context(served(self.device)))
+        return replace(self.task, models=models), WINDOW
 
     def _encoder(self, files: Sequence[DataFile]) -> Encoder:
         form = self._form(files)
@@ -152,6 +172,7 @@ class LongRun:
             "--splitter": self.task.splitter,
             "--strict": str(self.task.strict),
             "--beam": str(self.task.beam),
+            "--device": str(self.device),
             "--format": f"{encoder.form}{encoder.packing}",
             "--no-provenance": str(not encoder.provenance),
             "--input": self.input_format,

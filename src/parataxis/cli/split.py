@@ -144,6 +144,15 @@ def split(
             "machine, else one is started here.",
         ),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device",
+            metavar="NAME",
+            help="Run the models of the splitter pointer on a GPU: cuda, or cuda:1 for the second. "
+            "Processes compose and check; they share one copy of the models.",
+        ),
+    ] = None,
     tracked: Annotated[
         bool,
         typer.Option(
@@ -160,12 +169,12 @@ def split(
     Markdown (.md) or HTML (.html) file keeps its formatting where the output is of the same kind.
 
     Parquet, CSV and packed files (.gz, .zst), an output that is one of these or a folder, and
-    --column, --resume, --on-error and --engine ray make it a long run: it can be interrupted at
-    any time.
+    --column, --resume, --on-error, --device and --engine ray make it a long run: it can be
+    interrupted at any time.
     """
     given = inputs or []
     path = Path(output) if output else None
-    is_far = engine is not EngineName.LOCAL or address is not None
+    is_far = engine is not EngineName.LOCAL or address is not None or device is not None
     is_long = bool(resume or column or on_error or is_far) or wants_long_run(
         given, output, output_format, input_format
     )
@@ -176,6 +185,7 @@ def split(
     if is_long:
         if explain:
             raise InputError("A long run explains nothing; leave out --explain, or give one file.")
+        _check_device(device, splitter, engine)
         long_task = SplitterTask(splitter, strict=strict, beam=beam)
         chosen = make_engine(engine, address, long_task, most=jobs)
         with reported(long_task, jobs) as processes:
@@ -191,6 +201,7 @@ def split(
                 on_error=on_error or OnError.PASS,
                 jobs=processes,
                 engine=chosen,
+                device=device,
             )()
         return
     task = Task(splitter, strict=strict, beam=beam, provenance=not no_provenance)
@@ -211,6 +222,15 @@ def split(
         jobs=jobs or 1,
         explain=explain,
     )
+
+
+def _check_device(device: str | None, splitter: str, engine: EngineName) -> None:
+    if device is None:
+        return
+    if splitter != DEFAULT_SPLITTER:
+        raise InputError(f'Only the splitter "{DEFAULT_SPLITTER}" runs on a GPU, not "{splitter}".')
+    if engine is not EngineName.LOCAL:
+        raise InputError("--device is for this machine; leave out --engine, or --device.")
 
 
 def _split_at_once(

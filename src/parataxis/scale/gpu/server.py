@@ -17,9 +17,21 @@ from typing import Any
 
 from parataxis.errors import ParataxisError
 from parataxis.scale.gpu.packed import Results, Sources
+from parataxis.scale.gpu.splitter import Models
 from parataxis.syntax.onnx import Arrays
 
-__all__ = ["Address", "RemoteModels", "served"]
+__all__ = ["Address", "RemoteModels", "load_models", "served"]
+
+
+def load_models(device: str) -> Models:
+    """The shipped models on a device of this process."""
+    try:
+        from parataxis.scale.gpu.models import DeviceModels
+    except ImportError as error:
+        raise ParataxisError(
+            "A GPU needs torch and onnx; install them with: pip install 'parataxis[gpu]'."
+        ) from error
+    return DeviceModels.load(device)
 
 
 @dataclass(frozen=True)
@@ -105,12 +117,10 @@ class _Request:
 def _serve(device: str, parent: Connection) -> None:
     """Answer until the process that started this one ends it, or is gone."""
     try:
-        from parataxis.scale.gpu.models import DeviceModels
-
-        models = DeviceModels.load(device)
+        models = load_models(device)
         key = secrets.token_bytes(32)
         listener = Listener(authkey=key)
-    except (ParataxisError, OSError, ImportError) as error:
+    except (ParataxisError, OSError) as error:
         parent.send(str(error))
         return
     requests: SimpleQueue[_Request] = SimpleQueue()
