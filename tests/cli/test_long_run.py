@@ -124,7 +124,7 @@ def test_long_run_tells_bad_records_and_passes_them_through(run: Run) -> None:
     told = done.err.splitlines()
     assert told[0] == "parataxis: a.jsonl, line 3: this is not a line of JSON."
     assert told[3] == "parataxis: a.jsonl, line 6: the bytes are not UTF-8 text."
-    assert told[4] == "parataxis: 4 records passed through unread."
+    assert told[4] == "parataxis: Passed through as they were: 4 records."
     made = records("o.jsonl")
     assert len(made) == 44
     assert [each["error"] for each in made[2:6]] == [
@@ -140,7 +140,7 @@ def test_long_run_tells_only_the_first_of_many_bad_records(run: Run) -> None:
     Path("a.jsonl").write_text("{\n" * 100 + '{"source": "It rained."}')
     done = run("split", "a.jsonl", "-s", "source", "-o", "o.jsonl", "--on-error", "pass", "-j", 1)
     assert done.err.count("this is not a line of JSON") == 20
-    assert "100 records passed through unread (80 more than were told here)." in done.err
+    assert "Passed through as they were: 100 records (80 more than were told here)." in done.err
 
 
 def test_long_run_can_stop_at_a_bad_record_and_go_on(run: Run) -> None:

@@ -296,7 +296,7 @@ class _Watcher(Progress):
         if done.problems:
             hidden = max(0, self._problems - _SHOWN)
             more = f" ({hidden:,} more than were told here)" if hidden else ""
-            warn(f"{counted(done.problems, 'record')} passed through unread{more}.")
+            warn(f"Passed through as they were: {counted(done.problems, 'record')}{more}.")
         warn(
             f"{counted(done.sentences, 'sentence')} of {counted(done.records, 'record')} done, "
             f"{self.rate:,.0f} per second."
