@@ -2,14 +2,17 @@
 
 import itertools
 import pickle
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.errors import InputError, TooLongError
-from parataxis.syntax.analyser import Analyser, Tokenized, load_analyser, load_trees
+from parataxis.syntax.analyser import TREES, Analyser, Tokenized, load_analyser, load_trees
 from parataxis.syntax.analysis import ROOT, Analysis, Frame
+from parataxis.syntax.labels import read_labels
+from parataxis.syntax.onnx import SHIPPED, OnnxModel
 from parataxis.text.tokens import tokenize
 
 ANALYSER = load_analyser()
@@ -104,6 +107,14 @@ def test_analyser_of_trees_finds_roles_only_when_asked() -> None:
         1,
         ["Ann left."],
     )
+
+
+def test_analyser_loads_from_a_folder_of_links(tmp_path: Path) -> None:
+    for file in SHIPPED.iterdir():
+        (tmp_path / file.name).symlink_to(file.resolve())
+    labels = read_labels(tmp_path / "analyser.json")
+    trees = Analyser(OnnxModel(tmp_path / TREES), labels, lambda _: ())
+    assert trees("Ann left.").root.text == "left"
 
 
 def test_analyser_takes_predicates_from_outside() -> None:

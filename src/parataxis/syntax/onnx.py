@@ -59,8 +59,9 @@ class OnnxModel:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
+        # onnxruntime looks for a file of weights where the graph really lies, not behind a link.
         self._session = onnxruntime.InferenceSession(
-            str(path), options, providers=["CPUExecutionProvider"]
+            str(path.resolve()), options, providers=["CPUExecutionProvider"]
         )
         self._outputs = [output.name for output in self._session.get_outputs()]
 
