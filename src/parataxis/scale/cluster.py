@@ -23,7 +23,7 @@ from parataxis.errors import InputError, ParataxisError
 from parataxis.scale.reading import Batch
 from parataxis.scale.units import Unit
 from parataxis.scale.work import Encoded, Work
-from parataxis.syntax.onnx import THREADS_VARIABLE
+from parataxis.syntax.onnx import THREADS_VARIABLE, threads
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -64,14 +64,13 @@ class Cluster:
     ``address`` is that of the cluster; without it, it is the one that ``RAY_ADDRESS`` names or
     that runs on this machine, or else one is started here for the run. Actors are started as
     batches wait for one: at least ``least``, at most ``most``, or else as many as there are cores
-    (or GPUs) in the cluster at that time. Each takes the cores that its threads need, and
-    ``gpus``. ``tell`` is told, in one sentence, what goes wrong and is put right.
+    in the cluster at that time. Each takes as many cores as it has threads. ``tell`` is told, in
+    one sentence, what goes wrong and is put right.
     """
 
     address: str | None = None
     least: int = 1
     most: int | None = None
-    gpus: float = 0
     tell: Callable[[str], None] = _say_nothing
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
@@ -147,8 +146,8 @@ class _Welcome(NamedTuple):
 class _Worker:
     """What an actor is, on its machine."""
 
-    def __init__(self, work: Work, threads: str) -> None:
-        os.environ[THREADS_VARIABLE] = threads
+    def __init__(self, work: Work, threads: int) -> None:
+        os.environ[THREADS_VARIABLE] = str(threads)
         self._work = work
 
     def welcome(self) -> _Welcome:
@@ -203,7 +202,7 @@ class _Pool:
     def __init__(self, cluster: Cluster, work: Work) -> None:
         self._ray = ray_package()
         self._cluster, self._work = cluster, work
-        self._threads = os.environ.get(THREADS_VARIABLE) or "1"
+        self._threads = threads() if os.environ.get(THREADS_VARIABLE) else 1
         self._actors: list[_Actor] = []
         self._order: deque[_Job] = deque()
         self._unsent: list[_Job] = []
@@ -273,9 +272,7 @@ class _Pool:
             self._start()
 
     def _start(self) -> None:
-        kind = self._ray.remote(_Worker).options(
-            num_cpus=int(self._threads), num_gpus=self._cluster.gpus, max_restarts=0
-        )
+        kind = self._ray.remote(_Worker).options(num_cpus=self._threads, max_restarts=0)
         actor = _Actor(kind.remote(self._work, self._threads))
         self._actors.append(actor)
         self._await(actor, None, actor.handle.welcome.remote())
@@ -349,7 +346,8 @@ class _Pool:
         """See which machines there are, which are gone, and which actors have nothing to do."""
         self._looked = now = monotonic()
         nodes = {each["NodeID"]: each["Resources"] for each in self._ray.nodes() if each["Alive"]}
-        self._room = sum(map(self._places, nodes.values()))
+        cores = (resources.get("CPU", 0) for resources in nodes.values())
+        self._room = sum(int(each // self._threads) for each in cores)
         for actor in list(self._actors):
             if actor.node and actor.node not in nodes:
                 self._lose(actor, ParataxisError("its machine left the cluster"))
@@ -360,13 +358,6 @@ class _Pool:
         elif now - self._alone_since > _PATIENCE:
             self._alone_since = now
             self._cluster.tell("The cluster has had no room for an actor yet; waiting for it.")
-
-    def _places(self, resources: dict[str, float]) -> int:
-        """How many actors a machine has room for."""
-        cores = resources.get("CPU", 0) // int(self._threads)
-        if not self._cluster.gpus:
-            return int(cores)
-        return int(min(cores, resources.get("GPU", 0) // self._cluster.gpus))
 
     def _can_spare(self, actor: _Actor, now: float) -> bool:
         if self._has_ended and not self._unsent:
