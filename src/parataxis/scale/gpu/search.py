@@ -218,7 +218,8 @@ class _Recorded:
         torch.cuda.current_stream().wait_stream(aside)
         gc.collect()
         self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph, pool=_pool()):
+        # Other threads may use the GPU meanwhile.
+        with torch.cuda.graph(self._graph, pool=_pool(), capture_error_mode="thread_local"):
             self._once()
 
 

@@ -7,12 +7,14 @@ what several ask for at the same time is searched in one large batch.
 import os
 import secrets
 import threading
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Client, Connection, Listener
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from typing import Any
 
 from parataxis.errors import ParataxisError
@@ -21,6 +23,10 @@ from parataxis.scale.gpu.splitter import Models
 from parataxis.syntax.onnx import Arrays
 
 __all__ = ["Address", "RemoteModels", "load_models", "served"]
+
+_ENOUGH = 4096
+"""Sources that keep a GPU busy, and are not waited for longer than this many seconds."""
+_PATIENCE = 0.1
 
 
 def load_models(device: str) -> Models:
@@ -101,17 +107,27 @@ class RemoteModels:
         return answer
 
 
-@dataclass
 class _Request:
-    kind: str
-    what: Any
-    connection: Any
+    """What somebody asks for. Whoever listened to it sends the answer, so that neither the search
+    nor the analyses wait for the one who reads it."""
 
-    def answer(self, result: object, error: str = "") -> None:
+    def __init__(self, what: Any, connection: Any) -> None:
+        self.what, self._connection = what, connection
+        self._answer: Future[object] = Future()
+
+    def answer(self, result: object) -> None:
+        self._answer.set_result(result)
+
+    def fail(self, error: Exception) -> None:
+        self._answer.set_exception(error)
+
+    def send(self) -> None:
+        """Wait for the answer and send it."""
         try:
-            self.connection.send((error, result))
-        except OSError:
-            return  # whoever asked is gone
+            told = "", self._answer.result()
+        except Exception as error:
+            told = f"{type(error).__name__}: {error}", None
+        self._connection.send(told)
 
 
 def _serve(device: str, parent: Connection) -> None:
@@ -123,27 +139,40 @@ def _serve(device: str, parent: Connection) -> None:
     except (ParataxisError, OSError) as error:
         parent.send(str(error))
         return
-    requests: SimpleQueue[_Request] = SimpleQueue()
-    threading.Thread(target=_accept, args=(listener, requests), daemon=True).start()
+    queues: dict[str, Queue[_Request]] = {"search": Queue(), "analyse": Queue()}
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_analyse_all, args=(models, queues["analyse"]), daemon=True).start()
+    threading.Thread(target=_accept, args=(listener, queues), daemon=True).start()
     parent.send(Address(listener.address, key))
+    _search_all(models, queues["search"])
+
+
+def _analyse_all(models: Models, requests: "Queue[_Request]") -> None:
     while True:
-        waiting = [requests.get()]
-        try:
-            while True:
-                waiting.append(requests.get_nowait())
-        except Empty:
-            pass
-        for request in waiting:
-            if request.kind == "analyse":
-                _try([request], lambda asked: [models.analyse(asked[0].what)])
+        _try([requests.get()], lambda asked: [models.analyse(asked[0].what)])
+
+
+def _search_all(models: Models, requests: "Queue[_Request]") -> None:
+    """Search for all who ask at about the same time, those of one width in one batch."""
+    while True:
         together: dict[tuple[int, int], list[_Request]] = {}
-        for request in waiting:
-            if request.kind == "search":
-                sources, beam = request.what
-                together.setdefault((sources.width, beam), []).append(request)
+        for request in _gathered(requests):
+            sources, beam = request.what
+            together.setdefault((sources.width, beam), []).append(request)
         for same in together.values():
             _try(same, lambda asked: _search(models.search, asked))
+
+
+def _gathered(requests: "Queue[_Request]") -> list[_Request]:
+    """The next requests: enough to keep a GPU busy, or what comes within a moment."""
+    found = [requests.get()]
+    until = time.monotonic() + _PATIENCE
+    while sum(len(request.what[0]) for request in found) < _ENOUGH:
+        try:
+            found.append(requests.get(timeout=max(0.0, until - time.monotonic())))
+        except Empty:
+            break
+    return found
 
 
 def _search(search: Any, asked: Sequence[_Request]) -> list[Results]:
@@ -163,26 +192,28 @@ def _try(asked: Sequence[_Request], work: Any) -> None:
         answers = work(asked)
     except Exception as error:
         for request in asked:
-            request.answer(None, f"{type(error).__name__}: {error}")
+            request.fail(error)
         return
     for request, answer in zip(asked, answers, strict=True):
         request.answer(answer)
 
 
-def _accept(listener: Listener, requests: "SimpleQueue[_Request]") -> None:
+def _accept(listener: Listener, queues: "dict[str, Queue[_Request]]") -> None:
     while True:
         try:
             connection = listener.accept()
         except Exception:  # somebody who does not know the key
             continue
-        threading.Thread(target=_listen, args=(connection, requests), daemon=True).start()
+        threading.Thread(target=_listen, args=(connection, queues), daemon=True).start()
 
 
-def _listen(connection: Any, requests: "SimpleQueue[_Request]") -> None:
+def _listen(connection: Any, queues: "dict[str, Queue[_Request]]") -> None:
     try:
         while True:
             kind, what = connection.recv()
-            requests.put(_Request(kind, what, connection))
+            request = _Request(what, connection)
+            queues[kind].put(request)
+            request.send()
     except (EOFError, OSError):
         return
 
