@@ -112,7 +112,6 @@ class Nodes:
     """A cluster that runs; ``traces`` says which processes have worked."""
 
     address: str
-    names: list[str]
     folder: Path
     process: "subprocess.Popen[str]"
     environment: dict[str, str]
@@ -134,12 +133,20 @@ class Nodes:
         finally:
             (self.folder / "hold").unlink(missing_ok=True)
 
+    def add(self) -> str:
+        """Let a node join, and say its name."""
+        return self._order("add")
+
     def remove(self, node: str) -> None:
+        """Kill a node."""
+        assert self._order(node) == node
+
+    def _order(self, word: str) -> str:
         assert self.process.stdin
         assert self.process.stdout
-        self.process.stdin.write(f"{node}\n")
+        self.process.stdin.write(f"{word}\n")
         self.process.stdin.flush()
-        assert self.process.stdout.readline() == f"{node}\n"
+        return self.process.stdout.readline().strip()
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start ``parataxis split``."""
@@ -189,7 +196,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         "PYTHONPATH": os.pathsep.join(map(os.path.abspath, paths)),
     }
     with subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("nodes.py")), "2"],
+        [sys.executable, str(Path(__file__).with_name("nodes.py"))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -197,8 +204,9 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         env=environment,
     ) as process:
         assert process.stdout
-        address, *names = process.stdout.readline().split()
-        yield Nodes(address, names, folder, process, environment)
+        made = Nodes(process.stdout.readline().strip(), folder, process, environment)
+        made.add()
+        yield made
         process.communicate(timeout=60)  # ends its input, and so the cluster
 
 
@@ -229,7 +237,7 @@ def told(error: str) -> list[str]:
     return [line for line in lines if "per second" not in line]
 
 
-def test_cluster_output_is_that_of_one_machine_whatever_dies(nodes: Nodes) -> None:
+def test_cluster_output_is_that_of_one_machine_whatever_joins_and_dies(nodes: Nodes) -> None:
     write_records(nodes.folder / "in.jsonl", 40 * 256, "Hold")
     common = ("in.jsonl", "-s", "held")
     alone = nodes.split(*common, "-o", "alone.jsonl", "--jobs", "1", "--on-error", "pass")
@@ -237,11 +245,13 @@ def test_cluster_output_is_that_of_one_machine_whatever_dies(nodes: Nodes) -> No
 
     with nodes.hold():
         run = nodes.start(*common, "-o", "both.jsonl", *nodes.engine)
+        wait_until(lambda: len(set(nodes.traces)) == 2, run)
+        joined = nodes.add()
         wait_until(lambda: len(set(nodes.traces)) == 3, run)
-        killed, *others = dict.fromkeys(nodes.traces)
-        os.kill(killed[0], signal.SIGKILL)
+        killed = next(process for process, node in nodes.traces if node != joined)
+        os.kill(killed, signal.SIGKILL)
         wait_until(lambda: len(set(nodes.traces)) == 4, run)
-        nodes.remove(next(node for _, node in others if node in nodes.names))
+        nodes.remove(joined)
     out, err = run.communicate(timeout=100)
 
     assert (run.returncode, out) == (0, ""), err
