@@ -305,7 +305,8 @@ def test_cluster_reads_no_more_than_a_few_batches_ahead(nodes: Nodes) -> None:
     (nodes.folder / "wait.txt").write_text("".join(lines))
     with nodes.hold():
         done = nodes.python(READ_AHEAD, nodes.address)
-    assert json.loads(done.stdout) == {"results": 40, "ahead": 2 * WINDOW}, done.stderr
+    counted = json.loads(done.stdout.splitlines()[-1])  # Ray may tell of lost nodes before
+    assert counted == {"results": 40, "ahead": 2 * WINDOW}, done.stderr
 
 
 def test_cluster_rewrites_with_the_pointer(nodes: Nodes) -> None:

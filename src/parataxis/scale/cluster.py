@@ -187,6 +187,13 @@ class _Actor:
     is_lost: bool = False
     idle_since: float = field(default_factory=monotonic)
 
+    def can_take(self, job: _Job) -> bool:
+        """Whether it can be given a batch. One that an actor was lost with is given out alone:
+        should it be the reason, no other is suspected."""
+        if not self.node or any(each.failures for each in self.jobs):
+            return False
+        return len(self.jobs) < (1 if job.failures else AHEAD)
+
 
 class _Event(NamedTuple):
     """An actor has answered; without a job, that it is there."""
@@ -231,7 +238,7 @@ class _Pool:
     def _fill(self, batches: Iterator[Batch]) -> None:
         """Send what can be sent, and start actors where something is left over."""
         while self._unsent or self._read_one(batches):
-            ready = [actor for actor in self._actors if actor.node and len(actor.jobs) < AHEAD]
+            ready = [actor for actor in self._actors if actor.can_take(self._unsent[0])]
             if not ready:
                 self._grow()
                 return
@@ -315,8 +322,7 @@ class _Pool:
         self._unusable = 0
 
     def _lose(self, actor: _Actor, error: BaseException) -> None:
-        """Send again what a lost actor had in hand; what it worked on may be the reason."""
-        jobs = actor.jobs
+        """Send again what a lost actor had in hand; that may have been the reason."""
         self._dismiss(actor)
         if not actor.node:
             self._unusable += 1
@@ -325,17 +331,17 @@ class _Pool:
                     f"An actor could not begin on the cluster ({_reason(error)}); install there "
                     "what is installed here."
                 ) from error
-        if not jobs:
-            return
-        jobs[0].failures += 1
-        if jobs[0].failures >= ATTEMPTS:
-            raise ParataxisError(
-                f"The batch {jobs[0]} was given up: {ATTEMPTS} actors were lost that worked on it "
-                f"({_reason(error)})."
-            ) from error
-        self._unsent = sorted([*self._unsent, *jobs], key=lambda job: job.number)
-        batches = "batch is" if len(jobs) == 1 else f"{len(jobs)} batches are"
-        self._cluster.tell(f"An actor was lost; its {batches} sent again.")
+        for job in actor.jobs:
+            job.failures += 1
+            if job.failures >= ATTEMPTS:
+                raise ParataxisError(
+                    f"The batch {job} was given up: {ATTEMPTS} actors were lost that worked on it "
+                    f"({_reason(error)})."
+                ) from error
+        self._unsent = sorted([*self._unsent, *actor.jobs], key=lambda job: job.number)
+        if count := len(actor.jobs):
+            batches = "batch is" if count == 1 else f"{count} batches are"
+            self._cluster.tell(f"An actor was lost; its {batches} sent again.")
 
     def _dismiss(self, actor: _Actor) -> None:
         actor.is_lost = True
