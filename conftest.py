@@ -22,6 +22,7 @@ NEEDED = {
     "torch": ["src/parataxis/scale/gpu", "tests/scale/gpu"],
     "onnx": ["src/parataxis/scale/gpu", "tests/scale/gpu"],
     "triton": ["src/parataxis/scale/gpu/kernels.py", "tests/scale/gpu/test_kernels.py"],
+    "ray": ["tests/scale/nodes.py"],
     "docx": ["tests/documents/test_docx.py", "tests/cli/test_document_files.py"],
 }
 

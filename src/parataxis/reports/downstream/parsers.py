@@ -5,7 +5,6 @@ from typing import NamedTuple, Protocol
 
 from parataxis.errors import InputError
 from parataxis.reports.downstream.gold import ROLES
-from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import ROOT, Analysis
 
 __all__ = ["AnalyserParser", "Pair", "Parser", "SpacyParser", "Span", "load_parser"]
@@ -39,6 +38,9 @@ class AnalyserParser:
 
     def pipe(self, texts: Sequence[str]) -> Iterator[list[Pair] | None]:
         """The pairs of each text; None where it is too long."""
+        # Imported here because a list of all commands needs no models.
+        from parataxis.syntax.analyser import load_analyser
+
         for found in load_analyser().pipe(texts):
             yield _pairs(found) if isinstance(found, Analysis) else None
 
