@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from parataxis.rewrite.forms import form_of
 from parataxis.syntax.onnx import THREADS_VARIABLE
 from timing import curves, ours, t5
 from timing.compare import TOLERATED, ratios, worse
@@ -58,6 +59,7 @@ def main() -> int:
         return 0
     os.environ[THREADS_VARIABLE] = str(options.threads)
     items = read_items(options.sentences)
+    form_of("serving", "VBD")  # opens the dictionary, which is no part of any speed
     if options.check:
         return check(items, options)
     results = measured(items, options)
@@ -98,7 +100,7 @@ def measured(items: Sequence[Item], options: argparse.Namespace) -> dict[str, An
         "documents": curves.document_sizes(items, 1),
     }
     _tell("new processes")
-    processes = fresh(options.rounds, [item.text for item in some], 1000)
+    processes = fresh(options.rounds, [item.text for item in some], (100, 300, 600))
     _tell("floors")
     with curves.using(1):
         rates = Rates()

@@ -4,6 +4,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 __all__ = ["fresh"]
 
@@ -47,11 +48,14 @@ PROGRAMS = {
 }
 
 
-def fresh(rounds: int, sentences: list[str], count: int) -> dict[str, dict[str, float]]:
-    """For each program the median seconds of a process, and its megabytes at most. The last one
-    splits so many sentences, to show that memory does not grow."""
+def fresh(
+    rounds: int, sentences: Sequence[str], counts: Sequence[int]
+) -> dict[str, dict[str, float]]:
+    """For each program the median seconds of a process, and its megabytes at most. The last ones
+    split so many sentences, to show how memory grows."""
     programs = dict(PROGRAMS)
-    programs[f"pointer, {count} sentences"] = MANY.format(sentences=sentences, count=count)
+    for count in counts:
+        programs[f"pointer, {count} sentences"] = MANY.format(sentences=sentences, count=count)
     found = {}
     for name, program in programs.items():
         runs = [

@@ -90,7 +90,8 @@ def page(results: Results) -> str:
         ),
         "## A new process",
         "From the start of a process to its end, with the work of one sentence, and its memory at "
-        "most. The last row splits many sentences: memory does not grow with them.",
+        "most. The last rows split many sentences, in windows of up to 256: that is how far memory "
+        "grows.",
         _table(
             ("", "seconds", "MB"),
             (
