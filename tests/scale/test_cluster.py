@@ -218,6 +218,14 @@ def wait_until(happens: Callable[[], object], run: "subprocess.Popen[str]") -> N
         time.sleep(0.02)
 
 
+def is_gone(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
 def write_records(path: Path, count: int, word: str = "See") -> None:
     """Sentences, some bad records among them."""
     lines = [json.dumps({"source": f"{word} {n} plums; eat them."}) for n in range(count)]
@@ -252,6 +260,8 @@ def test_cluster_output_is_that_of_one_machine_whatever_joins_and_dies(nodes: No
         os.kill(killed, signal.SIGKILL)
         wait_until(lambda: len(set(nodes.traces)) == 4, run)
         nodes.remove(joined)
+        cut_off = next(process for process, node in nodes.traces if node == joined)
+        wait_until(lambda: is_gone(cut_off), run)  # it lives on a while, and could finish its work
     out, err = run.communicate(timeout=100)
 
     assert (run.returncode, out) == (0, ""), err
