@@ -38,6 +38,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 COUNT = 96
 """Sentences that our own systems are timed on."""
 ROUNDS_OF_CHECK = 5
+"""Rounds for the ratios that are recorded and compared."""
 
 
 def main() -> int:
@@ -91,7 +92,7 @@ def measured(items: Sequence[Item], options: argparse.Namespace) -> dict[str, An
         systems = all_systems(items, some, Path(folder), options)
     measure([system for group in systems.values() for system in group], options.rounds)
     _tell("ratios")
-    compared = ratios(items, options.rounds, options.threads)
+    compared = ratios(items, ROUNDS_OF_CHECK, options.threads)
     _tell("curves")
     drawn = {
         "cores": curves.cores(some, range(1, options.threads + 1), 2),
