@@ -5,8 +5,10 @@ name is read is killed, as by a power cut, and the name is printed. When its inp
 it started ends.
 """
 
+import os
 import sys
 import tempfile
+from pathlib import Path
 
 from ray.cluster_utils import Cluster
 
@@ -15,8 +17,13 @@ STORE = 80 << 20
 
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="ray", ignore_cleanup_errors=True) as folder:
+        # Ray notes the address of a cluster in a folder that is not there on a fresh machine, and
+        # in place of that of any other cluster; here it notes it in a folder of its own.
+        os.environ["RAY_TMPDIR"] = folder
+        place = Path(folder) / "ray"
+        place.mkdir()
         head = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": STORE}
-        cluster = Cluster(initialize_head=True, head_node_args={**head, "temp_dir": folder})
+        cluster = Cluster(initialize_head=True, head_node_args={**head, "temp_dir": str(place)})
         print(cluster.address, flush=True)
         nodes = {}
         for line in sys.stdin:

@@ -55,8 +55,9 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
         """The settings; InputError, in one sentence, where they are missing or make no sense."""
+        environment = os.environ if environment is None else environment
         read = _Reader(environment)
         settings = cls(
             url=_url(read.text("URL")),
