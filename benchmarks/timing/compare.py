@@ -13,7 +13,7 @@ __all__ = ["TOLERATED", "ratios", "worse"]
 
 TOLERATED = 0.10
 """By which share a ratio may fall below the recorded one."""
-COUNT, FEW = 32, 10
+COUNT, FEW = 96, 10
 """Sentences of a round in batches, and one at a time."""
 
 
