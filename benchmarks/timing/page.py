@@ -104,8 +104,8 @@ def page(results: Results) -> str:
         *map(_floor, results["floors"]),
         "## Has it become slower?",
         "`python benchmarks/speed.py --check` measures these ratios again, in interleaved rounds, "
-        "and fails where one is more than 10 % below. A shared machine is not quiet: on two cores of "
-        "one, the ratio of batches at beam 1 differed by a fifth between runs (0.87 and 1.09), so "
+        "and fails where one is more than 10 % below. A shared machine is not quiet: on two cores "
+        "of one, the ratio of batches at beam 1 differed by a fifth between runs (0.87 and 1.09), so "
         "measure again before you believe a fall:",
         _table(
             ("ratio", "recorded"),
