@@ -105,8 +105,8 @@ def page(results: Results) -> str:
         "## Has it become slower?",
         "`python benchmarks/speed.py --check` measures these ratios again, in interleaved rounds, "
         "and fails where one is more than 10 % below. A shared machine is not quiet: on two cores "
-        "of one, the ratio of batches at beam 1 differed by a fifth between runs (0.87 and 1.09), so "
-        "measure again before you believe a fall:",
+        "of one, the ratio of batches at beam 1 differed by a fifth between runs (0.87 and 1.09), "
+        "so measure again before you believe a fall:",
         _table(
             ("ratio", "recorded"),
             ((name, f"{value:.2f}") for name, value in results["ratios"].items()),
