@@ -95,7 +95,7 @@ def errors(
     sheet, and `parataxis diagnose table` makes the table of it. Where the corpus has references, a
     word that one of them has is no new fact, and what none of them says is not missing.
     """
-    from parataxis.syntax.analyser import load_analyser  # slow, and `--help` does without
+    from parataxis.syntax.analyser import load_trees  # slow, and `--help` does without
 
     with open_output(None) as out:
         with Progress(None, out) as progress:
@@ -111,7 +111,7 @@ def errors(
             ):
                 sources = sources or set(_first([each.source for each in written], first))
                 chosen = [each for each in written if each.source in sources]
-                analyses = load_analyser().pipe(each.source for each in chosen)
+                analyses = load_trees().pipe(each.source for each in chosen)
                 checked = progressing(with_findings(chosen), progress)
                 for each, found in zip(checked, analyses, strict=True):
                     analysis = found if isinstance(found, Analysis) else None

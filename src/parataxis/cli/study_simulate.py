@@ -53,7 +53,7 @@ def simulate(
     from parataxis.studies.simulation import Clock, Truth
     from parataxis.studies.simulation import simulate as run
     from parataxis.studies.store import Store
-    from parataxis.syntax.analyser import load_analyser
+    from parataxis.syntax.analyser import load_trees
 
     described = load_study(study)
     rubric, items = load_rubric(described.rubric), read_items(described)
@@ -64,7 +64,7 @@ def simulate(
         raise InputError(f"{output / DATABASE} is there already; name another folder.")
     output.mkdir(parents=True, exist_ok=True)
     clock = Clock(datetime.now(UTC) - timedelta(days=1))  # so that the pages show its pace
-    checker = Checker(None if words_only else load_analyser())
+    checker = Checker(None if words_only else load_trees())
     with Store.open(str(output / DATABASE), clock=clock) as store:
         store.create(described, items)
         truth = Truth(rubric, seed, checker)

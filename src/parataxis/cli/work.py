@@ -61,9 +61,9 @@ class Task:
         if not self.explain:
             yield from [None] * len(sources)
             return
-        from parataxis.syntax.analyser import load_analyser
+        from parataxis.syntax.analyser import load_trees
 
-        for analysis in load_analyser().pipe(sources):
+        for analysis in load_trees().pipe(sources):
             yield find_patterns(analysis) if isinstance(analysis, Analysis) else ()
 
 

@@ -75,9 +75,9 @@ def describe(examples: Iterable[Example], *, patterns: int = 0, seed: int = 0) -
 
 
 def _pattern_table(sentences: Iterable[str]) -> PatternTable:
-    from parataxis.syntax.analyser import load_analyser  # slow, and only needed here
+    from parataxis.syntax.analyser import load_trees  # slow, and only needed here
 
-    analyses = load_analyser().pipe(sentences)
+    analyses = load_trees().pipe(sentences)
     return pattern_table(each for each in analyses if not isinstance(each, TooLongError))
 
 

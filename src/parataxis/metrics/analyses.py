@@ -7,7 +7,7 @@ from functools import cache
 
 from parataxis.checks import SentenceAnalyser
 from parataxis.errors import TooLongError
-from parataxis.syntax.analyser import load_analyser
+from parataxis.syntax.analyser import load_trees
 from parataxis.syntax.analysis import Analysis
 
 __all__ = ["Remembering", "shared_analyser"]
@@ -41,4 +41,4 @@ class Remembering:
 @cache
 def shared_analyser() -> Remembering:
     """The analyser that ships with Parataxis, with one memory for all metrics."""
-    return Remembering(load_analyser())
+    return Remembering(load_trees())

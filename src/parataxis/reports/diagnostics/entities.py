@@ -47,9 +47,9 @@ def names(analysis: Analysis) -> list[str]:
 
 def source_names(sources: Iterable[str]) -> Iterator[list[str]]:
     """The names in each source, as the analyser finds them."""
-    from parataxis.syntax.analyser import load_analyser  # slow, and triples do without
+    from parataxis.syntax.analyser import load_trees  # slow, and triples do without
 
-    for analysis in load_analyser().pipe(sources):
+    for analysis in load_trees().pipe(sources):
         yield names(analysis) if isinstance(analysis, Analysis) else []
 
 

@@ -20,7 +20,7 @@ from parataxis.splitters.pointer.choose import BLOCKING
 from parataxis.splitters.pointer.features import read_source
 from parataxis.splitters.pointer.splitter import untouched
 from parataxis.splitters.source import left_whole
-from parataxis.syntax.analyser import load_analyser
+from parataxis.syntax.analyser import load_trees
 from parataxis.text.tokens import tokenize
 
 __all__ = ["LlmSplitter"]
@@ -121,7 +121,7 @@ class LlmSplitter:
                 else:
                     proposed.append((draft, read))
         pairs = [(draft.source, simple) for draft, simple in proposed]
-        analyser = self._analyser or load_analyser()
+        analyser = self._analyser or load_trees()
         for (draft, _), candidate in zip(proposed, examine(pairs, analyser), strict=True):
             draft.judge(candidate)
 
