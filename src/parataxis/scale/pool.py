@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from parataxis.errors import ParataxisError
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 
-__all__ = ["in_order"]
+__all__ = ["end_with_parent", "in_order"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -179,10 +179,10 @@ def _start_worker(work: Callable[[Any], Any], threads: int) -> None:
     global _own_work  # a worker process does exactly one kind of work
     os.environ.setdefault(THREADS_VARIABLE, str(threads))
     _own_work = work
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=end_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Leave no process behind where the parent was killed and could not end it."""
     parent = parent_process()
     if parent is not None:

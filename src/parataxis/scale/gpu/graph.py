@@ -42,7 +42,7 @@ class TorchGraph:
             if node.op_type == "Constant":
                 array = numpy_helper.to_array(node.attribute[0].t)
                 self._constants[node.output[0]] = self._constant(array)
-        unknown = sorted({node.kind for node in self._nodes} - DEVICE.keys())
+        unknown = sorted({node.kind for node in self._nodes} - DEVICE.keys() - HOST.keys())
         if unknown:
             raise ParataxisError(f"{path.name} has operators unknown here: {', '.join(unknown)}.")
         self._last_use = self._last_uses()
@@ -64,8 +64,8 @@ class TorchGraph:
         known = all(not isinstance(value, Tensor) for value in given)
         if node.kind in HOST and (known or node.kind == "Shape"):
             return HOST[node.kind](*given, **node.options)
-        operator, is_host = DEVICE[node.kind]
-        if any(isinstance(given[place], Tensor) for place in is_host):
+        operator, is_host = DEVICE.get(node.kind, (None, ()))
+        if operator is None or any(isinstance(given[place], Tensor) for place in is_host):
             raise RuntimeError(f"{node.outputs[0]} needs a shape that only the device knows")
         moved = [
             value if value is None or place in is_host else self._on_device(value)

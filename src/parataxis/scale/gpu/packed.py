@@ -1,7 +1,7 @@
 """Sources and what a search finds for them, as arrays that travel to a device and back."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from parataxis.splitters.pointer.choose import search_until
 from parataxis.splitters.pointer.features import NO_TWIN, Features
 from parataxis.splitters.pointer.search import Found, Hypothesis, most_steps
+from parataxis.syntax.wordpieces import MAX_PIECES
 
 __all__ = ["Results", "Search", "Sources", "find"]
 
@@ -17,7 +18,6 @@ WIDTHS = (32, 48, 64, 128, 256, 512)
 """Sources are padded to one of these numbers of words, so that there are few shapes."""
 _LENGTHS = 16
 """They are padded to a multiple of this many word pieces."""
-_MOST_PIECES = 512
 
 Array = NDArray[Any]
 
@@ -73,18 +73,13 @@ class Sources:
     def padded(self, length: int) -> "Sources":
         """The same with so many word pieces."""
         more = ((0, 0), (0, length - self.pieces.shape[1]))
-        pieces, shapes = np.pad(self.pieces, more), np.pad(self.shapes, more)
-        return Sources(self.width, pieces, shapes, self.first, self.same, self.twins, self.words)
+        return replace(self, pieces=np.pad(self.pieces, more), shapes=np.pad(self.shapes, more))
 
     def some(self, rows: Array | slice) -> "Sources":
         """Only these, without the padding that none of them needs."""
         chosen = Sources(self.width, *(getattr(self, name)[rows] for name in self._ROWS))
-        longest = int((chosen.pieces > 0).sum(1).max(initial=1))
-        length = _padded_length(longest)
-        pieces, shapes = chosen.pieces[:, :length], chosen.shapes[:, :length]
-        return Sources(
-            self.width, pieces, shapes, chosen.first, chosen.same, chosen.twins, chosen.words
-        )
+        length = _padded_length(int((chosen.pieces > 0).sum(1).max(initial=1)))
+        return replace(chosen, pieces=chosen.pieces[:, :length], shapes=chosen.shapes[:, :length])
 
     @property
     def steps(self) -> Array:
@@ -156,4 +151,4 @@ def find(search: Search, sources: Sequence[Features], beam: int) -> list[Found]:
 
 
 def _padded_length(longest: int) -> int:
-    return min(_MOST_PIECES, -(-longest // _LENGTHS) * _LENGTHS)
+    return min(MAX_PIECES, -(-longest // _LENGTHS) * _LENGTHS)

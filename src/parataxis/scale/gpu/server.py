@@ -4,7 +4,6 @@ Many processes compose and check rewrites, one owns the GPU: there is one copy o
 what several ask for at the same time is searched in one large batch.
 """
 
-import os
 import secrets
 import threading
 import time
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import Client, Connection, Listener
 from queue import Empty, Queue
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 from parataxis.errors import ParataxisError
 from parataxis.scale.gpu.packed import Results, Sources
 from parataxis.scale.gpu.splitter import Models
+from parataxis.scale.pool import end_with_parent
 from parataxis.syntax.onnx import Arrays
 
 __all__ = ["Address", "RemoteModels", "load_models", "served"]
@@ -140,7 +140,7 @@ def _serve(device: str, parent: Connection) -> None:
         parent.send(str(error))
         return
     queues: dict[str, Queue[_Request]] = {"search": Queue(), "analyse": Queue()}
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     threading.Thread(target=_analyse_all, args=(models, queues["analyse"]), daemon=True).start()
     threading.Thread(target=_accept, args=(listener, queues), daemon=True).start()
     parent.send(Address(listener.address, key))
@@ -216,10 +216,3 @@ def _listen(connection: Any, queues: "dict[str, Queue[_Request]]") -> None:
             request.send()
     except (EOFError, OSError):
         return
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
