@@ -42,7 +42,26 @@ _BUSY = (429, 503)
 _BROKEN = "The service ended its answer too early; try again."
 
 
-class Client:
+class _Closing:
+    """Something that is closed at the end of a ``with`` statement."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back what is held."""
+        raise NotImplementedError
+
+
+class Client(_Closing):
     """Asks the service at a URL. It can be used by several threads, and as a context manager.
 
     ``timeout`` is how many seconds the service may say nothing. Where it has too much to do, a
@@ -61,17 +80,6 @@ class Client:
         self._errors: tuple[type[Exception], ...] = (httpx2.HTTPError, httpx2.InvalidURL)
         self._slow = httpx2.TimeoutException
         self._http = httpx2.Client(timeout=timeout)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connections."""
@@ -202,7 +210,7 @@ class Client:
             raise ParataxisError(f"There is no answer from {self.url}: {reason}.") from error
 
 
-class Stream:
+class Stream(_Closing):
     """The rewrites of a request, as they are made; iterate over it once.
 
     ``sentences`` is how many rewrites will come, ``splitter`` who makes them, and ``text``, at the
@@ -220,17 +228,6 @@ class Stream:
         self.sentences = first.sentences
         self.splitter = first.splitter
         self.text: str | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Read no more; what the service has not begun, it will not do."""
