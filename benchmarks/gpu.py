@@ -32,6 +32,7 @@ from parataxis.scale.gpu.models import DeviceModels
 from parataxis.scale.gpu.packed import WIDTHS, Sources
 from parataxis.scale.gpu.server import Address, RemoteModels, served
 from parataxis.scale.gpu.splitter import WINDOW, DevicePointerSplitter
+from parataxis.scale.pool import collect_seldom
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.features import Features, read_source
 from parataxis.text.tokens import tokenize
@@ -220,6 +221,7 @@ def _through(work: Any, done: Any, sentences: Iterator[str], window: int) -> int
 
 def _work(address: Address, beam: int, window: int, work: Any, done: Any) -> None:
     splitter = DevicePointerSplitter(RemoteModels(address), beam=beam, window=window)
+    collect_seldom()
     while (batch := work.get()) is not None:
         done.put(sum(rewrite.is_split for rewrite in splitter.pipe(batch)))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from parataxis.syntax.analysis import ROOT, Argument
-from parataxis.syntax.decoding import best_tags, best_tree, bio_spans
+from parataxis.syntax.decoding import best_tags, best_trees, bio_spans
 
 
 def is_tree(heads: tuple[int, ...] | list[int]) -> bool:
@@ -29,6 +29,10 @@ def scores(length: int, seed: int) -> NDArray[np.float32]:
     return np.random.default_rng(seed).normal(size=(length, length + 1)).astype(np.float32)
 
 
+def best_tree(table: NDArray[np.float32]) -> list[int]:
+    return best_trees(table[None], [len(table)])[0]
+
+
 @pytest.mark.parametrize(("length", "seed"), [*itertools.product(range(1, 6), range(8))])
 def test_decoding_finds_the_best_tree(length: int, seed: int) -> None:
     table = scores(length, seed)
@@ -45,6 +49,19 @@ def test_decoding_always_gives_a_tree(length: int, seed: int, scale: float) -> N
 
 def test_decoding_gives_a_tree_when_all_scores_are_equal() -> None:
     assert is_tree(best_tree(np.zeros((30, 31), dtype=np.float32)))
+
+
+def test_a_sentence_in_a_batch_has_the_tree_that_it_has_alone() -> None:
+    tables = [scores(length, length) for length in (1, 2, 3, 5, 8, 13)]
+    for table in tables[::2]:  # of these the greedy choice is a tree: each word governs the next
+        table[np.arange(len(table)), np.arange(len(table))] += 50
+    longest = len(tables[-1])
+    batch = np.full((len(tables), longest, longest + 1), 99, dtype=np.float32)
+    for row, table in zip(batch, tables, strict=True):
+        row[: len(table), : len(table) + 1] = table
+    trees = best_trees(batch, [len(table) for table in tables])
+    assert trees == [best_tree(table) for table in tables]
+    assert trees[4] == list(range(-1, 7))
 
 
 def follows(tags: tuple[int, ...]) -> bool:

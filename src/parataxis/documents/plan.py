@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from parataxis.rewrite.marks import Piece, mark
 from parataxis.rewrite.record import Rewrite
+from parataxis.text.tokens import has_word
 
 __all__ = ["Kept", "New", "Plan", "Range", "make_plan"]
 
@@ -167,7 +168,7 @@ def _can_stay(unit: _Unit, piece: Piece) -> bool:
         return False
     # A word stays as itself, not as another word that is spelt the same; of signs nobody can tell.
     is_itself = piece.source is None or piece.source == (unit.start, unit.end)
-    return is_itself or not any(map(str.isalnum, unit.text))
+    return is_itself or not has_word(unit.text)
 
 
 def _value(unit: _Unit, *, must: bool) -> float:
@@ -175,7 +176,7 @@ def _value(unit: _Unit, *, must: bool) -> float:
         return _MUST
     if unit.is_space:
         return _SPACE
-    if not any(map(str.isalnum, unit.text)):
+    if not has_word(unit.text):
         return _SIGN
     return _WORD if len(unit.text) > _SHORT else _SHORT_WORD
 
@@ -215,7 +216,7 @@ def _likes(
     for index, piece in enumerate(simple):
         if piece.text.isspace():
             likes.append(_same_space(source, simple[max(0, index - 1) : index + 2]))
-        elif piece.source and any(map(str.isalnum, piece.text)):
+        elif piece.source and has_word(piece.text):
             likes.append(_outside(piece.source[0], whole, end))
         else:
             likes.append(None)

@@ -19,7 +19,7 @@ from parataxis.reports.tables import (
     span,
     turned,
 )
-from parataxis.text.tokens import tokenize
+from parataxis.text.tokens import has_word, tokenize
 
 __all__ = ["comparison_page"]
 
@@ -140,7 +140,7 @@ def _sentences(simple: Sequence[str], source: str) -> str:
     left_out = [
         token.text
         for token in tokenize(source)
-        if lost[token.text.lower()] > 0 and any(map(str.isalnum, token.text))
+        if lost[token.text.lower()] > 0 and has_word(token.text)
     ]
     missing = f"<p><s>{escape(' '.join(left_out))}</s></p>" if left_out else ""
     return f"<ol>{items}</ol>{missing}"
@@ -152,7 +152,7 @@ def _marked(sentence: str, known: Mapping[str, int]) -> str:
     for token in tokenize(sentence):
         parts.append(escape(sentence[end : token.start]))
         text = escape(token.text)
-        new = token.text.lower() not in known and any(map(str.isalnum, token.text))
+        new = token.text.lower() not in known and has_word(token.text)
         parts.append(f"<ins>{text}</ins>" if new else text)
         end = token.end
     return "".join([*parts, escape(sentence[end:])])

@@ -10,6 +10,7 @@ from parataxis.rewrite.forms import is_known
 from parataxis.rewrite.record import Origin, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import capitalise, lower_first
+from parataxis.text.tokens import has_word
 
 __all__ = [
     "Copy",
@@ -56,6 +57,8 @@ _STOP_STRENGTH = 5
 _PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»", "‘": "’"}
 _TWINS = frozenset(["'", '"', "*", "**", "***", "~~", "`", "``", "_", "__"])
 """Quotation marks and Markdown emphasis: the same sign opens and closes."""
+_IN_PAIRS = re.compile(r"""[()\[\]{}“”«»‘’'"*~`_]""")
+"""A character of a mark that opens or closes something."""
 _CODE = frozenset(["`", "``"])
 _OPENING = frozenset("([{“«‘")
 _CLOSING = frozenset(")]}”»")
@@ -113,21 +116,16 @@ def keeps_capital(analysis: Analysis, index: int) -> bool:
 
 def part_text(analysis: Analysis, part: Part) -> str:
     """What a part is written as, before its sentence is cased."""
-    match part:
-        case Copy(word):
-            return analysis[word].text
-        case Inflect(_, form):
-            return form
-        case Insert(text):
-            return text
+    if isinstance(part, Copy):
+        return analysis.words[part.word].text
+    return part.form if isinstance(part, Inflect) else part.text
 
 
 def are_neighbours(left: Part, right: Part) -> bool:
     """Whether two parts stand side by side in the source."""
-    match left, right:
-        case ((Copy(first) | Inflect(first, _)), (Copy(second) | Inflect(second, _))):
-            return second == first + 1
-    return False
+    if isinstance(left, Insert) or isinstance(right, Insert):
+        return False
+    return right.word == left.word + 1
 
 
 # Marks that belong together -------------------------------------------------------------------
@@ -150,7 +148,9 @@ def mark_partners(analysis: Analysis) -> _Partners:
 def _mark_partners(analysis: Analysis) -> _Partners:
     partners: _Partners = {}
     awaited: list[tuple[str, int]] = []
-    for word in analysis:
+    for word in analysis if _IN_PAIRS.search(analysis.text) else ():
+        if not _IN_PAIRS.search(word.text):
+            continue
         mark = _closed_by(analysis, word)
         # A bracket closes whatever is still open inside it; another mark only what came last.
         within = awaited if mark in _CLOSING else awaited[-1:]
@@ -174,9 +174,9 @@ def _opened_by(analysis: Analysis, word: Word) -> str:
     if text == '"':  # not the inches of a 6" pipe
         return text if _touches_next(analysis, word) or not _touches_last(analysis, word) else ""
     if text in _TWINS:  # not the note of "the price*"
-        after_word = _touches_last(analysis, word) and _has_word(analysis[word.index - 1].text)
+        after_word = _touches_last(analysis, word) and has_word(analysis[word.index - 1].text)
         return text if _touches_next(analysis, word) and not after_word else ""
-    if _has_word(text) and not text.endswith("_"):
+    if has_word(text) and not text.endswith("_"):
         return text[: len(text) - len(text.lstrip("_"))]
     return ""
 
@@ -188,7 +188,7 @@ def _closed_by(analysis: Analysis, word: Word) -> str:
         return ""
     if text in _TWINS:
         return text if text == '"' or _touches_last(analysis, word) else ""
-    if _has_word(text):
+    if has_word(text):
         return "" if text.startswith("_") else text[len(text.rstrip("_")) :]
     return text
 
@@ -256,6 +256,8 @@ def _ends_quotation(analysis: Analysis, partners: _Partners, part: Part) -> bool
 
 
 def _strength(text: str) -> int:
+    if text[-1:].isalnum():
+        return 0
     return _STOP_STRENGTH if _is_stop(text) else _STRENGTH.get(text, 0)
 
 
@@ -274,12 +276,14 @@ def _dangles_last(analysis: Analysis, part: Part) -> bool:
 
 
 def _without_half_pairs(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Part]:
+    if not partners:
+        return parts
     present = {part.word for part in parts if isinstance(part, Copy)}
     kept: list[Part] = []
     for part in parts:
         if not isinstance(part, Copy) or present.issuperset(_needed(analysis, partners, part.word)):
             kept.append(part)
-        elif _has_word(part_text(analysis, part)):
+        elif has_word(part_text(analysis, part)):
             kept.append(Inflect(part.word, part_text(analysis, part).strip("_")))
     return kept
 
@@ -298,6 +302,8 @@ def _needed(analysis: Analysis, partners: _Partners, index: int) -> list[int]:
 def _without_inner_commas(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Part]:
     """Drop the comma of “Note,” where what it set off is gone, and the comma behind that."""
     texts = [part_text(analysis, part) for part in parts]
+    if "," not in texts:
+        return parts
     gone: set[int] = set()
     for k in range(1, len(parts) - 1):
         if texts[k - 1] != "," or are_neighbours(parts[k], parts[k + 1]):
@@ -310,22 +316,30 @@ def _without_inner_commas(analysis: Analysis, partners: _Partners, parts: list[P
 def _without_meeting_marks(analysis: Analysis, parts: list[Part]) -> list[Part]:
     kept: list[Part] = []
     for part in parts:
-        text = part_text(analysis, part)
-        while kept and not are_neighbours(kept[-1], part):
-            last = part_text(analysis, kept[-1])
-            if _strength(last) and (text in _CLOSING or _strength(text) > _strength(last)):
-                kept.pop()  # the weaker mark gives way: ", ." and ", )"
-            else:
-                break
-        if kept and not are_neighbours(kept[-1], part):
-            last = part_text(analysis, kept[-1])
-            if _strength(text) and (_strength(last) >= _strength(text) or last in _OPENING):
-                continue
-            if last in _OPENING and text in _CLOSING:
-                kept.pop()
-                continue
-        kept.append(part)
+        if not kept or are_neighbours(kept[-1], part) or _may_follow(analysis, kept, part):
+            kept.append(part)
     return kept
+
+
+def _may_follow(analysis: Analysis, kept: list[Part], part: Part) -> bool:
+    """Whether a part stays that did not follow the last one in the source; marks before it that
+    are weaker are taken away."""
+    text = part_text(analysis, part)
+    strength = _strength(text)
+    if not strength and text not in _CLOSING:
+        return True
+    while kept and not are_neighbours(kept[-1], part):
+        last = part_text(analysis, kept[-1])
+        if _strength(last) and (text in _CLOSING or strength > _strength(last)):
+            kept.pop()  # ", ." and ", )"
+        elif strength:
+            return not (_strength(last) >= strength or last in _OPENING)
+        elif last in _OPENING:
+            kept.pop()
+            return False
+        else:
+            return True
+    return True
 
 
 def _stopped(
@@ -368,26 +382,21 @@ def _own_ending(analysis: Analysis, parts: list[Part]) -> bool:
 
 def _cased(analysis: Analysis, parts: Sequence[Part]) -> list[str]:
     texts = [part_text(analysis, part) for part in parts]
-    first = next((k for k, text in enumerate(texts) if _has_word(text)), None)
-    opener = next((word.index for word in analysis if _has_word(word.text)), None)
-    for position, text in enumerate(texts):
+    first = next((k for k, text in enumerate(texts) if has_word(text)), None)
+    opener = analysis.opener
+    for position, part in enumerate(parts):
         if position == first:
             is_code = position > 0 and texts[position - 1] in _CODE
-            texts[position] = text if is_code else capitalise(text)
-        elif opener is not None and parts[position] == Copy(opener):
-            texts[position] = lower_first(text, keep=keeps_capital(analysis, opener))
+            texts[position] = texts[position] if is_code else capitalise(texts[position])
+        elif isinstance(part, Copy) and part.word == opener:
+            keep = keeps_capital(analysis, part.word)
+            texts[position] = lower_first(texts[position], keep=keep)
     return texts
 
 
-def _has_word(text: str) -> bool:
-    return any(letter.isalnum() for letter in text)
-
-
 def _gap(analysis: Analysis, partners: _Partners, left: Part, right: Part) -> str:
-    match left, right:
-        case ((Copy(first) | Inflect(first, _)), (Copy(second) | Inflect(second, _))):
-            if second == first + 1:
-                return analysis.text[analysis[first].end : analysis[second].start]
+    if not (isinstance(left, Insert) or isinstance(right, Insert)) and right.word == left.word + 1:
+        return analysis.text[analysis.words[left.word].end : analysis.words[right.word].start]
     if _hugs_next(analysis, partners, left) or _hugs_last(analysis, partners, right):
         return ""
     if right == Insert("not") and part_text(analysis, left).lower() == "can":
@@ -402,7 +411,7 @@ def _hugs_last(analysis: Analysis, partners: _Partners, part: Part) -> bool:
         return True
     if isinstance(part, Insert):
         return text == "'"  # that of "the boys' house"
-    if _has_word(text):
+    if has_word(text):
         return False
     return _leans_left(analysis, partners, part.word)
 
@@ -412,7 +421,7 @@ def _hugs_next(analysis: Analysis, partners: _Partners, part: Part) -> bool:
     text = part_text(analysis, part)
     if isinstance(part, Insert) or text in _OPENING:
         return text in _NO_SPACE_AFTER
-    if _has_word(text) or _stands_behind(text):
+    if has_word(text) or _stands_behind(text):
         return False
     if _leans_left(analysis, partners, part.word):  # "the Model X® is"
         return text in _JOINING and _touches_next(analysis, analysis[part.word])
@@ -427,7 +436,7 @@ def _leans_left(analysis: Analysis, partners: _Partners, index: int) -> bool:
             return False
         if last.end != analysis[place].start or last.text in _JOINING:
             return False
-        if _has_word(last.text) or _stands_behind(last.text) or _closes(partners, Copy(last.index)):
+        if has_word(last.text) or _stands_behind(last.text) or _closes(partners, Copy(last.index)):
             return True
     return False
 
@@ -437,7 +446,7 @@ def _token(analysis: Analysis, part: Part, text: str, start: int) -> OutputToken
     if isinstance(part, Insert):
         return OutputToken(text=text, start=start, end=end, origin=Origin.INSERTED)
     word = analysis[part.word]
-    same = text.casefold().strip("_") == word.text.casefold().strip("_")
+    same = text == word.text or text.casefold().strip("_") == word.text.casefold().strip("_")
     return OutputToken(
         text=text,
         start=start,

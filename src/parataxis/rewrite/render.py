@@ -9,6 +9,7 @@ from itertools import groupby
 from parataxis.rewrite.marks import Mark, Piece, mark
 from parataxis.rewrite.record import Finding, Rewrite
 from parataxis.syntax.patterns import Occurrence
+from parataxis.text.tokens import has_word
 
 __all__ = ["complaints", "describe", "render_diff", "render_explanation"]
 
@@ -136,7 +137,7 @@ def _phrases(pieces: Iterable[Piece], wanted: Mark) -> Iterator[str]:
         pieces, key=lambda piece: piece.mark is wanted or not piece.text.strip()
     ):
         phrase = "".join(piece.text for piece in group).strip(" ,;") if chosen else ""
-        if _has_word(phrase):
+        if has_word(phrase):
             yield _one_line(phrase)
 
 
@@ -144,7 +145,7 @@ def _pieces(pieces: Iterable[Piece], *, colour: bool) -> str:
     shown = []
     for kind, group in groupby(_joined(pieces), key=lambda piece: piece.mark):
         text = "".join(piece.text for piece in group)
-        if kind is Mark.KEPT or not _has_word(text):  # marks on a lone comma only distract
+        if kind is Mark.KEPT or not has_word(text):  # marks on a lone comma only distract
             shown.append(text)
         elif colour:
             shown.append(f"{_COLOURS[kind]}{text}{_RESET}")
@@ -160,10 +161,6 @@ def _joined(pieces: Iterable[Piece]) -> list[Piece]:
         if not joined[i].text.strip() and joined[i - 1].mark is joined[i + 1].mark:
             joined[i] = Piece(joined[i].text, joined[i - 1].mark)
     return joined
-
-
-def _has_word(text: str) -> bool:
-    return any(character.isalnum() for character in text)
 
 
 def _paint(text: str, style: str, *, colour: bool) -> str:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from parataxis.errors import TooLongError
 from parataxis.syntax.analysis import Analysis, Frame, Word
-from parataxis.syntax.decoding import best_tags, best_tree, bio_spans
+from parataxis.syntax.decoding import best_tags, best_trees, bio_spans
 from parataxis.syntax.labels import Labels, read_labels
 from parataxis.syntax.onnx import SHIPPED, Arrays, Model, OnnxModel, threads
 from parataxis.syntax.roles import reconcile
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
-from parataxis.text.tokens import Token, tokenize
+from parataxis.text.tokens import Token, has_word, tokenize
 
 __all__ = [
     "TREES",
@@ -124,19 +124,39 @@ class Analyser:
                 "forced": forced(sentence),
             }
         )
-        return self.read(sentence, scores)
+        return self.read([sentence], scores)[0]
 
-    def read(self, sentence: Tokenized, scores: Arrays) -> Analysis:
-        """The analysis that the model's scores of one sentence, a batch of one, come to."""
-        bare = Analysis(sentence.text, self._words(sentence.tokens, scores))
-        if self._find_frames is not None:
-            return replace(bare, frames=_Awaited(self._find_frames, sentence))
-        return replace(bare, frames=self._frames(bare, scores))
+    def read(self, sentences: Sequence[Tokenized], scores: Arrays) -> list[Analysis]:
+        """The analyses that the model's scores of a batch come to; where the model gives roles,
+        of a batch of one."""
+        lengths = [len(sentence.tokens) for sentence in sentences]
+        heads = best_trees(scores["arcs"], lengths)
+        above = np.zeros((len(lengths), max(lengths), 1), dtype=np.int64)
+        for row, own in enumerate(heads):
+            above[row, : len(own), 0] = own
+        deprels = np.take_along_axis(scores["deprels"], above + 1, 2)[:, :, 0].tolist()
+        tags = (scores[name].tolist() for name in ("upos", "xpos", "feats"))
+        analyses = [
+            Analysis(sentence.text, self._words(sentence.tokens, *labels))
+            for sentence, *labels in zip(sentences, *tags, heads, deprels, strict=True)
+        ]
+        if self._find_frames is None:
+            return [replace(bare, frames=self._frames(bare, scores)) for bare in analyses]
+        return [
+            replace(bare, frames=_Awaited(self._find_frames, sentence))
+            for sentence, bare in zip(sentences, analyses, strict=True)
+        ]
 
-    def _words(self, tokens: Sequence[Token], scores: Arrays) -> list[Word]:
-        heads = best_tree(scores["arcs"][0])
-        deprels = scores["deprels"][0, np.arange(len(tokens)), np.array(heads) + 1].tolist()
-        tags = (scores[name][0].tolist() for name in ("upos", "xpos", "feats"))
+    def _words(
+        self,
+        tokens: Sequence[Token],
+        upos: Sequence[int],
+        xpos: Sequence[int],
+        feats: Sequence[int],
+        heads: Sequence[int],
+        deprels: Sequence[int],
+    ) -> list[Word]:
+        """The words of a sentence; only its heads are not padded."""
         labels = self._labels
         return [
             Word(
@@ -144,15 +164,13 @@ class Analyser:
                 token.text,
                 token.start,
                 token.end,
-                labels.upos[upos],
-                labels.xpos[xpos],
-                self._feats[feats],
-                head,
-                labels.deprels[deprel],
+                labels.upos[upos[index]],
+                labels.xpos[xpos[index]],
+                self._feats[feats[index]],
+                heads[index],
+                labels.deprels[deprels[index]],
             )
-            for index, (token, upos, xpos, feats, head, deprel) in enumerate(
-                zip(tokens, *tags, heads, deprels, strict=True)
-            )
+            for index, token in enumerate(tokens)
         ]
 
     def _frames(self, analysis: Analysis, scores: Arrays) -> list[Frame]:
@@ -223,7 +241,7 @@ def _parse_feats(bundle: str) -> dict[str, str]:
 
 def too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:
     """The error for a sentence that exceeds the model's reach."""
-    words = sum(any(map(str.isalnum, token.text)) for token in sentence.tokens)
+    words = sum(has_word(token.text) for token in sentence.tokens)
     return TooLongError(
         f"The sentence that begins with {sentence.text[:40].strip()!r} has {words} "
         f"words ({len(pieces.ids)} word pieces), but the analyser reads at most {MAX_PIECES} word "

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from parataxis.text.tokens import has_word
+
 __all__ = ["ROOT", "Analysis", "Argument", "Frame", "Word"]
 
 ROOT = -1
@@ -81,6 +83,11 @@ class Analysis:
     def root(self) -> Word:
         """The word that governs all others."""
         return next(word for word in self.words if word.head == ROOT)
+
+    @cached_property
+    def opener(self) -> int | None:
+        """The index of the first word that is no mark."""
+        return next((word.index for word in self.words if has_word(word.text)), None)
 
     @cached_property
     def _children(self) -> tuple[tuple[int, ...], ...]:

@@ -1,37 +1,58 @@
 """From scores to structures: a tree from arc scores, roles from BIO scores. Numpy only."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.syntax.analysis import ROOT, Argument
 
-__all__ = ["best_tags", "best_tree", "bio_spans"]
+__all__ = ["best_tags", "best_trees", "bio_spans"]
 
 Scores = NDArray[np.float32]
 Heads = NDArray[np.int64]
 
 
-def best_tree(scores: Scores) -> list[int]:
-    """The heads of the best tree with one root.
+def best_trees(scores: Scores, lengths: Sequence[int]) -> list[list[int]]:
+    """The heads of the best tree with one root, for each sentence of a batch.
 
-    ``scores[i, j + 1]`` says how well word j governs word i, and ``scores[i, 0]`` how well word i
-    stands as the root. The greedy choice is a tree for most sentences; only the others need the
+    ``scores[k, i, j + 1]`` says how well word j governs word i of sentence k, and
+    ``scores[k, i, 0]`` how well word i stands as the root; what lies behind the length of a
+    sentence is padding. The greedy choice is a tree for most sentences; only the others need the
     maximum spanning tree.
 
-    >>> best_tree(np.array([[0, 0, 9.0], [5.0, 8.0, 0]], dtype=np.float32))
-    [1, -1]
+    >>> best_trees(np.array([[[0, 0, 9.0], [5.0, 8.0, 0]]], dtype=np.float32), [2])
+    [[1, -1]]
     """
+    rows, longest, _ = scores.shape
+    places = np.arange(longest)
+    beyond = places >= np.array(lengths)[:, None]
+    weights = scores.copy()
+    weights[:, places, places + 1] = -np.inf
+    np.copyto(weights[:, :, 1:], -np.inf, where=beyond[:, None])
+    heads = np.zeros((rows, longest + 1), dtype=np.int64)  # node 0 stands above the sentence
+    heads[:, 1:] = np.where(beyond, 0, weights.argmax(2))
+    has_one_root = ((heads[:, 1:] == 0) & ~beyond).sum(1) == 1
+    above = heads
+    for _ in range(longest.bit_length()):  # each time twice as far up
+        above = np.take_along_axis(above, above, 1)
+    is_tree = has_one_root & ~above.any(1)
+    trees: list[list[int]] = (heads[:, 1:] - 1).tolist()
+    return [
+        trees[row][:length] if is_tree[row] else _best_spanning(scores[row, :length, : length + 1])
+        for row, length in enumerate(lengths)
+    ]
+
+
+def _best_spanning(scores: Scores) -> list[int]:
+    """The best tree where the greedy choice is none."""
     length = len(scores)
-    weights = np.full((length + 1, length + 1), -np.inf)  # node 0 stands above the sentence
+    weights = np.full((length + 1, length + 1), -np.inf)
     weights[1:] = scores
     np.fill_diagonal(weights, -np.inf)
-    heads: Heads = weights.argmax(1)
-    heads[0] = ROOT
-    if (heads == 0).sum() != 1 or _cycle(heads) is not None:
-        # A penalty larger than any gain makes the spanning tree use exactly one root.
-        weights[:, 0] -= (np.ptp(scores) + 1.0) * (length + 1)
-        heads = _spanning(weights, 0)
-    return [int(head) - 1 for head in heads[1:]]
+    # A penalty larger than any gain makes the spanning tree use exactly one root.
+    weights[:, 0] -= (np.ptp(scores) + 1.0) * (length + 1)
+    return [int(head) - 1 for head in _spanning(weights, 0)[1:]]
 
 
 def _spanning(weights: NDArray[np.float64], root: int) -> Heads:

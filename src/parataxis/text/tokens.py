@@ -6,16 +6,15 @@ visible is dropped, so tokens and the whitespace between them give back the exac
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from parataxis.text.abbreviations import ABBREVIATIONS
 
-__all__ = ["Token", "join", "spaces_between", "tokenize"]
+__all__ = ["Token", "has_word", "join", "spaces_between", "tokenize"]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word or punctuation mark and where it stands: ``sentence[start:end] == text``."""
 
     text: str
@@ -40,6 +39,15 @@ def tokenize(text: str) -> list[Token]:
             start = end
     _split_final_stop(tokens)
     return tokens
+
+
+def has_word(text: str) -> bool:
+    """Whether there is a letter or a digit in a text, so that it is more than marks.
+
+    >>> [has_word(text) for text in ("mill", "'s", "--")]
+    [True, True, False]
+    """
+    return text.isalnum() or any(map(str.isalnum, text))
 
 
 def spaces_between(text: str, tokens: Sequence[Token]) -> list[str]:

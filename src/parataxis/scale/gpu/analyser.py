@@ -89,13 +89,13 @@ class DeviceAnalyser(Analyser):
             longest = len(pieces[readable[-1]].ids)
             batch = readable[-max(1, PIECES // longest) :]
             del readable[-len(batch) :]
-            scores = self._batch([sentences[p] for p in batch], [pieces[p] for p in batch])
-            for place, own in zip(batch, scores, strict=True):
-                results[place] = self.read(sentences[place], own)
+            chosen = [sentences[place] for place in batch]
+            analyses = self.read(chosen, self._scores(chosen, [pieces[p] for p in batch]))
+            results.update(zip(batch, analyses, strict=True))
         return [results[place] for place in range(len(sentences))]
 
-    def _batch(self, sentences: Sequence[Tokenized], pieces: Sequence[Pieces]) -> Iterator[Arrays]:
-        """The scores of each sentence, as if it had been alone."""
+    def _scores(self, sentences: Sequence[Tokenized], pieces: Sequence[Pieces]) -> Arrays:
+        """The scores of sentences in one run, each padded to the longest."""
         counts = [len(sentence.tokens) for sentence in sentences]
         rows, words = len(sentences), max(counts)
         length = max(len(read.ids) for read in pieces)
@@ -110,9 +110,4 @@ class DeviceAnalyser(Analyser):
             inputs["shapes"][row, : len(read.shapes)] = read.shapes
             inputs["first"][row, : len(read.first)] = read.first
             inputs["forced"][row, : counts[row]] = forced(sentence)[0]
-        scores = self._model(inputs)
-        for row, count in enumerate(counts):
-            own = {name: scores[name][row : row + 1, :count] for name in ("upos", "xpos", "feats")}
-            for name in ("arcs", "deprels"):
-                own[name] = scores[name][row : row + 1, :count, : count + 1]
-            yield own
+        return self._model(inputs)

@@ -11,7 +11,7 @@ from parataxis.rewrite.forms import key
 from parataxis.rewrite.record import Finding, Kind, OutputToken
 from parataxis.splitters.pointer.actions import closed_word
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text.tokens import Token, tokenize
+from parataxis.text.tokens import Token, has_word, tokenize
 
 __all__ = ["swapped_neighbours", "swapped_parts"]
 
@@ -93,7 +93,7 @@ def _next_words(sentences: Iterable[str]) -> dict[str, set[str]]:
 
 
 def _has_content(word: str) -> bool:
-    return closed_word(word) is None and any(map(str.isalnum, word))
+    return closed_word(word) is None and has_word(word)
 
 
 def _place(simple: Sequence[str], word: str) -> tuple[int, Token]:

@@ -5,9 +5,10 @@ from parataxis.rewrite.forms import key
 from parataxis.splitters.pointer.actions import closed_word
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import lower_first
+from parataxis.text.tokens import has_word
 from parataxis.text.wordlists import words
 
-__all__ = ["opener", "with_own_capital"]
+__all__ = ["with_own_capital"]
 
 _CLAUSE_OPENERS = frozenset(":;.)-–—•")
 """Marks behind which a word may have its capital from its place."""
@@ -28,11 +29,6 @@ _CLASSES = words(
 """What a name may end or begin with, and what the thing is called without its name."""
 
 
-def opener(analysis: Analysis) -> int | None:
-    """The first word of a source that is no mark."""
-    return next((word.index for word in analysis if any(map(str.isalnum, word.text))), None)
-
-
 def with_own_capital(
     analysis: Analysis, part: Copy, before: int | None, after: int | None, last: str
 ) -> Copy | Inflect:
@@ -43,11 +39,11 @@ def with_own_capital(
     the middle of a sentence "the Buyer".
     """
     word = analysis[part.word]
-    if not word.text[:1].isupper() or analysis.text.isupper() or word.index == opener(analysis):
+    if not word.text[:1].isupper() or analysis.text.isupper() or word.index == analysis.opener:
         return part
     if before == word.index - 1:
         return part
-    goes_on = after == word.index + 1 and any(map(str.isalnum, analysis[after].text))
+    goes_on = after == word.index + 1 and has_word(analysis[after].text)
     if closed_word(key(word.text)) is not None or word.upos in _NEVER_NAMES:
         lowers = _is_plain(analysis, word, goes_on=goes_on)
     else:

@@ -4,12 +4,14 @@ To the model all marks of one spelling are the same, so it may point at the wron
 write one without a source. What stands between them tells which pair of the source is meant.
 """
 
+import re
 from collections.abc import Sequence
 from typing import TypeGuard
 
 from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, mark_partners
 from parataxis.rewrite.forms import key
 from parataxis.syntax.analysis import Analysis
+from parataxis.text.tokens import has_word
 
 __all__ = ["pair_marks"]
 
@@ -17,6 +19,8 @@ _CLOSING = {")": "(", "]": "[", "}": "{"}
 _OPENING = frozenset(_CLOSING.values())
 _BRACKETS = _OPENING.union(_CLOSING)
 _QUOTES = frozenset(['"', "''", "``"])
+_MARKS = _BRACKETS | _QUOTES
+_ANY_MARK = re.compile(r"""[()\[\]{}"“”]|['’‘`]{2}""")
 
 _Pair = tuple[int, int]
 
@@ -27,7 +31,11 @@ def pair_marks(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     A quotation that is cut is closed at its cut and opened again; a mark that belongs to no pair
     of the source is left out, but for brackets that are written as a pair.
     """
-    return _Pairing(analysis, parts).run()
+    if _ANY_MARK.search(analysis.text) or any(
+        isinstance(part, Insert) and part.text in _MARKS for part in parts
+    ):
+        return _Pairing(analysis, parts).run()
+    return list(parts)
 
 
 class _Pairing:
@@ -145,6 +153,4 @@ class _Pairing:
 
     def _is_word(self, part: Part | None) -> TypeGuard[Copy | Inflect]:
         """Whether a part is a word of the source, not a mark."""
-        return isinstance(part, Copy | Inflect) and any(
-            map(str.isalnum, self.analysis[part.word].text)
-        )
+        return isinstance(part, Copy | Inflect) and has_word(self.analysis[part.word].text)

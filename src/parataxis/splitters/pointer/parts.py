@@ -1,5 +1,6 @@
 """From actions of the model to the parts of each simple sentence, as ``compose`` takes them."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -23,10 +24,11 @@ from parataxis.splitters.pointer.actions import (
 )
 from parataxis.splitters.pointer.agreement import agree
 from parataxis.splitters.pointer.articles import article
-from parataxis.splitters.pointer.capitals import opener, with_own_capital
+from parataxis.splitters.pointer.capitals import with_own_capital
 from parataxis.splitters.pointer.pairs import pair_marks
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import lower_first
+from parataxis.text.tokens import has_word
 
 __all__ = ["sentence_parts"]
 
@@ -79,7 +81,7 @@ def _parts(analysis: Analysis, actions: Sequence[int]) -> list[Part] | None:
 def _form(analysis: Analysis, index: int, tag: str) -> str | None:
     """A word in another form, with its own capitals: "MPs" as "MP", "Voiced" as "voices"."""
     word = analysis[index]
-    text, is_first = word.text, index == opener(analysis)
+    text, is_first = word.text, index == analysis.opener
     if word.upos == "PROPN" and tag.startswith("V") and not is_first:
         return None  # "March" is no verb here
     form = form_of(key(text), tag) if text[:1].isalpha() else None
@@ -100,8 +102,8 @@ def _plain(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     dash that has come to stand behind an inserted word ("Afterwards - he")."""
     plain: list[Part] = []
     for part in parts:
-        text = key(part_text(analysis, part))
         if plain and not are_neighbours(plain[-1], part):
+            text = key(part_text(analysis, part))
             if text.isalpha() and text == key(part_text(analysis, plain[-1])):
                 continue
             if text in _DASHES and isinstance(plain[-1], Insert):
@@ -120,13 +122,14 @@ def _settled(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     The model adds up all the ways to write a word, so it may point at any of several equal ones,
     or write one without a source that stands right there.
     """
-    places: dict[str, list[int]] = {}
-    for word in analysis:
-        places.setdefault(key(word.text), []).append(word.index)
-    first = opener(analysis) or 0
+    places = _places(analysis)
+    first = analysis.opener or 0
     settled: list[Part] = []
     for position, part in enumerate(parts):
         before = _word(settled[-1]) if settled else None
+        if before is not None and isinstance(part, Copy) and part.word == before + 1:
+            settled.append(part)
+            continue
         after = _word(parts[position + 1]) if position + 1 < len(parts) else None
         if not isinstance(part, Inflect):
             equal = places.get(key(part_text(analysis, part)), [])
@@ -138,6 +141,21 @@ def _settled(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
             part = with_own_capital(analysis, part, before, after, key(last))
         settled.append(part)
     return _with_own_end(analysis, settled)
+
+
+_PLACES = "_places"
+
+
+def _places(analysis: Analysis) -> dict[str, list[int]]:
+    """Where the words of each spelling stand; found once for all simple sentences."""
+    known = vars(analysis)  # where an analysis keeps what was found out about it
+    if _PLACES not in known:
+        places: dict[str, list[int]] = defaultdict(list)
+        for word in analysis:
+            places[key(word.text)].append(word.index)
+        known[_PLACES] = dict(places)
+    found: dict[str, list[int]] = known[_PLACES]
+    return found
 
 
 def _nearest(
@@ -191,7 +209,7 @@ def _with_articles(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
         if key(part_text(analysis, part)) not in ("a", "an") or not _is_article(analysis, part):
             continue
         rest = (part_text(analysis, other) for other in parts[position + 1 :])
-        following = next((text for text in rest if any(map(str.isalnum, text))), "")
+        following = next((text for text in rest if has_word(text)), "")
         fit = article(following)
         if are_neighbours(part, parts[position + 1]) or fit in (
             None,

@@ -23,7 +23,7 @@ from parataxis.syntax.analyser import Analyser, load_trees
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import threads
 from parataxis.syntax.wordpieces import MAX_PIECES
-from parataxis.text.tokens import tokenize
+from parataxis.text.tokens import has_word, tokenize
 
 __all__ = ["BATCH", "BEAMS", "LONGEST", "PointerSplitter", "untouched"]
 
@@ -190,7 +190,7 @@ def _batches(features: Sequence[Features]) -> list[list[int]]:
 
 def untouched(sentence: str, words: Sequence[str], features: Features) -> Rewrite | None:
     """The sentence itself, where there is nothing to rewrite or it is too long for the models."""
-    spoken = sum(any(map(str.isalnum, word)) for word in words)
+    spoken = sum(map(has_word, words))
     if not spoken:
         return whole_rewrite(sentence)
     pieces = len(features.pieces.ids)

@@ -11,7 +11,7 @@ from pathlib import Path
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.splitters.pointer.actions import closed_word
 from parataxis.splitters.pointer.features import read_source
-from parataxis.text.tokens import tokenize
+from parataxis.text.tokens import has_word, tokenize
 from parataxis.training.pointer.examples import Example
 from parataxis.training.pointer.targets import target_actions
 
@@ -106,7 +106,7 @@ def _is_faithful(source: str, simple: Sequence[str]) -> bool:
 def _content(text: str) -> Iterator[str]:
     for token in tokenize(text):
         word = key(token.text)
-        if any(map(str.isalnum, word)) and closed_word(word) is None:
+        if has_word(word) and closed_word(word) is None:
             yield min(lemmas(word))
 
 

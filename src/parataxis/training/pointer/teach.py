@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from parataxis.splitters.pointer.actions import COPY, END, WHOLE
 from parataxis.splitters.pointer.features import NO_TWIN, Features, read_source
 from parataxis.splitters.pointer.search import Decoder, Found, Place, search
-from parataxis.text.tokens import tokenize
+from parataxis.text.tokens import has_word, tokenize
 from parataxis.training.pointer.examples import Example
 
 __all__ = ["Ensemble", "unlabelled", "write_rewrites"]
@@ -137,6 +137,6 @@ def _keeps_all(source: Features, words: Sequence[str], actions: Sequence[int]) -
     """Whether every word that is no function word is copied, wherever it is spelt the same."""
     copied = {source.same[action - COPY] for action in actions if action >= COPY}
     return all(
-        first in copied or twin != NO_TWIN or not any(map(str.isalnum, word))
+        first in copied or twin != NO_TWIN or not has_word(word)
         for first, twin, word in zip(source.same, source.twins, words, strict=True)
     )
