@@ -71,6 +71,27 @@ def test_checker_takes_provenance(checker: Checker) -> None:
     assert checker(source, simple, align(source, simple)) == checker(source, simple)
 
 
+def test_checker_takes_the_analyses_of_sources() -> None:
+    sources = ["The inn, built in 1900, burned.", "Ann, who is 30, sings.", "Ann saw it, and left."]
+    rewrites = [
+        (sources[0], ["The inn burned.", "Built in 1900."]),
+        (sources[1], ["Ann sings.", "Which is 30."]),
+        (sources[2], ["Ann saw it.", "Ann."]),
+    ]
+    provenances = [align(source, simple) for source, simple in rewrites]
+    analyses = [load_analyser()(sources[0]), None, load_analyser()(sources[2])]
+    asked, expected = _Curious(), _Curious()
+    findings = list(Checker(asked).pipe(rewrites, provenances, analyses))
+    assert findings == list(Checker(expected).pipe(rewrites, provenances))
+    assert all(findings)
+    assert asked.asked == [text for text in expected.asked if text not in (sources[0], sources[2])]
+
+
+def test_checker_without_an_analyser_makes_the_word_checks_only() -> None:
+    source, simple = "The inn, built in 1900, burned.", ["The inn burned.", "Built in 1900."]
+    assert list(Checker().pipe([(source, simple)], None, [load_analyser()(source)])) == [[]]
+
+
 def test_checker_findings_fit_the_record() -> None:
     source, simple = "Ann, who is 30, sings.", ["Ann sings.", "Ann sings."]
     rewrite = Rewrite(source=source, simple=simple, splitter="mine", findings=check(source, simple))

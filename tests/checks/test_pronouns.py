@@ -1,7 +1,5 @@
 """Pronouns with two antecedents, and genders that the source does not give."""
 
-from dataclasses import replace
-
 import pytest
 
 from parataxis.checks import Checker
@@ -97,9 +95,9 @@ def test_pronouns_phrase_of_a_noun_that_the_parser_takes_for_a_preposition() -> 
     before, after = map(load_analyser(), simple)
     (village,) = [word for word in before if word.text == "village"]
     words = [
-        replace(word, deprel="case")
+        word._replace(deprel="case")
         if word == village
-        else replace(word, head=before.root.index)
+        else word._replace(head=before.root.index)
         if word.head == village.index
         else word
         for word in before

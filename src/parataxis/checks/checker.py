@@ -14,6 +14,7 @@ from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
 from parataxis.checks.quotations import lost_quotations
 from parataxis.checks.relations import relation_findings
 from parataxis.checks.repeated import repeated_sentences
+from parataxis.checks.sides import Side
 from parataxis.checks.units import units
 from parataxis.checks.words import lost_words, new_words
 from parataxis.errors import TooLongError
@@ -62,14 +63,22 @@ class Checker:
         self,
         rewrites: Iterable[tuple[str, Sequence[str]]],
         provenances: Iterable[Provenance | None] | None = None,
+        sources: Iterable[Analysis | None] | None = None,
     ) -> Iterator[list[Finding]]:
-        """The findings on each of many rewrites, in order."""
+        """The findings on each of many rewrites, in order.
+
+        ``sources`` are the analyses of the sources, where the caller has them: the analyser is not
+        asked for these again.
+        """
         stream = iter(rewrites)
         origins = iter(provenances) if provenances is not None else repeat(None)
+        known = iter(sources) if sources is not None else repeat(None)
         while window := list(islice(stream, self._window)):
             cases = [
-                _Case(source, simple, provenance)
-                for (source, simple), provenance in zip(window, origins, strict=False)
+                _Case(source, simple, provenance, analysis)
+                for (source, simple), provenance, analysis in zip(
+                    window, origins, known, strict=False
+                )
             ]
             analyses = self._analyse(cases)
             for case in cases:
@@ -80,17 +89,19 @@ class Checker:
         if self._analyser is None:
             return {}
         changed = [case for case in cases if case.is_changed]
-        analyses = self._analysed(case.source for case in changed)
-        return analyses | self._analysed(
-            sentence for case in changed for sentence in case.doubtful(analyses.get(case.source))
-        )
+        analyses = {case.source: case.analysis for case in changed if case.analysis is not None}
+        self._add((case.source for case in changed), analyses)
+        doubted = [text for case in changed for text in case.doubtful(analyses.get(case.source))]
+        self._add(doubted, analyses)
+        return analyses
 
-    def _analysed(self, sentences: Iterable[str]) -> dict[str, Analysis]:
-        texts = list(dict.fromkeys(sentences))
+    def _add(self, sentences: Iterable[str], analyses: dict[str, Analysis]) -> None:
+        """Add the analyses of sentences that are not there yet."""
+        texts = [text for text in dict.fromkeys(sentences) if text not in analyses]
         if self._analyser is None or not texts:
-            return {}
+            return
         results = zip(texts, self._analyser.pipe(texts), strict=True)
-        return {text: result for text, result in results if isinstance(result, Analysis)}
+        analyses.update((text, found) for text, found in results if isinstance(found, Analysis))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +111,7 @@ class _Case:
     source: str
     simple: Sequence[str]
     provenance: Provenance | None
+    analysis: Analysis | None
 
     @property
     def is_changed(self) -> bool:
@@ -132,29 +144,25 @@ def check(
 def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
     if not case.is_changed:
         return []
-    source, simple = case.source, case.simple
-    source_units = units(source)
-    output = [units(sentence) for sentence in simple]
-    lost = [
-        *lost_words(source, source_units, output),
-        *lost_links(source, source_units, output),
-    ]
+    source = Side([case.source], [units(case.source, analyses.get(case.source))])
+    simple = Side(case.simple, [units(text, analyses.get(text)) for text in case.simple])
+    lost = [*lost_words(source, simple), *lost_links(source, simple)]
     findings = [
         *lost,
-        *lost_quotations(source, source_units, simple, output, lost),
-        *new_words(source, source_units, simple, output),
-        *new_links(source_units, simple, output),
-        *repeated_sentences(source_units, simple, output),
-        *guessed_genders(source_units, output),
+        *lost_quotations(source, simple, lost),
+        *new_words(source, simple),
+        *new_links(source, simple),
+        *repeated_sentences(source, simple),
+        *guessed_genders(source, simple),
     ]
-    parsed = [analyses.get(sentence) for sentence in simple]
-    if source in analyses and any(parsed):
-        tokens = align(source, simple) if case.provenance is None else case.provenance
-        origins = [Origins(analyses[source], sentence) for sentence in tokens]
-        findings += clause_findings(analyses[source], parsed, origins)
-        findings += ambiguous_pronouns(analyses[source], parsed, origins)
-        findings += relation_findings(analyses[source], parsed, origins)
-        findings += lost_particles(analyses[source], simple, origins)
+    tree, trees = analyses.get(case.source), [analyses.get(text) for text in case.simple]
+    if tree is not None and any(trees):
+        tokens = align(case.source, case.simple) if case.provenance is None else case.provenance
+        origins = [Origins(tree, sentence) for sentence in tokens]
+        findings += clause_findings(tree, trees, origins)
+        findings += ambiguous_pronouns(tree, trees, origins)
+        findings += relation_findings(tree, trees, origins)
+        findings += lost_particles(tree, case.simple, origins)
     return sorted(findings, key=_place)
 
 

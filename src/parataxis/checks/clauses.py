@@ -31,18 +31,18 @@ def clause_findings(
     recital) is no fault of the rewrite.
     """
     findings = []
-    has_verb, is_whole = not lacks_verb(source), not is_fragment(source)
     for index, (analysis, origin) in enumerate(zip(simple, origins, strict=True)):
         if analysis is None:
             continue
-        if has_verb and lacks_verb(analysis, origin):
+        # The source is asked last: most simple sentences have no fault.
+        if lacks_verb(analysis, origin) and not lacks_verb(source):
             message = f"The sentence '{analysis.text}' has no main verb."
             findings.append(whole(Kind.NO_VERB, index, analysis.text, message))
-        elif has_verb and (bare := bare_verb(analysis, origin)):
+        elif (bare := bare_verb(analysis, origin)) and not lacks_verb(source):
             message = f"In the sentence '{analysis.text}' the verb '{bare.text}' has lost its \
 auxiliary."
             findings.append(whole(Kind.NO_VERB, index, analysis.text, message))
-        elif is_whole and is_fragment(analysis):
+        elif is_fragment(analysis) and not is_fragment(source):
             message = f"'{analysis.text}' is only a part of a sentence: its main clause is missing."
             findings.append(whole(Kind.FRAGMENT, index, analysis.text, message))
     return findings
@@ -52,9 +52,10 @@ def lacks_verb(analysis: Analysis, origins: Origins | None = None) -> bool:
     """Whether the main clause has no finite verb."""
     if not len(analysis):
         return False
-    finite = [word for word in analysis if _is_finite(analysis, word, origins)]
-    if finite:
-        return _is_noun_with_relative(analysis, finite)
+    finite = (word for word in analysis if _is_finite(analysis, word, origins))
+    first = next(finite, None)
+    if first is not None:
+        return _may_be_only_noun(analysis) and _is_noun_with_relative(analysis, [first, *finite])
     # A parser that found a subject has seen a clause, whatever it called the verb.
     if _subjects(analysis, analysis.root):
         return _was_participle(analysis, analysis.root, origins)
@@ -81,17 +82,16 @@ def bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
 
 def is_fragment(analysis: Analysis) -> bool:
     """Whether the whole sentence is a clause that begins with a subordinator or a relative."""
-    words = [word for word in analysis if word.upos != "PUNCT"]
-    if len(words) < 2 or analysis.text.rstrip(" \"'”’)").endswith("?"):
+    opener = _opener(analysis)
+    word = key(opener.text) if opener else ""
+    if opener is None or (word not in RELATIVES and word not in lexicon.SUBORDINATORS):
         return False
-    opener = words[1] if words[0].upos == "CCONJ" else words[0]
+    if analysis.text.rstrip(" \"'”’)").endswith("?"):
+        return False
     if any(up.relation in _CLAUSES for up in _upwards(analysis, opener)):
         return False
-    word = key(opener.text)
     if word in RELATIVES:
         return _is_one_clause(analysis)
-    if word not in lexicon.SUBORDINATORS:
-        return False
     if opener.head == analysis.root.index and opener.relation in ("mark", "advmod"):
         return not _has_second_clause(analysis)
     if opener.index == analysis.root.index:  # "When the war ended.", as a free relative
@@ -102,6 +102,15 @@ def is_fragment(analysis: Analysis) -> bool:
         and key(_text_after(analysis, opener)) != "of"
         and not any(w.text == "," for w in analysis)
     )
+
+
+def _opener(analysis: Analysis) -> Word | None:
+    """The first word of a sentence of two or more, or the one behind a conjunction there."""
+    spoken = (word for word in analysis if word.upos != "PUNCT")
+    first, second = next(spoken, None), next(spoken, None)
+    if first is None or second is None:
+        return None
+    return second if first.upos == "CCONJ" else first
 
 
 def _is_finite(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
@@ -138,11 +147,12 @@ def _was_participle(analysis: Analysis, word: Word, origins: Origins | None) -> 
     return places == [copied.index + step for step in steps]
 
 
+def _may_be_only_noun(analysis: Analysis) -> bool:
+    return analysis.root.upos in _NOMINAL and not _subjects(analysis, analysis.root)
+
+
 def _is_noun_with_relative(analysis: Analysis, finite: Sequence[Word]) -> bool:
     """Whether the sentence is a noun and its relative clause: "The house which was built"."""
-    root = analysis.root
-    if root.upos not in _NOMINAL or _subjects(analysis, root):
-        return False
     clauses = {_clause_head(analysis, word).index for word in finite}
     if len(clauses) > 1:  # one of them may be the main clause after all
         return False
@@ -150,7 +160,8 @@ def _is_noun_with_relative(analysis: Analysis, finite: Sequence[Word]) -> bool:
     inside = analysis.subtree(clause.index)
     ends = inside[-1] >= max(w.index for w in analysis if w.upos != "PUNCT")
     has_relative = any(key(analysis[i].text) in RELATIVES | {"that"} for i in inside)
-    return clause.relation == "acl" and clause.head == root.index and ends and has_relative
+    hangs_on_noun = clause.relation == "acl" and clause.head == analysis.root.index
+    return hangs_on_noun and ends and has_relative
 
 
 def _clause_head(analysis: Analysis, word: Word) -> Word:

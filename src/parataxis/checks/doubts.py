@@ -7,7 +7,6 @@ place than it had.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from parataxis.checks import lexicon
 from parataxis.checks.clauses import FINITE_TAGS, RELATIVES
@@ -20,78 +19,91 @@ from parataxis.syntax.analysis import Analysis, Word
 __all__ = ["doubtful"]
 
 _CONJUNCTIONS = frozenset(("and", "or", "but", "nor", "so", "yet", "plus"))
-_OPENERS = lexicon.SUBORDINATORS | RELATIVES
+_COPIED = Origin.COPIED  # to look up a member of an enumeration for each word takes long
 _NEAR = 4  # words of a noun phrase up to its noun: "the old stone bridge"
 _BEFORE_INFINITIVES = lexicon.MODALS | frozenset(("to", "do", "does", "did", "let", "lets"))
 
 
 def doubtful(source: Analysis, sentences: Sequence[Sequence[OutputToken]]) -> set[int]:
     """The indices of the sentences whose analysis could lead to a finding."""
-    words = {word.start: word for word in source}
+    words = source.by_start
     found = set()
     for index, tokens in enumerate(sentences):
-        came_from = [words.get(token.source[0]) if token.source else None for token in tokens]
-        if index and _may_be_ambiguous(tokens, came_from):
+        keys = [key(token.text) for token in tokens]
+        spans = [token.source for token in tokens]
+        came_from = [words.get(span[0]) if span else None for span in spans]
+        copied = [
+            word if token.origin is _COPIED else None
+            for token, word in zip(tokens, came_from, strict=True)
+        ]
+        if index and _may_be_ambiguous(keys, came_from):
             found |= {index - 1, index}
-        elif _may_be_no_sentence(tokens, came_from) or _has_moved_noun(source, tokens, came_from):
+        elif _may_be_no_sentence(keys, copied) or _has_moved_noun(source, came_from, copied):
             found.add(index)
     return found
 
 
-def _may_be_no_sentence(tokens: Sequence[OutputToken], came_from: Sequence[Word | None]) -> bool:
-    keys = [key(token.text) for token in tokens]
-    spoken = [word for word in keys if any(map(str.isalnum, word))]
-    opener = spoken[1:2] if spoken[:1] and spoken[0] in _CONJUNCTIONS else spoken[:1]
-    if _OPENERS.intersection(opener) or "that" in keys or RELATIVES.intersection(keys):
+def _may_be_no_sentence(keys: Sequence[str], copied: Sequence[Word | None]) -> bool:
+    if "that" in keys or not RELATIVES.isdisjoint(keys):
         return True
-    copied = [
-        word if token.origin is Origin.COPIED else None
-        for token, word in zip(tokens, came_from, strict=True)
-    ]
-    has_verb = not lexicon.FINITE_FORMS.isdisjoint(keys) or any(
-        word is not None and word.xpos in FINITE_TAGS for word in copied
-    )
-    return not has_verb or _has_bare_verb(keys, copied)
+    if not lexicon.SUBORDINATORS.isdisjoint(keys) and _opener(keys) in lexicon.SUBORDINATORS:
+        return True
+    tags = [None if word is None else word.xpos for word in copied]
+    if lexicon.FINITE_FORMS.isdisjoint(keys) and FINITE_TAGS.isdisjoint(tags):
+        return True
+    return "VB" in tags and _has_bare_verb(keys, tags)
 
 
-def _has_bare_verb(keys: Sequence[str], copied: Sequence[Word | None]) -> bool:
+def _opener(keys: Sequence[str]) -> str | None:
+    """The first word, or the one behind a conjunction at the head of the sentence."""
+    spoken = (word for word in keys if any(map(str.isalnum, word)))
+    first = next(spoken, None)
+    return next(spoken, None) if first in _CONJUNCTIONS else first
+
+
+def _has_bare_verb(keys: Sequence[str], tags: Sequence[str | None]) -> bool:
     """Whether an infinitive stands before everything that could govern one."""
-    for spelling, word in zip(keys, copied, strict=True):
+    for spelling, tag in zip(keys, tags, strict=True):
         if spelling in _BEFORE_INFINITIVES:
             return False
-        if word is not None and word.xpos == "VB" and spelling not in lexicon.UNCHANGING_VERBS:
+        if tag == "VB" and spelling not in lexicon.UNCHANGING_VERBS:
             return True
     return False
 
 
 def _has_moved_noun(
-    source: Analysis, tokens: Sequence[OutputToken], came_from: Sequence[Word | None]
+    source: Analysis, came_from: Sequence[Word | None], copied: Sequence[Word | None]
 ) -> bool:
     """Whether a noun stands before other words than in the source, or in a pronoun's place."""
-    last = max((i for i, word in enumerate(came_from) if word and word.upos != "PUNCT"), default=0)
-    for place, (left, right) in enumerate(pairwise(came_from[: last + 1])):
-        if left is None:
+    last = len(came_from) - 1
+    while last > 0 and ((word := came_from[last]) is None or word.upos == "PUNCT"):
+        last -= 1
+    # The right one is a copy: not "are" that became "is".
+    for place, (left, right) in enumerate(zip(came_from[:last], copied[1:], strict=False), start=1):
+        if left is None or (right is not None and right.index == left.index + 1):
             continue
-        is_same = tokens[place + 1].origin is Origin.COPIED  # not "are" that became "is"
-        if right is not None and _is_unmoved(source, left, right) and is_same:
+        if right is not None and _is_unmoved(source, left, right):
             continue
         if left.upos in NOMINAL:
             return True
         if left.index + 1 < len(source) and source[left.index + 1].upos == "PRON":
-            nearby = came_from[place + 1 : place + 1 + _NEAR]
+            nearby = came_from[place : place + _NEAR]
             if any(word is not None and word.upos in NOMINAL for word in nearby):
                 return True
     return False
 
 
 def _is_unmoved(source: Analysis, left: Word, right: Word) -> bool:
-    """Whether two words stand side by side in the source, or with ", who" between them."""
+    """Whether only what stands between marks, or ", who", is between two words of the source."""
+    if follows(source, left, right):
+        return True
     between = source.words[left.index + 1 : right.index]
-    only_who = all(word.upos == "PUNCT" or key(word.text) in RELATIVES for word in between)
-    return follows(source, left, right) or (bool(between) and only_who)
+    return bool(between) and all(
+        word.upos == "PUNCT" or key(word.text) in RELATIVES for word in between
+    )
 
 
-def _may_be_ambiguous(tokens: Sequence[OutputToken], came_from: Sequence[Word | None]) -> bool:
-    return any(word is not None and word.relation == "acl" for word in came_from) and any(
-        key(token.text) in PRONOUNS for token in tokens
+def _may_be_ambiguous(keys: Sequence[str], came_from: Sequence[Word | None]) -> bool:
+    return not PRONOUNS.isdisjoint(keys) and any(
+        word is not None and word.relation == "acl" for word in came_from
     )

@@ -44,6 +44,8 @@ def whole(kind: Kind, index: int, sentence: str, message: str) -> Finding:
 
 def runs(found: Sequence[Unit], units: Sequence[Unit]) -> list[list[Unit]]:
     """Group words that stand together but for a function word or two ("April 28, 2012")."""
+    if not found:
+        return []
     place = {id(unit): index for index, unit in enumerate(units)}
     groups: list[list[Unit]] = []
     for unit in found:

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import lost, new
+from parataxis.checks.sides import Side
 from parataxis.checks.units import Sort, Unit
 from parataxis.rewrite.forms import lemmas
 from parataxis.rewrite.record import Finding
@@ -20,6 +21,7 @@ _SCOPE = 6
 _PURE_CONDITIONS = frozenset(("if", "unless"))
 """Conditions that are no exception as well: "however" cannot stand for them."""
 _STRONG = frozenset(("not", "n't", "never"))
+_LINKS = frozenset(lexicon.CONNECTIVES)
 # What a word of each sort may turn into; such a word counts where it stands only in the rewrite.
 _TWINS: dict[Sort, Collection[str]] = {
     Sort.NEGATION: lexicon.NEGATIVE_TWINS,
@@ -28,75 +30,72 @@ _TWINS: dict[Sort, Collection[str]] = {
 }
 
 
-def lost_links(
-    source: str, source_units: Sequence[Unit], output: Sequence[Sequence[Unit]]
-) -> list[Finding]:
+def lost_links(source: Side, simple: Side) -> list[Finding]:
     """Negations, modals and conditions that are fewer in the rewrite, and links that are gone."""
-    written = [unit for sentence in output for unit in sentence]
-    missing = {
-        unit.start: unit for sort in _TWINS for unit in _missing(sort, source_units, written)
-    }
+    missing = {unit.start: unit for sort in _TWINS for unit in _missing(sort, source, simple)}
     for unit in [
-        *_flipped(source_units, written),
-        *_unconnected(source_units, written),
-        *_exchanged(source_units, written),
+        *_flipped(source, simple),
+        *_unconnected(source, simple),
+        *_exchanged(source, simple),
     ]:
         missing.setdefault(unit.start, unit)
-    return [lost(source, [missing[start]]) for start in sorted(missing)]
+    return [lost(source.text, [missing[start]]) for start in sorted(missing)]
 
 
-def new_links(
-    source_units: Sequence[Unit], simple: Sequence[str], output: Sequence[Sequence[Unit]]
-) -> list[Finding]:
+def new_links(source: Side, simple: Side) -> list[Finding]:
     """Negations and modals in a rewrite whose source has nothing that could turn into one."""
-    keys = {unit.key for unit in source_units}
     barred = set()
-    if keys.isdisjoint(lexicon.NEGATIVE_GROUNDS) and not _carries_negation(keys, output):
+    if simple.of(Sort.NEGATION) and not _may_be_denied(source, simple):
         barred.add(Sort.NEGATION)
-    if keys.isdisjoint(lexicon.MODAL_GROUNDS):
+    if simple.of(Sort.MODAL) and source.keys.isdisjoint(lexicon.MODAL_GROUNDS):
         barred.add(Sort.MODAL)
+    if not barred:
+        return []
     return [
         new(index, sentence, [unit])
-        for index, (sentence, units) in enumerate(zip(simple, output, strict=True))
+        for index, (sentence, units) in enumerate(zip(simple.texts, simple.sentences, strict=True))
         for unit in units
         if unit.sort in barred
     ]
 
 
-def _carries_negation(keys: set[str], output: Sequence[Sequence[Unit]]) -> bool:
-    """Whether a source word carried the negation in it: "unaware" became "not aware"."""
-    added = {unit.key for sentence in output for unit in sentence} - keys
-    return any(lexicon.has_opposite(word, added) for word in keys)
+def _may_be_denied(source: Side, simple: Side) -> bool:
+    """Whether a negation may come from the source; a word may have carried it in it: "unaware"
+    became "not aware"."""
+    if not source.keys.isdisjoint(lexicon.NEGATIVE_GROUNDS):
+        return True
+    added = simple.keys - source.keys
+    return any(lexicon.has_opposite(word, added) for word in source.keys)
 
 
-def _missing(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+def _missing(sort: Sort, source: Side, simple: Side) -> list[Unit]:
     """The units of a sort that are too many in the source, those without a partner first."""
-    needed = [unit for unit in source_units if unit.sort is sort]
-    kept = sum(unit.sort is sort for unit in written)
+    needed = source.of(sort)
+    kept = len(simple.of(sort))
     if len(needed) <= kept:
         return []
-    kept += _added_twins(sort, source_units, written)
+    kept += _added_twins(sort, source, simple)
     surplus = len(needed) - kept
     if surplus <= 0:
         return []
-    partners = {form for forms in _following(sort, written).values() for form in forms}
-    following = _following(sort, source_units)
+    partners = {form for forms in _following(sort, simple.units).values() for form in forms}
+    following = _following(sort, source.units)
     # Those without a partner come first, then the last of the others.
     order = sorted(needed, key=lambda unit: (bool(partners & following[unit.start]), -unit.start))
     return order[:surplus]
 
 
-def _added_twins(sort: Sort, source_units: Sequence[Unit], written: Sequence[Unit]) -> int:
+def _added_twins(sort: Sort, source: Side, simple: Side) -> int:
     """How many words of the rewrite may stand for units of a sort."""
 
     allowed = set(_TWINS[sort])
-    if {u.key for u in source_units if u.sort is sort} <= _PURE_CONDITIONS:
+    if {unit.key for unit in source.of(sort)} <= _PURE_CONDITIONS:
         allowed -= lexicon.CONTRASTS
 
-    def twins(units: Sequence[Unit]) -> list[str]:
-        return [u.key for u in units if u.sort is not sort and u.key in allowed]
+    def twins(side: Side) -> list[str]:
+        return [u.key for u in side.units if u.sort is not sort and u.key in allowed]
 
-    before, after = twins(source_units), twins(written)
+    before, after = twins(source), twins(simple)
     if sort is Sort.CONDITION:
         return max(0, len(after) - len(before))
     # A phrase that is repeated ("all other work") denies nothing.
@@ -115,44 +114,48 @@ def _following(sort: Sort, units: Sequence[Unit]) -> dict[int, frozenset[str]]:
     return found
 
 
-def _exchanged(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+def _exchanged(source: Side, simple: Side) -> list[Unit]:
     """Modals that only others of the source stand in for: "must" became "may", which the source
     has too. A word of the rewrite's own was chosen for it, and negations all say the same."""
-    kept = {lemma for u in written if u.sort is Sort.MODAL for lemma in lemmas(u.key)}
-    gone = [u for u in source_units if u.sort is Sort.MODAL and kept.isdisjoint(lemmas(u.key))]
+    if not source.of(Sort.MODAL):
+        return []
+    kept = {lemma for unit in simple.of(Sort.MODAL) for lemma in lemmas(unit.key)}
+    gone = [unit for unit in source.of(Sort.MODAL) if kept.isdisjoint(lemmas(unit.key))]
     if not gone:
         return []
-    known = {unit.key for unit in source_units}
-    own = [unit for unit in written if unit.key not in known]
+    own = [unit for unit in simple.units if unit.key not in source.keys]
     chosen = any(u.sort is Sort.MODAL or u.key in _TWINS[Sort.MODAL] for u in own)
     return [] if chosen else gone
 
 
-def _flipped(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+def _flipped(source: Side, simple: Side) -> list[Unit]:
     """Each "not" whose next word, the only one of its kind in the source, is asserted."""
+    if not source.of(Sort.NEGATION):
+        return []
     found = []
-    for unit, following in pairwise(source_units):
+    for unit, following in pairwise(source.units):
         if unit.sort is not Sort.NEGATION or unit.key not in _STRONG:
             continue
-        if following.sort is not Sort.WORD or len(_places(following, source_units)) > 1:
+        if following.sort is not Sort.WORD or len(_places(following, source.units)) > 1:
             continue
-        if any(not _is_denied(written, place) for place in _places(following, written)):
+        if any(not _is_denied(simple.units, place) for place in _places(following, simple.units)):
             found.append(unit)
     return found
 
 
-def _unconnected(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+def _unconnected(source: Side, simple: Side) -> list[Unit]:
     """Links of the source that no word of the rewrite carries on."""
-    before = Counter(unit.key for unit in source_units)
-    after = Counter(unit.key for unit in written)
+    gone = (_LINKS & source.keys) - simple.keys
+    if not gone:
+        return []
+    before, after = source.counts(), simple.counts()
     found = []
-    for unit in source_units:
-        if unit.sort is not Sort.FUNCTION or unit.key in after:
+    for unit in source.units:
+        if unit.key not in gone or unit.sort is not Sort.FUNCTION:
             continue
-        carriers = lexicon.CONNECTIVES.get(unit.key)
         # "But" often stands beside another contrast ("but rather"), which then is enough.
         known = Counter[str]() if unit.key == "but" else before
-        if carriers and not any(after[word] > known[word] for word in carriers):
+        if not any(after[word] > known[word] for word in lexicon.CONNECTIVES[unit.key]):
             found.append(unit)
     return found
 

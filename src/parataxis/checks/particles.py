@@ -14,6 +14,9 @@ def lost_particles(
     source: Analysis, simple: Sequence[str], origins: Sequence[Origins]
 ) -> list[Finding]:
     """The particles of verbs that are nowhere in the rewrite though their verb is."""
+    particles = [word for word in source if word.deprel == "compound:prt"]
+    if not particles:
+        return []
     used = {word.index for origin in origins for word in origin.used()}
     written = {key(word) for sentence in simple for word in sentence.split()}
     return [
@@ -24,9 +27,8 @@ def lost_particles(
             end=word.end,
             message=f"The word '{word.text}' is missing.",
         )
-        for word in source
-        if word.deprel == "compound:prt"
-        and word.index not in used
+        for word in particles
+        if word.index not in used
         and word.head in used
         and not any(other.startswith(key(word.text)) for other in written)
     ]

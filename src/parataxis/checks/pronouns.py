@@ -6,10 +6,11 @@ take a pronoun at the head of a sentence for the last subject. And "he" or "she"
 the source has no word and no name that could tell.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from parataxis.checks import lexicon
 from parataxis.checks.origins import Origins
+from parataxis.checks.sides import Side
 from parataxis.checks.units import Unit
 from parataxis.rewrite.forms import is_known, key
 from parataxis.rewrite.inflect import is_plural
@@ -20,21 +21,20 @@ __all__ = ["PRONOUNS", "ambiguous_pronouns", "guessed_genders"]
 
 PRONOUNS = frozenset(("he", "she", "it", "they"))
 _RELATIVES = frozenset(("who", "which", "that"))
+_GENDERS = (
+    (lexicon.HE, lexicon.HE | lexicon.MASCULINE, "man"),
+    (lexicon.SHE, lexicon.SHE | lexicon.FEMININE, "woman"),
+)
+"""The forms of a pronoun, the words that tell its gender, and whom it stands for."""
 
 
-def guessed_genders(
-    source_units: Sequence[Unit], output: Sequence[Sequence[Unit]]
-) -> list[Finding]:
+def guessed_genders(source: Side, simple: Side) -> list[Finding]:
     """The first "he" or "she" of a rewrite whose source names no one and gives no gender."""
     findings = []
-    for forms, words, noun in (
-        (lexicon.HE, lexicon.MASCULINE, "man"),
-        (lexicon.SHE, lexicon.FEMININE, "woman"),
-    ):
-        found = _first(forms, output)
-        if found is None or _gives_gender(source_units, forms | words):
+    for forms, telling, noun in _GENDERS:
+        if simple.keys.isdisjoint(forms) or _gives_gender(source, telling):
             continue
-        index, unit = found
+        index, unit = _first(forms, simple.sentences)
         message = f"'{unit.text}' says that this is a {noun}, but the source does not say so."
         findings.append(_finding(index, unit.text, unit.start, message))
     return findings
@@ -64,20 +64,21 @@ def ambiguous_pronouns(
     return findings
 
 
-def _first(forms: frozenset[str], output: Sequence[Sequence[Unit]]) -> tuple[int, Unit] | None:
+def _first(forms: frozenset[str], sentences: Sequence[Sequence[Unit]]) -> tuple[int, Unit]:
     return next(
-        ((i, unit) for i, sentence in enumerate(output) for unit in sentence if unit.key in forms),
-        None,
+        (index, unit)
+        for index, sentence in enumerate(sentences)
+        for unit in sentence
+        if unit.key in forms
     )
 
 
-def _gives_gender(source_units: Iterable[Unit], telling: frozenset[str]) -> bool:
+def _gives_gender(source: Side, telling: frozenset[str]) -> bool:
     """Whether a word of the source tells the gender; a name that is no dictionary word may."""
-    return any(
-        unit.key in telling
-        or unit.key.endswith(lexicon.GENDERED_ENDINGS)
+    return not source.keys.isdisjoint(telling) or any(
+        unit.key.endswith(lexicon.GENDERED_ENDINGS)
         or (unit.is_fact and unit.text[0].isupper() and not is_known(unit.key))
-        for unit in source_units
+        for unit in source.units
     )
 
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from parataxis.checks.sides import Side
 from parataxis.checks.units import Unit
 from parataxis.rewrite.record import Finding, Kind
 
@@ -15,43 +16,38 @@ __all__ = ["lost_quotations"]
 
 # Single marks are left out: most of them are apostrophes.
 _QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"|``(.+?)''")
+_OPENERS = re.compile(r'["“„«`]')
 _AT_CUTS = frozenset(("and", "or", "but", "nor", "that", "which", "who", "whose"))
 """Words that may go where a quotation is cut in two."""
 _INCHES = re.compile(r"\d\"")
 
 
-def lost_quotations(
-    source: str,
-    source_units: Sequence[Unit],
-    simple: Sequence[str],
-    output: Sequence[Sequence[Unit]],
-    known: Sequence[Finding],
-) -> list[Finding]:
+def lost_quotations(source: Side, simple: Side, known: Sequence[Finding]) -> list[Finding]:
     """Quotations of the source whose words stand outside quotation marks, or nowhere.
 
     ``known`` are the findings on lost words: what they name is not named again.
     """
-    if not any(mark in source for mark in '"“„«`'):
+    if not _OPENERS.search(source.text):
         return []
     quoted = Counter(
         key
-        for sentence, units in zip(simple, output, strict=True)
+        for sentence, units in zip(simple.texts, simple.sentences, strict=True)
         for span in _spans(sentence)
         for key in _keys(units, span)
     )
-    written = Counter(unit.key for units in output for unit in units)
+    written = simple.counts()
     findings = []
-    for start, end in _spans(source):
-        needed = Counter(_keys(source_units, (start, end)))
+    for start, end in _spans(source.text):
+        needed = Counter(_keys(source.units, (start, end)))
         cut = Counter({key: count for key, count in needed.items() if key not in _AT_CUTS})
         if (cut or needed) <= quoted or any(f.start < end and start < f.end for f in known):
             continue
-        words = source[start:end].strip(" ,.;:")
+        words = source.text[start:end].strip(" ,.;:")
         if cut <= written:
             message = f"The quotation marks around '{words}' are missing."
         else:
             message = f"The quotation '{words}' is not whole."
-        place = source.index(words, start)
+        place = source.text.index(words, start)
         findings.append(
             Finding(
                 kind=Kind.LOST, words=words, start=place, end=place + len(words), message=message

@@ -13,9 +13,12 @@ from parataxis.rewrite.inflect import is_plural
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.wordlists import words
 
-__all__ = ["NOMINAL", "NUMBERS", "UNSURE", "Referents", "follows", "is_noun", "place_of"]
+__all__ = ["NOMINAL", "NUMBERS", "PLACES", "UNSURE", "Referents", "follows", "is_noun", "place_of"]
 
 NOMINAL = frozenset(("NOUN", "PROPN"))
+
+PLACES = frozenset(("nsubj", "obj", "obl", "nmod"))
+"""The relations of nouns to what they belong to that are compared."""
 
 NUMBERS = {"is": False, "was": False, "has": False, "are": True, "were": True, "have": True}
 """Whether a verb form is plural."""
@@ -51,17 +54,18 @@ def is_noun(word: Word) -> bool:
 
 def follows(source: Analysis, left: Word, right: Word) -> bool:
     """Whether a word comes right after another, but for what stands between two marks."""
-    between = source.words[left.index + 1 : right.index]
     if right.index == left.index + 1:
         return True
+    between = source.words[left.index + 1 : right.index]
     return len(between) > 1 and between[0].upos == between[-1].upos == "PUNCT"
 
 
 def place_of(analysis: Analysis, word: Word) -> str | None:
     """What a word is to its head: "nsubj", "obj", or the preposition before it."""
-    if word.relation in ("nsubj", "obj"):
-        return word.relation
-    if word.relation in ("obl", "nmod"):
+    relation = word.relation
+    if relation in ("nsubj", "obj"):
+        return relation
+    if relation in ("obl", "nmod"):
         return " ".join(key(each.text) for each in analysis.children(word.index, "case")) or None
     return None
 
@@ -226,7 +230,8 @@ class Referents:
 
     def _is_among(self, noun: Word, others: Iterable[Word]) -> bool:
         """Whether a noun names the same thing as one of the others, or a part of it."""
-        return any(self._groups[other.index] == self._groups[noun.index] for other in others)
+        places = {other.index for other in others}
+        return noun.index in places or not places.isdisjoint(self._members(noun))
 
     def _members(self, noun: Word) -> list[int]:
         group = self._groups[noun.index]
@@ -253,13 +258,13 @@ class Referents:
     def _same_as(self, word: Word) -> Sequence[Word]:
         if word.head < 0:
             return ()
-        head = self._tree[word.head]
-        if {word.upos, head.upos} <= NOMINAL and (
-            word.relation in _SAME or word.deprel in ("nmod:desc", "nsubj")
+        head, relation = self._tree[word.head], word.relation
+        if (relation in _SAME or word.deprel in ("nmod:desc", "nsubj")) and (
+            word.upos in NOMINAL and head.upos in NOMINAL
         ):
             return (head,)
-        if word.relation == "nmod" and key(head.text) in _PARTITIVES:
+        if relation == "nmod" and key(head.text) in _PARTITIVES:
             return (head,)
-        if word.relation in ("xcomp", "obj", "obl") and key(head.text) in _NAMING:
+        if relation in ("xcomp", "obj", "obl") and key(head.text) in _NAMING:
             return self._subjects(head).words[:1]
         return ()

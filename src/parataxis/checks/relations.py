@@ -7,11 +7,19 @@ Pronouns are not judged here, and neither is what was copied in one piece with i
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from functools import cached_property
 from itertools import pairwise
 
 from parataxis.checks.origins import Origins
-from parataxis.checks.referents import NUMBERS, UNSURE, Referents, follows, is_noun, place_of
+from parataxis.checks.referents import (
+    NUMBERS,
+    PLACES,
+    UNSURE,
+    Referents,
+    follows,
+    is_noun,
+    place_of,
+)
 from parataxis.rewrite.forms import key
 from parataxis.rewrite.record import Finding, Kind
 from parataxis.syntax.analysis import Analysis, Word
@@ -32,7 +40,7 @@ def relation_findings(
 ) -> list[Finding]:
     """The wrong relations in a rewrite; a sentence without an analysis is passed over."""
     referents = Referents(source)
-    repeated = _repeated(origins)
+    repeated = _Repeated(origins)
     return [
         Finding(
             kind=Kind.RELATION,
@@ -48,11 +56,19 @@ def relation_findings(
     ]
 
 
-def _repeated(origins: Sequence[Origins]) -> frozenset[int]:
-    """The source words that the rewrite uses more than once: "Ann scrubbed the pots, Bob the
+class _Repeated:
+    """Knows the source words that the rewrite uses more than once: "Ann scrubbed the pots, Bob the
     floor" needs its verb twice, and the second time with another subject."""
-    counts = Counter(word.index for origin in origins for word in origin.used())
-    return frozenset(index for index, count in counts.items() if count > 1)
+
+    def __init__(self, origins: Sequence[Origins]) -> None:
+        self._origins = origins
+
+    def __contains__(self, word: Word) -> bool:
+        return self._counts[word.index] > 1
+
+    @cached_property
+    def _counts(self) -> Counter[int]:
+        return Counter(word.index for origin in self._origins for word in origin.used())
 
 
 class _Sentence:
@@ -63,7 +79,7 @@ class _Sentence:
         sentence: Analysis,
         origins: Origins,
         referents: Referents,
-        repeated: AbstractSet[int],
+        repeated: _Repeated,
     ) -> None:
         self._tree, self._origins, self._referents = sentence, origins, referents
         self._repeated = repeated
@@ -78,27 +94,27 @@ class _Sentence:
     def _fault(self, word: Word) -> str | None:
         if self._has_lost_noun(word):
             return f"'{word.text}' has no noun before it."
-        place = place_of(self._tree, word)
-        if place is None or word.head < 0:
+        if word.relation not in PLACES or word.head < 0:
             return None
         head = self._tree[word.head]
-        if place == "nsubj":
+        if word.relation == "nsubj":
             verb = self._finite(word, head)
             if self._disagrees(word, head, verb) and not self._is_run(word, verb):
                 return f"'{word.text}' and '{verb.text}' do not agree in number."
             if self._was_passive(head):
                 return f"'{word.text}' does not do what '{head.text}' says: that is done to it."
-        if self._is_wrong(word, head, place):
+        if self._is_wrong(word, head):
             return f"The source does not give '{word.text}' to '{head.text}'."
         return None
 
-    def _is_wrong(self, noun: Word, head: Word, place: str) -> bool:
+    def _is_wrong(self, noun: Word, head: Word) -> bool:
         came_from, predicate = self._origins.copied(noun), self._origins.any(head)
         if came_from is None or predicate is None or not (is_noun(noun) and is_noun(came_from)):
             return False
-        if predicate.index in self._repeated or self._is_run(noun, head):
+        if self._is_run(noun, head) or predicate in self._repeated:
             return False
-        if self._referents.replaces_wrongly(came_from, predicate, place):
+        place = place_of(self._tree, noun)
+        if place is not None and self._referents.replaces_wrongly(came_from, predicate, place):
             return True
         if place == "nsubj":
             return not self._is_infinitive(head) and self._referents.forbids(came_from, predicate)
@@ -108,7 +124,7 @@ class _Sentence:
         """Whether nothing between two words has changed but for what stood between marks."""
         start, end = sorted((first.index, last.index))
         source = self._referents.source
-        sources = [self._origins.any(word) for word in self._tree.words[start : end + 1]]
+        sources = map(self._origins.any, self._tree.words[start : end + 1])
         return all(
             left is not None and right is not None and follows(source, left, right)
             for left, right in pairwise(sources)

@@ -4,30 +4,33 @@ from collections import Counter
 from collections.abc import Sequence
 
 from parataxis.checks.findings import whole
+from parataxis.checks.sides import Side
 from parataxis.checks.units import Sort, Unit
 from parataxis.rewrite.record import Finding, Kind
 
 __all__ = ["repeated_sentences"]
 
 _FEWEST_FACTS = 2
+_STATING = frozenset(Sort) - {Sort.FUNCTION}
 
 
-def repeated_sentences(
-    source_units: Sequence[Unit], simple: Sequence[str], output: Sequence[Sequence[Unit]]
-) -> list[Finding]:
+def repeated_sentences(source: Side, simple: Side) -> list[Finding]:
     """Simple sentences that say nothing which the sentences before them do not say.
 
     Such a sentence repeats one of them word for word, or each of its facts stands in them at
     least as often as in the source. What only a later sentence says again was not idle: "It is a
     clan. The clan is old." introduces the clan.
     """
-    needed = Counter(unit.key for unit in source_units)
-    return [
-        _finding(index, simple[index])
-        for index in range(1, len(simple))
-        if _is_copy(output[index], output[:index])
-        or _is_redundant(output[index], output[:index], needed)
-    ]
+    said: set[str] = set()
+    findings = []
+    for index, sentence in enumerate(simple.sentences):
+        # Most sentences say something new, which is seen at once.
+        if index and said.issuperset([unit.key for unit in sentence if unit.sort in _STATING]):
+            before = simple.sentences[:index]
+            if _is_copy(sentence, before) or _is_redundant(sentence, before, source):
+                findings.append(_finding(index, simple.texts[index]))
+        said.update([unit.key for unit in sentence])
+    return findings
 
 
 def _is_copy(sentence: Sequence[Unit], before: Sequence[Sequence[Unit]]) -> bool:
@@ -35,16 +38,14 @@ def _is_copy(sentence: Sequence[Unit], before: Sequence[Sequence[Unit]]) -> bool
     return bool(keys) and any([unit.key for unit in other] == keys for other in before)
 
 
-def _is_redundant(
-    sentence: Sequence[Unit], before: Sequence[Sequence[Unit]], needed: Counter[str]
-) -> bool:
-    stated = [unit for unit in sentence if unit.sort is not Sort.FUNCTION]
+def _is_redundant(sentence: Sequence[Unit], before: Sequence[Sequence[Unit]], source: Side) -> bool:
+    stated = [unit for unit in sentence if unit.sort in _STATING]
     # A sentence of names only ("These are the Anna shaft and the Konrad shaft") introduces them.
     if len({unit.key for unit in stated if unit.is_fact}) < _FEWEST_FACTS:
         return False
     if all(unit.sort is Sort.NAME for unit in stated):
         return False
-    said = Counter(unit.key for other in before for unit in other)
+    said, needed = Counter(unit.key for other in before for unit in other), source.counts()
     return all(said[unit.key] >= max(1, needed[unit.key]) for unit in stated)
 
 

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
 from parataxis.checks import lexicon
 from parataxis.rewrite.forms import key
+from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.tokens import Token, tokenize
 
 __all__ = ["Sort", "Unit", "units"]
@@ -26,7 +27,10 @@ class Sort(StrEnum):
     CONDITION = "condition"
 
 
-@dataclass(frozen=True, slots=True)
+_FACTS = frozenset((Sort.WORD, Sort.NAME, Sort.NUMBER))
+
+
+@dataclass(slots=True)
 class Unit:
     """A word, where it stands, the spelling it is compared by, and what it states."""
 
@@ -41,10 +45,11 @@ class Unit:
     @property
     def is_fact(self) -> bool:
         """Whether the word is content, a name or a number (links have checks of their own)."""
-        return self.sort in (Sort.WORD, Sort.NAME, Sort.NUMBER)
+        return self.sort in _FACTS
 
 
 _PIECE = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|s)?(?![^\W\d_])|[^\W_]+(?:['’.][^\W_]+)*")
+_NUMBER = Sort.NUMBER  # to look up a member of an enumeration for each word takes long
 _REMEMBERED = 1 << 16
 """Words of which it is kept what they state."""
 _VERBS = {"save", "provided"}  # conditions only where a phrase says so
@@ -57,37 +62,40 @@ _SIGN_AFTER = re.compile(r"\s?[%€]")
 _MARKER = re.compile(r"[ivx]{1,4}|[a-z]|\d{1,2}", re.IGNORECASE)
 
 
-def units(sentence: str) -> list[Unit]:
+def units(sentence: str, analysis: Analysis | None = None) -> list[Unit]:
     """The words of a sentence; punctuation and list markers such as "(ii)" are left out.
+
+    An analysis of the sentence has its tokens already.
 
     >>> [(unit.key, unit.sort.value) for unit in units("He didn't pay (i) $1,000.")]
     [('he', 'function'), ('did', 'function'), ("n't", 'negation'), ('pay', 'word'), \
 ('1000', 'number')]
     """
-    tokens = tokenize(sentence)
+    tokens: Sequence[Token | Word] = tokenize(sentence) if analysis is None else analysis.words
+    if ")" in sentence:
+        tokens = _without_markers(tokens)
     found: list[Unit] = []
-    for index, token in enumerate(tokens):
-        if _is_marker(tokens, index):
-            continue
-        opens = index == 0 or tokens[index - 1].text in _OPENERS
-        for start, end in _pieces(token.text):
-            text = token.text[start:end]
-            spelling, sort = _spelling_and_sort(text, is_first=not found, opens=opens)
-            unit = Unit(text, token.start + start, token.start + end, spelling, sort)
-            found.append(_with_signs(sentence, unit) if unit.sort is Sort.NUMBER else unit)
-    return _mark_phrases(found)
+    opens = True
+    for token in tokens:
+        for first, last, text, spelling, sort in _pieces(token.text, not found, opens):
+            found.append(Unit(text, token.start + first, token.start + last, spelling, sort))
+            if sort is _NUMBER:
+                _add_signs(sentence, found[-1])
+        opens = token.text in _OPENERS
+    if not _TELLING.isdisjoint([unit.key for unit in found]):
+        _mark_phrases(found)
+    return found
 
 
-def _mark_phrases(found: list[Unit]) -> list[Unit]:
+def _mark_phrases(found: Sequence[Unit]) -> None:
     """Give the words of fixed phrases ("in which case", "save that") what the phrase states."""
     keys = tuple(unit.key for unit in found)
     for first, word in enumerate(keys):
         for phrase, sort in _PHRASES.get(word, ()):
             if keys[first : first + len(phrase)] == phrase:
-                for index in range(first, first + len(phrase)):
-                    found[index] = replace(found[index], sort=Sort.FUNCTION)
-                found[first] = replace(found[first], sort=sort)
-    return found
+                for unit in found[first : first + len(phrase)]:
+                    unit.sort = Sort.FUNCTION
+                found[first].sort = sort
 
 
 def _phrases() -> dict[str, list[tuple[tuple[str, ...], Sort]]]:
@@ -100,27 +108,45 @@ def _phrases() -> dict[str, list[tuple[tuple[str, ...], Sort]]]:
 
 
 _PHRASES = _phrases()
+_TELLING = frozenset(
+    max(phrase, key=lambda word: (word not in lexicon.FUNCTION_WORDS, len(word)))
+    for phrase in lexicon.LINK_PHRASES + lexicon.CONDITION_PHRASES
+)
+"""One word of each phrase, a rare one where it has one: without these there is no phrase."""
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _pieces(text: str) -> tuple[tuple[int, int], ...]:
-    """Where the pieces of a token stand in it: it is cut at hyphens, slashes and stops, but
-    contractions stay whole."""
-    if text[0] in "'’":
-        return ((0, len(text)),) if text[1:].isalpha() else ()
-    if key(text) == "n't":
-        return ((0, len(text)),)
-    return tuple(match.span() for match in _PIECE.finditer(text))
+def _pieces(
+    token: str, is_first: bool, opens: bool, /
+) -> tuple[tuple[int, int, str, str, Sort], ...]:
+    """The pieces of a token: where they stand in it, their text, spelling and sort."""
+    pieces: list[tuple[int, int, str, str, Sort]] = []
+    for first, last in _spans(token):
+        text = token[first:last]
+        spelling, sort = _spelling_and_sort(text, is_first=is_first and not pieces, opens=opens)
+        pieces.append((first, last, text, spelling, sort))
+    return tuple(pieces)
 
 
-def _is_marker(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a token numbers a list: "(a)", "(ii)", "2)". Rewrites may drop these."""
-    if index + 1 == len(tokens) or tokens[index + 1].text != ")":
-        return False
-    return _MARKER.fullmatch(tokens[index].text) is not None
+def _spans(token: str) -> list[tuple[int, int]]:
+    """A token is cut at hyphens, slashes and stops, but contractions stay whole."""
+    if token[0] in "'’":
+        return [(0, len(token))] if token[1:].isalpha() else []
+    if key(token) == "n't":
+        return [(0, len(token))]
+    return [match.span() for match in _PIECE.finditer(token)]
 
 
-@lru_cache(maxsize=_REMEMBERED)
+def _without_markers(tokens: Sequence[Token | Word]) -> list[Token | Word]:
+    """Leave out the tokens that number a list: "(a)", "(ii)", "2)". Rewrites may drop these."""
+    following = [*(token.text for token in tokens[1:]), ""]
+    return [
+        token
+        for token, text in zip(tokens, following, strict=True)
+        if text != ")" or not _MARKER.fullmatch(token.text)
+    ]
+
+
 def _spelling_and_sort(text: str, *, is_first: bool, opens: bool) -> tuple[str, Sort]:
     spelling = key(text).replace(".", "") if text[0].isalpha() else key(text)
     sort = _sort(text, spelling, is_first=is_first)
@@ -131,15 +157,17 @@ def _spelling_and_sort(text: str, *, is_first: bool, opens: bool) -> tuple[str, 
     return spelling, sort
 
 
-def _with_signs(sentence: str, number: Unit) -> Unit:
-    """A number together with the signs around it: "$5", "5 %", "-5" (but not "1990-95")."""
+def _add_signs(sentence: str, number: Unit) -> None:
+    """Give a number the signs around it: "$5", "5 %", "-5" (but not "1990-95")."""
     before = _SIGN_BEFORE.search(sentence, max(0, number.start - _SIGN_WIDTH), number.start)
     after = _SIGN_AFTER.match(sentence, number.end)
+    if not before and not after:
+        return
     start = before.start() if before else number.start
     end = after.end() if after else number.end
     around = sentence[start : number.start] + sentence[number.end : end]
-    signs = "".join(around.replace("−", "-").split())
-    return replace(number, text=sentence[start:end], start=start, end=end, signs=signs)
+    number.signs = "".join(around.replace("−", "-").split())
+    number.text, number.start, number.end = sentence[start:end], start, end
 
 
 def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:

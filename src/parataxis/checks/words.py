@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import lost, new, runs
+from parataxis.checks.sides import Side
 from parataxis.checks.spelling import Respellings, is_misspelt
 from parataxis.checks.units import Sort, Unit
 from parataxis.rewrite.forms import key, lemmas
@@ -20,86 +21,78 @@ __all__ = ["lost_words", "new_words"]
 _LONGEST_COMPOUND = 4
 
 
-def lost_words(
-    source: str, source_units: Sequence[Unit], output: Sequence[Sequence[Unit]]
-) -> list[Finding]:
+def lost_words(source: Side, simple: Side) -> list[Finding]:
     """Content words, names and numbers of the source that no simple sentence has."""
-    written = [unit for sentence in output for unit in sentence]
-    missing = _unmatched(source_units, written)
+    missing = _unmatched(source, simple)
     if missing:
-        facts = {unit.key for unit in written if unit.is_fact}
+        facts = simple.facts()
         # What stands in the source already corrects no other word of it.
-        respelt = Respellings(facts - {unit.key for unit in source_units})
+        respelt = Respellings(facts - source.keys)
         missing = [u for u in missing if not (is_misspelt(u.key) and u.key in respelt)]
-        in_signs = _words_for_signs(written, source_units)
+        in_signs = _words_for_signs(simple, source)
         missing = [unit for unit in missing if unit.key not in in_signs]
-        if _negations(written) > _negations(source_units):  # "unable" became "not able"
+        if len(simple.of(Sort.NEGATION)) > len(source.of(Sort.NEGATION)):
+            # "unable" became "not able"
             missing = [unit for unit in missing if not lexicon.has_opposite(unit.key, facts)]
-    missing += _fewer_numbers(source_units, written)
-    missing += [unit for unit in _lost_signs(source_units, written) if unit not in missing]
+    missing += _fewer_numbers(source, simple)
+    missing += [unit for unit in _lost_signs(source, simple) if unit not in missing]
     missing.sort(key=lambda unit: unit.start)
-    return [lost(source, run) for run in runs(missing, source_units)]
+    return [lost(source.text, run) for run in runs(missing, source.units)]
 
 
-def new_words(
-    source: str,
-    source_units: Sequence[Unit],
-    simple: Sequence[str],
-    output: Sequence[Sequence[Unit]],
-) -> list[Finding]:
+def new_words(source: Side, simple: Side) -> list[Finding]:
     """Content words, names and numbers of the simple sentences that the source does not have."""
-    written = [unit for sentence in output for unit in sentence]
-    unmatched = _unmatched(written, source_units)
-    signed = _new_signs(source_units, written)
+    unmatched = _unmatched(simple, source)
+    signed = _new_signs(source, simple)
     if not unmatched and not signed:
         return []
-    facts = {unit.key for unit in source_units if unit.is_fact}
+    facts = source.facts()
     misspelt = Respellings(filter(is_misspelt, facts))
-    may_deny = _negations([*source_units, *written]) > 0
+    may_deny = bool(source.of(Sort.NEGATION) or simple.of(Sort.NEGATION))
     # Units compare by value, and two sentences may hold equal ones: identity tells them apart.
     new_ids = {
         id(unit)
         for unit in unmatched
-        if not _may_be_inserted(unit, source, source_units)
+        if not _may_be_inserted(unit, source)
         and unit.key not in misspelt
         and not (may_deny and lexicon.has_opposite(unit.key, facts))
     }
     new_ids |= {id(unit) for unit in signed}
     findings = []
-    for index, (sentence, sentence_units) in enumerate(zip(simple, output, strict=True)):
-        found = [unit for unit in sentence_units if id(unit) in new_ids]
-        findings += [new(index, sentence, run) for run in runs(found, sentence_units)]
+    for index, (sentence, units) in enumerate(zip(simple.texts, simple.sentences, strict=True)):
+        found = [unit for unit in units if id(unit) in new_ids]
+        findings += [new(index, sentence, run) for run in runs(found, units)]
     return findings
 
 
-def _unmatched(units: Sequence[Unit], others: Sequence[Unit]) -> list[Unit]:
-    """The facts that have no equal, no other form and no twin among the others."""
-    keys = {unit.key for unit in others}
-    if "one" in keys:
-        keys.add("1")
-    rest = [unit for unit in units if unit.key not in keys]
-    if not any(unit.is_fact for unit in rest):
-        return []
-    joined = _compounds(units, keys)
-    keys |= {"".join(u.key for u in run) for run in _adjacent(others)}
-    rest = [u for u in rest if u.is_fact and u.key not in keys and id(u) not in joined]
+def _unmatched(side: Side, other: Side) -> list[Unit]:
+    """The facts of a side that have no equal, no other form and no twin on the other."""
+    keys = other.keys | {"1"} if "one" in other.keys else other.keys
+    rest = side.facts_among(side.keys - keys)
     if not rest:
         return []
-    other_lemmas = {lemma for unit in others for lemma in lemmas(unit.key)}
+    other_lemmas = {lemma for key in other.keys for lemma in lemmas(key)}
     rest = [unit for unit in rest if other_lemmas.isdisjoint(lemmas(unit.key))]
-    twins = lexicon.Twins(unit.key for unit in others if unit.is_fact)
+    if not rest:
+        return []
+    joined = _compounds(side.units, keys)
+    keys = keys | {"".join(u.key for u in run) for run in _adjacent(other.units)}
+    rest = [u for u in rest if u.key not in keys and id(u) not in joined]
+    facts = other.facts()
     # A name is not kept by a word that stands on both sides: "German" is there beside "Germany".
-    own = lexicon.Twins({unit.key for unit in others if unit.is_fact} - {u.key for u in units})
-    kept = {Sort.WORD: twins, Sort.NAME: own}
+    kept = {Sort.WORD: lexicon.Twins(facts), Sort.NAME: lexicon.Twins(facts - side.keys)}
     return [unit for unit in rest if unit.key not in kept.get(unit.sort, ())]
 
 
-def _fewer_numbers(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+def _fewer_numbers(source: Side, simple: Side) -> list[Unit]:
     """Numbers that the source gives more often than the rewrite: the last ones are missing."""
-    rest = Counter(unit.key for unit in written)
+    numbers = source.of(Sort.NUMBER)
+    if len({unit.key for unit in numbers}) == len(numbers):  # none stands there twice
+        return []
+    rest = simple.counts()
     missing = []
-    for unit in source_units:
-        if unit.sort is Sort.NUMBER and unit.key in rest:
+    for unit in numbers:
+        if unit.key in rest:
             if not rest[unit.key]:
                 missing.append(unit)
             else:
@@ -107,34 +100,43 @@ def _fewer_numbers(source_units: Sequence[Unit], written: Sequence[Unit]) -> lis
     return missing
 
 
-def _lost_signs(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+def _lost_signs(source: Side, simple: Side) -> list[Unit]:
     """Numbers that are all there, but with a sign ("%", "$", "-") less often than in the source."""
-    keys = {unit.key for unit in written}
-    added = keys - {unit.key for unit in source_units}  # "5%" may become "5 percent"
-    rest = Counter((unit.key, sign) for unit in written for sign in unit.signs)
+    signed = _signed(source)
+    if not signed:
+        return []
+    added = simple.keys - source.keys  # "5%" may become "5 percent"
+    rest = Counter((unit.key, sign) for unit in _signed(simple) for sign in unit.signs)
     missing = []
-    for unit in source_units:
+    for unit in signed:
         for sign in unit.signs:
             if rest[unit.key, sign]:
                 rest[unit.key, sign] -= 1
-            elif unit.key in keys and added.isdisjoint(lexicon.SIGNS[sign]):
+            elif unit.key in simple.keys and added.isdisjoint(lexicon.SIGNS[sign]):
                 missing.append(unit)
                 break
     return missing
 
 
-def _new_signs(source_units: Sequence[Unit], written: Sequence[Unit]) -> list[Unit]:
+def _new_signs(source: Side, simple: Side) -> list[Unit]:
     """Numbers with a sign that the source gives to no number, nor in words."""
-    keys = {unit.key for unit in source_units}
-    known = {sign for sign, words in lexicon.SIGNS.items() if not keys.isdisjoint(words)}
-    known.update(sign for unit in source_units for sign in unit.signs)
-    return [unit for unit in written if unit.key in keys and not known.issuperset(unit.signs)]
+    signed = _signed(simple)
+    if not signed:
+        return []
+    known = {sign for sign, words in lexicon.SIGNS.items() if not source.keys.isdisjoint(words)}
+    known.update(sign for unit in _signed(source) for sign in unit.signs)
+    return [u for u in signed if u.key in source.keys and not known.issuperset(u.signs)]
 
 
-def _words_for_signs(units: Iterable[Unit], others: Iterable[Unit] = ()) -> set[str]:
+def _signed(side: Side) -> list[Unit]:
+    return [unit for unit in side.of(Sort.NUMBER) if unit.signs]
+
+
+def _words_for_signs(side: Side, other: Side | None = None) -> set[str]:
     """What the signs are called that stand more often here than there: "percent" for "%"."""
-    more = Counter(sign for unit in units for sign in unit.signs)
-    more.subtract(sign for unit in others for sign in unit.signs)
+    more = Counter(sign for unit in _signed(side) for sign in unit.signs)
+    if other is not None:
+        more.subtract(sign for unit in _signed(other) for sign in unit.signs)
     return {word for sign, count in more.items() if count > 0 for word in lexicon.SIGNS[sign]}
 
 
@@ -151,14 +153,10 @@ def _compounds(units: Sequence[Unit], keys: set[str]) -> set[int]:
     }
 
 
-def _negations(units: Iterable[Unit]) -> int:
-    return sum(unit.sort is Sort.NEGATION for unit in units)
-
-
-def _may_be_inserted(unit: Unit, source: str, source_units: Sequence[Unit]) -> bool:
+def _may_be_inserted(unit: Unit, source: Side) -> bool:
     forms = lemmas(key(unit.text))  # "two" may be inserted, "2" not
-    if forms & lexicon.INSERTABLE or unit.key in _words_for_signs(source_units):
+    if forms & lexicon.INSERTABLE or unit.key in _words_for_signs(source):
         return True
     if forms & lexicon.WITH_CONDITIONS:
-        return any(other.sort is Sort.CONDITION for other in source_units)
-    return bool(forms & lexicon.LIFE_DATES) and "(" in source
+        return bool(source.of(Sort.CONDITION))
+    return bool(forms & lexicon.LIFE_DATES) and "(" in source.text

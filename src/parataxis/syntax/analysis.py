@@ -6,6 +6,7 @@ This module is data only; :mod:`parataxis.syntax.analyser` produces it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from parataxis.text.tokens import has_word
 
@@ -15,8 +16,7 @@ ROOT = -1
 """The head of the word that is the root of the tree."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One token of the sentence with its tags and its place in the dependency tree.
 
     ``head`` is the index of the governing word, or :data:`ROOT`. ``deprel`` is a Universal
@@ -24,7 +24,7 @@ class Word:
     Treebank tag ("VBD"), ``feats`` UD features ("Number": "Sing").
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # in place of the method of tuples
     text: str
     start: int
     end: int
@@ -90,6 +90,11 @@ class Analysis:
         return next((word.index for word in self.words if has_word(word.text)), None)
 
     @cached_property
+    def by_start(self) -> Mapping[int, Word]:
+        """The words by the place of their first character."""
+        return {word.start: word for word in self.words}
+
+    @cached_property
     def _children(self) -> tuple[tuple[int, ...], ...]:
         children: list[list[int]] = [[] for _ in self.words]
         for word in self.words:
@@ -101,7 +106,7 @@ class Analysis:
         """The direct dependents of a word, in order; only those with one of ``relations``
         (with or without subtype) where any is given."""
         found = [self.words[child] for child in self._children[index]]
-        if not relations:
+        if not relations or not found:
             return found
         return [w for w in found if w.deprel in relations or w.relation in relations]
 
