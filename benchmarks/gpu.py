@@ -12,6 +12,7 @@ differ from the CPU's. Needs torch with a GPU; no timing is worth anything on a 
 """
 
 import argparse
+import os
 import subprocess
 import threading
 import time
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from parataxis.errors import ParataxisError
 from parataxis.scale.gpu.graph import TorchGraph
 from parataxis.scale.gpu.models import DeviceModels
 from parataxis.scale.gpu.packed import WIDTHS, Sources
@@ -35,6 +37,7 @@ from parataxis.scale.gpu.splitter import WINDOW, DevicePointerSplitter
 from parataxis.scale.pool import collect_seldom
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.features import Features, read_source
+from parataxis.syntax.onnx import THREADS_VARIABLE
 from parataxis.text.tokens import tokenize
 
 VIEWS = {"Reshape", "Transpose", "Unsqueeze", "Squeeze", "Slice", "Expand", "Split", "Shape"}
@@ -78,11 +81,11 @@ def search_alone(sentences: Sequence[str], beams: Sequence[int]) -> None:
     print(f"this GPU: {rates[0] / 1e12:.0f} T multiply-adds/s (bf16), {rates[1] / 1e12:.2f} TB/s")
     for beam in beams:
         for sources in groups:
-            models.search(sources, beam)
+            models.search([sources], beam)
         torch.cuda.synchronize()
         started = time.perf_counter()
         for sources in groups:
-            models.search(sources, beam)
+            models.search([sources], beam)
         torch.cuda.synchronize()
         seconds = time.perf_counter() - started
         rate = len(sentences) / seconds
@@ -161,7 +164,7 @@ def floor(
             state = search._read(some, len(some), beam)
         with Counted(search.decoder) as step, torch.no_grad():
             search._step(state, torch.zeros((), dtype=torch.int64, device="cuda"))
-        found = models.search(some, beam)
+        (found,) = models.search([some], beam)
         # A source is searched until its rewrites have ended: as long as the longest of them.
         steps = float(np.maximum(found.lengths.max(1) + 1, 1).mean())
         products += share * (read.products + steps * step.products)
@@ -196,7 +199,7 @@ def throughput(
     ready = time.perf_counter() - begun
     with busy() as shares:
         started = time.perf_counter()
-        split = _through(work, done, islice(stream, count), window)
+        split, cpu = _through(work, done, islice(stream, count), window)
         seconds = time.perf_counter() - started
     for _ in workers:
         work.put(None)
@@ -205,25 +208,36 @@ def throughput(
     print(
         f"splitter, beam {beam}, {jobs} processes: {count / seconds:,.0f} sentences/s "
         f"({1e6 / (count / seconds):,.0f} s for a million), {100 * split / count:.0f} % split, "
-        f"GPU busy {np.mean(shares or [0]):.0f} %, ready after {ready:.0f} s",
+        f"GPU busy {np.mean(shares or [0]):.0f} %, {1e3 * cpu / count:.2f} ms of a core for each, "
+        f"ready after {ready:.0f} s",
         flush=True,
     )
 
 
-def _through(work: Any, done: Any, sentences: Iterator[str], window: int) -> int:
-    """Have sentences rewritten; how many were split."""
+def _through(work: Any, done: Any, sentences: Iterator[str], window: int) -> tuple[int, float]:
+    """Have sentences rewritten; how many were split, and how long cores were busy with it."""
     handed = 0
     while batch := list(islice(sentences, window)):
         work.put(batch)
         handed += 1
-    return sum(done.get() for _ in range(handed))
+    told = [done.get() for _ in range(handed)]
+    if errors := [each for each in told if isinstance(each, Exception)]:
+        raise errors[0]
+    return sum(split for split, _ in told), sum(seconds for _, seconds in told)
 
 
 def _work(address: Address, beam: int, window: int, work: Any, done: Any) -> None:
+    os.environ.setdefault(THREADS_VARIABLE, "1")  # as in a long run
     splitter = DevicePointerSplitter(RemoteModels(address), beam=beam, window=window)
     collect_seldom()
     while (batch := work.get()) is not None:
-        done.put(sum(rewrite.is_split for rewrite in splitter.pipe(batch)))
+        started = time.process_time()
+        try:
+            split = sum(rewrite.is_split for rewrite in splitter.pipe(batch))
+        except ParataxisError as error:
+            done.put(error)
+        else:
+            done.put((split, time.process_time() - started))
 
 
 @contextmanager

@@ -26,6 +26,20 @@ scores = torch.randn(2, 3, 4, 11)
 for bias in (torch.randn(2, 1, 1, 11), torch.randn(2, 11, 4, 3).permute(0, 3, 2, 1)):
     wanted = (scores / 8.0 + bias).softmax(-1)
     assert torch.allclose(kernels.attention(scores, 8.0, bias), wanted, atol=1e-6)
+
+scale = torch.tensor(0.037)
+rows = torch.randn(3, 50) * 9
+wanted = torch.round(rows / scale).clamp(-128, 127)
+assert wanted.min() == -128 and torch.equal(kernels.quantised(rows, scale).float(), wanted)
+
+for steps, words in ((1, 32), (4, 11)):
+    queries = torch.randn(2, steps, 3, 64).transpose(1, 2)
+    keys = torch.randn(2, 3, words, 64).transpose(2, 3)
+    values = torch.randn(2, 3, words, 64)
+    bias = torch.randn(2, 1, 1, words)
+    wanted = (queries @ keys / 8.0 + bias).softmax(-1) @ values
+    found = kernels.attended(queries, keys, values, 8.0, bias)
+    assert torch.allclose(found, wanted, atol=1e-5)
 print("all the same")
 """
 

@@ -4,11 +4,13 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from parataxis.api import Splitter
 from parataxis.errors import ParataxisError
 from parataxis.scale.gpu.models import DeviceModels
+from parataxis.scale.gpu.packed import Sentences
 from parataxis.scale.gpu.server import RemoteModels, served
 from parataxis.scale.gpu.splitter import DevicePointerSplitter
 from parataxis.syntax.analyser import load_analyser
@@ -52,15 +54,22 @@ def test_splitter_asks_the_process_that_has_the_models(
         remote = RemoteModels(address)
         assert list(DevicePointerSplitter(remote, beam=1).pipe(SENTENCES[:2])) == here
         # A fault is told to whoever asked, and the others are served on.
-        with pytest.raises(ParataxisError, match="The process with the GPU failed: KeyError"):
-            remote.analyse({})
+        unknown = np.full((1, 16), 10**6)
+        wrong = Sentences(
+            16, unknown, unknown * 0, unknown[:, :2] * 0, np.zeros((1, 1), np.float32)
+        )
+        with pytest.raises(ParataxisError, match="The process with the GPU failed: IndexError"):
+            remote.analyse([wrong])
+        with pytest.raises(ParataxisError, match="failed: AttributeError"):
+            remote.search([None], 1)  # type: ignore[list-item]
+        assert remote.analyse([]) == []
         assert list(DevicePointerSplitter(remote, beam=1).pipe(SENTENCES[:2])) == here
         (server,) = [
             int(pid) for pid in _children(os.getpid()) if "resource_tracker" not in _command(pid)
         ]
         os.kill(server, signal.SIGKILL)
         with pytest.raises(ParataxisError, match="The process with the GPU has ended"):
-            remote.search(None, 1)  # type: ignore[arg-type]
+            remote.search([], 1)
 
 
 def test_splitter_says_why_the_models_could_not_be_loaded() -> None:

@@ -190,10 +190,10 @@ class CountingChecker(Checker):
         super().__init__(analyser)
         self.rounds: list[int] = []
 
-    def pipe(self, rewrites, provenances=None) -> Iterator[list[Finding]]:  # type: ignore[no-untyped-def]
+    def pipe(self, rewrites, *known) -> Iterator[list[Finding]]:  # type: ignore[no-untyped-def]
         listed = list(rewrites)
         self.rounds.append(len(listed))
-        return super().pipe(listed, provenances)
+        return super().pipe(listed, *known)
 
 
 def test_choose_checks_no_more_than_it_must(analyser: Analyser, write: Write) -> None:

@@ -3,35 +3,27 @@
 It finds tags and trees; the roles of a sentence are found on the CPU when someone asks for them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, islice
 
 from parataxis.errors import TooLongError
-from parataxis.syntax.analyser import (
-    Analyser,
-    Tokenized,
-    forced,
-    load_analyser,
-    too_long,
-)
+from parataxis.scale.gpu.packed import Sentences
+from parataxis.syntax.analyser import Analyser, Tokenized, load_analyser, too_long
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.labels import read_labels
-from parataxis.syntax.onnx import SHIPPED, Arrays, Model
-from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
+from parataxis.syntax.onnx import SHIPPED, Arrays
+from parataxis.syntax.wordpieces import MAX_PIECES, load_word_pieces
 from parataxis.text.tokens import tokenize
 
 __all__ = ["DeviceAnalyser"]
 
 WINDOW = 8192
 """Sentences that are read ahead."""
-PIECES = 65_536
-"""Word pieces, padding included, in one run."""
-REMEMBERED = 16_384
-"""Analyses that are kept: a splitter and its checks ask for the same sources."""
+LENGTHS = (32, 64, 128, 256, 512)
+"""Sentences are padded to one of these numbers of word pieces."""
+
+Model = Callable[[Sequence[Sentences]], Sequence[Arrays]]
+"""The scores of sentences, wherever they are computed."""
 
 
 class DeviceAnalyser(Analyser):
@@ -42,29 +34,22 @@ class DeviceAnalyser(Analyser):
 
     def __init__(self, model: Model) -> None:
         super().__init__(
-            model,
+            lambda inputs: model([Sentences(inputs["pieces"].shape[1], **inputs)])[0],
             read_labels(SHIPPED / "analyser.json"),
             lambda sentence: load_analyser().frames(sentence),
         )
-        self._known: dict[str, Analysis | TooLongError] = {}
+        self._score = model
 
     def __call__(self, sentence: str) -> Analysis:
         """Analyse one sentence; :class:`TooLongError` where it exceeds the model's reach."""
         (result,) = self.pipe([sentence])
         if isinstance(result, TooLongError):
-            raise TooLongError(*result.args)
+            raise result
         return result
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
         """Analyse many sentences, in order; the error in the place of one that is too long."""
-        stream = iter(sentences)
-        while window := list(islice(stream, WINDOW)):
-            new = [text for text in dict.fromkeys(window) if text not in self._known]
-            if len(self._known) + len(new) > REMEMBERED:
-                self._known = {text: self._known[text] for text in window if text in self._known}
-            analyses = self._together([Tokenized(text, tokenize(text)) for text in new])
-            self._known.update(zip(new, analyses, strict=True))
-            yield from [self._known[text] for text in window]
+        return self.pipe_tokenized(Tokenized(text, tokenize(text)) for text in sentences)
 
     def pipe_tokenized(self, sentences: Iterable[Tokenized]) -> Iterator[Analysis | TooLongError]:
         """Like :meth:`pipe`, for sentences whose tokens are given."""
@@ -73,8 +58,7 @@ class DeviceAnalyser(Analyser):
             yield from self._together(window)
 
     def _together(self, sentences: Sequence[Tokenized]) -> list[Analysis | TooLongError]:
-        texts = [[token.text for token in sentence.tokens] for sentence in sentences]
-        pieces = load_word_pieces()(texts) if texts else []
+        pieces = load_word_pieces()([[token.text for token in each.tokens] for each in sentences])
         results: dict[int, Analysis | TooLongError] = {}
         readable = []
         for place, (sentence, read) in enumerate(zip(sentences, pieces, strict=True)):
@@ -84,30 +68,19 @@ class DeviceAnalyser(Analyser):
                 results[place] = too_long(sentence, read)
             else:
                 readable.append(place)
-        readable.sort(key=lambda place: len(pieces[place].ids))
-        while readable:
-            longest = len(pieces[readable[-1]].ids)
-            batch = readable[-max(1, PIECES // longest) :]
-            del readable[-len(batch) :]
-            chosen = [sentences[place] for place in batch]
-            analyses = self.read(chosen, self._scores(chosen, [pieces[p] for p in batch]))
+        batches = list(_batches({place: len(pieces[place].ids) for place in readable}))
+        parts = [
+            Sentences.of([sentences[p] for p in batch], [pieces[p] for p in batch], width)
+            for width, batch in batches
+        ]
+        for (_, batch), scores in zip(batches, self._score(parts) if parts else (), strict=True):
+            analyses = self.read([sentences[place] for place in batch], scores)
             results.update(zip(batch, analyses, strict=True))
         return [results[place] for place in range(len(sentences))]
 
-    def _scores(self, sentences: Sequence[Tokenized], pieces: Sequence[Pieces]) -> Arrays:
-        """The scores of sentences in one run, each padded to the longest."""
-        counts = [len(sentence.tokens) for sentence in sentences]
-        rows, words = len(sentences), max(counts)
-        length = max(len(read.ids) for read in pieces)
-        inputs: dict[str, NDArray[Any]] = {
-            "pieces": np.zeros((rows, length), dtype=np.int64),
-            "shapes": np.zeros((rows, length), dtype=np.int64),
-            "first": np.zeros((rows, words + 1), dtype=np.int64),
-            "forced": np.zeros((rows, words), dtype=np.float32),
-        }
-        for row, (sentence, read) in enumerate(zip(sentences, pieces, strict=True)):
-            inputs["pieces"][row, : len(read.ids)] = read.ids
-            inputs["shapes"][row, : len(read.shapes)] = read.shapes
-            inputs["first"][row, : len(read.first)] = read.first
-            inputs["forced"][row, : counts[row]] = forced(sentence)[0]
-        return self._model(inputs)
+
+def _batches(lengths: dict[int, int]) -> Iterator[tuple[int, list[int]]]:
+    """The places of sentences of so many word pieces, by the width that they are padded to."""
+    widths = {place: next(w for w in LENGTHS if w >= length) for place, length in lengths.items()}
+    for width, group in groupby(sorted(widths, key=widths.__getitem__), widths.__getitem__):
+        yield width, list(group)

@@ -25,9 +25,21 @@ class Node:
 def fused(nodes: Sequence[Node], outputs: Iterable[str]) -> list[Node]:
     """The same graph in fewer operators."""
     found = list(nodes)
-    for pattern in (_quantised_rows, _scaled_product, _gelu, _attention):
-        found = _replaced(found, set(outputs), pattern)
+    wanted = set(outputs)
+    for pattern in (_quantised_rows, _scaled_product, _float_product, _gelu, _attention, _attended):
+        found = _used(_replaced(found, wanted, pattern), wanted)
     return found
+
+
+def _used(nodes: Sequence[Node], outputs: set[str]) -> list[Node]:
+    """The nodes on which the outputs depend."""
+    needed = set(outputs)
+    kept = []
+    for node in reversed(nodes):
+        if not needed.isdisjoint(node.outputs):
+            kept.append(node)
+            needed.update(node.inputs)
+    return kept[::-1]
 
 
 class _View:
@@ -109,6 +121,29 @@ def _scaled_product(first: Node, view: _View) -> _Match | None:
     ]
 
 
+def _float_product(first: Node, view: _View) -> _Match | None:
+    """A product of rows that are quantised as they come, times the scales of the columns, plus a
+    constant: the rows can stay as they are."""
+    if first.kind != "MatMulInteger":
+        return None
+    rows = view.maker(first.inputs[0], "DynamicQuantizeLinear")
+    cast = view.taker(first, "Cast")
+    scaled = cast and view.taker(cast, "Mul")
+    scales = scaled and view.maker(scaled.inputs[1], "Mul")
+    if not (rows and cast and scaled and scales) or scales.inputs[0] != rows.outputs[1]:
+        return None
+    parts = [rows.inputs[0], first.inputs[1], scales.inputs[1]]
+    summed = view.taker(scaled, "Add")
+    if summed is None or summed.inputs[0] in view.makers:
+        return Node("FloatProduct", parts, scaled.outputs), [first, cast, scaled]
+    return Node("FloatProduct", [*parts, summed.inputs[0]], summed.outputs), [
+        first,
+        cast,
+        scaled,
+        summed,
+    ]
+
+
 def _gelu(middle: Node, view: _View) -> _Match | None:
     """x / sqrt 2, erf, plus 1, times x, times a half."""
     if middle.kind != "Erf":
@@ -138,3 +173,13 @@ def _attention(last: Node, view: _View) -> _Match | None:
         return None
     inputs = [divided.inputs[0], divided.inputs[1], added.inputs[1]]
     return Node("Attention", inputs, last.outputs), [divided, added, last]
+
+
+def _attended(last: Node, view: _View) -> _Match | None:
+    """Queries times keys, softmax, times values."""
+    softened = view.maker(last.inputs[0], "Attention") if last.kind == "MatMul" else None
+    scores = softened and view.maker(softened.inputs[0], "MatMul")
+    if not (softened and scores) or view.taker(softened, "MatMul") is not last:
+        return None
+    inputs = [*scores.inputs, last.inputs[1], *softened.inputs[1:]]
+    return Node("Attended", inputs, last.outputs), [scores, softened, last]

@@ -21,9 +21,12 @@ from torch import Tensor
 
 from parataxis.errors import ParataxisError
 from parataxis.scale.gpu.fuse import Node, fused
-from parataxis.scale.gpu.operators import DEVICE, HOST, Value
+from parataxis.scale.gpu.operators import DEVICE, HOST, Value, prepared
 
 __all__ = ["TorchGraph"]
+
+_PRODUCTS = ("FloatProduct", "MatMulIntegerToFloat", "ScaledProduct")
+"""Operators whose second input are quantised weights."""
 
 
 class TorchGraph:
@@ -33,6 +36,7 @@ class TorchGraph:
         graph = onnx.load(str(path)).graph
         self.device = device
         self.outputs = [output.name for output in graph.output]
+        self._moved: dict[tuple[str, tuple[int, ...], bytes], Tensor] = {}
         self._constants: dict[str, Value] = {
             entry.name: self._constant(numpy_helper.to_array(entry)) for entry in graph.initializer
         }
@@ -45,8 +49,9 @@ class TorchGraph:
         unknown = sorted({node.kind for node in self._nodes} - DEVICE.keys() - HOST.keys())
         if unknown:
             raise ParataxisError(f"{path.name} has operators unknown here: {', '.join(unknown)}.")
+        for name in {node.inputs[1] for node in self._nodes if node.kind in _PRODUCTS}:
+            self._constants[name] = prepared(self._on_device(self._constants[name]))
         self._last_use = self._last_uses()
-        self._moved: dict[tuple[str, tuple[int, ...], bytes], Tensor] = {}
 
     @torch.no_grad()
     def __call__(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:

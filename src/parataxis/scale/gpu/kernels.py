@@ -8,7 +8,18 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-__all__ = ["attention", "quantised_rows", "scaled"]
+__all__ = [
+    "MOST_QUERIES",
+    "MOST_VALUES",
+    "attended",
+    "attention",
+    "quantised",
+    "quantised_rows",
+    "scaled",
+]
+
+MOST_QUERIES, MOST_VALUES = 8, 128
+"""What :func:`attended` can take: the hypotheses of a beam, the words of a source."""
 
 _BLOCK = 1024
 
@@ -29,6 +40,15 @@ def _quantise(rows, steps, scales, tiniest, step, width, BLOCK: tl.constexpr):
     divided = tl.div_rn(tl.div_rn(values, scale), step)
     tl.store(steps + row * width + at, _rounded(divided).to(tl.bfloat16), mask=at < width)
     tl.store(scales + row, scale)
+
+
+@triton.jit
+def _quantise_by(rows, steps, scale, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    divided = tl.div_rn(tl.load(rows + at, mask=inside, other=0.0), tl.load(scale))
+    within = tl.minimum(tl.maximum(divided, -128.0), 127.0)
+    tl.store(steps + at, _rounded(within).to(tl.bfloat16), mask=inside)
 
 
 @triton.jit
@@ -83,6 +103,65 @@ def _soften(
     tl.store(results + row * width + at, raised / tl.sum(raised, axis=0), mask=inside)
 
 
+@triton.jit
+def _attend(
+    queries,
+    keys,
+    values,
+    bias,
+    results,
+    divisor,
+    heads,
+    width,
+    query_batch,
+    query_head,
+    query_step,
+    key_batch,
+    key_head,
+    key_column,
+    key_word,
+    value_batch,
+    value_head,
+    value_word,
+    bias_batch,
+    bias_head,
+    bias_step,
+    bias_word,
+    STEPS: tl.constexpr,
+    SIZE: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    batch, head = (tl.program_id(0) // heads).to(tl.int64), tl.program_id(0) % heads
+    at, word = tl.arange(0, SIZE), tl.arange(0, BLOCK)
+    inside = word < width
+    places = keys + batch * key_batch + head * key_head
+    places = places + word[:, None] * key_word + at[None, :] * key_column
+    key = tl.load(places, mask=inside[:, None], other=0.0)
+    places = values + batch * value_batch + head * value_head
+    places = places + word[:, None] * value_word + at[None, :]
+    value = tl.load(places, mask=inside[:, None], other=0.0)
+    for step in range(STEPS):
+        query = tl.load(queries + batch * query_batch + head * query_head + step * query_step + at)
+        scores = tl.div_rn(tl.sum(key * query[None, :], axis=1), divisor)
+        place = bias + batch * bias_batch + head * bias_head + step * bias_step
+        scores = scores + tl.load(place + word * bias_word, mask=inside, other=0.0)
+        scores = tl.where(inside, scores, -float("inf"))
+        raised = tl.exp(scores - tl.max(scores, axis=0))
+        shares = raised / tl.sum(raised, axis=0)
+        found = tl.sum(value * shares[:, None], axis=0)
+        tl.store(results + ((batch * heads + head) * STEPS + step) * SIZE + at, found)
+
+
+def quantised(rows: Tensor, scale: Tensor) -> Tensor:
+    """Rows in steps of a scale, from -128 to 127."""
+    rows = rows.contiguous()
+    steps = torch.empty_like(rows, dtype=torch.bfloat16)
+    count = rows.numel()
+    if count:
+        _quantise_by[(triton.cdiv(count, _BLOCK),)](rows, steps, scale, count, BLOCK=_BLOCK)
+    return steps
+
+
 def quantised_rows(rows: Tensor, tiniest: float, step: float) -> tuple[Tensor, Tensor]:
     """Rows divided by their largest entry, in steps around zero, and these entries."""
     rows = rows.contiguous()
@@ -134,6 +213,38 @@ def attention(scores: Tensor, divisor: float, bias: Tensor) -> Tensor:
             steps,
             width,
             *strides,
+            BLOCK=triton.next_power_of_2(width),
+        )
+    return results
+
+
+def attended(queries: Tensor, keys: Tensor, values: Tensor, divisor: float, bias: Tensor) -> Tensor:
+    """The mean of values (batch, heads, words, size), by the softmax of their keys' products with
+    each query (batch, heads, steps, size) over a number, plus a bias (batch, heads, steps, words);
+    keys are columns (batch, heads, size, words)."""
+    batch, heads, steps, size = queries.shape
+    width = values.shape[-2]
+    queries, values = (
+        part if part.stride(-1) == 1 else part.contiguous() for part in (queries, values)
+    )
+    results = queries.new_empty((batch, heads, steps, size))
+    strides = bias.expand(batch, heads, steps, width).stride()
+    if results.numel():
+        _attend[(batch * heads,)](
+            queries,
+            keys,
+            values,
+            bias,
+            results,
+            divisor,
+            heads,
+            width,
+            *queries.stride()[:3],
+            *keys.stride(),
+            *values.stride()[:3],
+            *strides,
+            STEPS=steps,
+            SIZE=size,
             BLOCK=triton.next_power_of_2(width),
         )
     return results

@@ -1,19 +1,15 @@
 """The shipped models on one device of this process."""
 
-import threading
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import torch
-from numpy.typing import NDArray
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.scale.gpu.graph import TorchGraph
-from parataxis.scale.gpu.packed import Results, Sources
+from parataxis.scale.gpu.packed import Results, Sentences, Sources
 from parataxis.scale.gpu.search import DeviceSearch, load_search
+from parataxis.scale.gpu.trees import DeviceTrees
 from parataxis.syntax.analyser import TREES
 from parataxis.syntax.onnx import SHIPPED, Arrays
 
@@ -24,42 +20,22 @@ __all__ = ["DeviceModels", "open_device"]
 class DeviceModels:
     """The analyser's trees and the pointer's search; both take and give arrays of numpy."""
 
-    trees: TorchGraph
+    trees: DeviceTrees
     searcher: DeviceSearch
 
     @classmethod
     def load(cls, device: str) -> "DeviceModels":
         """Read the weights and put them on a device such as "cuda" or "cpu"."""
         opened = open_device(device)
-        return cls(TorchGraph(SHIPPED / TREES, opened), load_search(opened))
+        return cls(DeviceTrees(TorchGraph(SHIPPED / TREES, opened)), load_search(opened))
 
-    def analyse(self, inputs: Arrays) -> Mapping[str, NDArray[Any]]:
-        """Run the graph of the analyser once."""
-        device = self.trees.device
-        with _own_stream(device):
-            outputs = self.trees({k: torch.from_numpy(v).to(device) for k, v in inputs.items()})
-            return {name: _small(tensor).cpu().numpy() for name, tensor in outputs.items()}
+    def analyse(self, parts: Sequence[Sentences]) -> list[Arrays]:
+        """The analyser's scores."""
+        return [self.trees(part) for part in parts]
 
-    def search(self, sources: Sources, beam: int) -> Results:
+    def search(self, parts: Sequence[Sources], beam: int) -> list[Results]:
         """Search rewrites."""
-        return self.searcher(sources, beam)
-
-
-def _own_stream(device: torch.device) -> AbstractContextManager[object]:
-    """What a thread does on a GPU goes on beside what others do."""
-    if device.type != "cuda":
-        return nullcontext()
-    return torch.cuda.stream(_stream(threading.get_ident()))
-
-
-@cache
-def _stream(thread: int) -> torch.cuda.Stream:
-    return torch.cuda.Stream()  # type: ignore[no-untyped-call]
-
-
-def _small(tensor: torch.Tensor) -> torch.Tensor:
-    """The numbers of labels in fewer bytes, as they have a way to go."""
-    return tensor.to(torch.int16) if tensor.dtype == torch.int64 else tensor
+        return [self.searcher(part, beam) for part in parts]
 
 
 def open_device(name: str) -> torch.device:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["DEVICE", "HOST", "Value"]
+__all__ = ["DEVICE", "HOST", "Value", "prepared"]
 
 Array = NDArray[Any]
 Value = Tensor | Array
@@ -41,13 +41,17 @@ def _whole(device: torch.device) -> torch.dtype:
 
 def _quantise(rows: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
     """Rows in steps of a scale; ``zero`` is 128, and what is kept is what is above it."""
+    if rows.is_cuda:
+        from parataxis.scale.gpu import kernels  # triton, which only a GPU needs
+
+        return kernels.quantised(rows, scale)
     return torch.round(rows / scale).clamp(-128, 127).to(_whole(rows.device))
 
 
 def _quantised_rows(rows: Tensor, tiniest: Array, step: Array) -> tuple[Tensor, Tensor]:
     """Rows divided by their largest entry, in steps around zero, and these entries."""
     if rows.is_cuda:
-        from parataxis.scale.gpu import kernels  # triton, which only a GPU needs
+        from parataxis.scale.gpu import kernels
 
         return kernels.quantised_rows(rows, float(tiniest), float(step))
     scales = rows.abs().amax(-1, keepdim=True).clamp(min=float(tiniest))
@@ -103,12 +107,29 @@ def _attention(scores: Tensor, divisor: Array, bias: Tensor) -> Tensor:
     return (scores / float(divisor) + bias).softmax(-1)
 
 
+def _attended(
+    queries: Tensor, keys: Tensor, values: Tensor, divisor: Array, bias: Tensor
+) -> Tensor:
+    """The mean of values, by how well their keys (columns) answer to each query."""
+    if queries.is_cuda:
+        from parataxis.scale.gpu import kernels
+
+        if queries.shape[-2] <= kernels.MOST_QUERIES and values.shape[-2] <= kernels.MOST_VALUES:
+            return kernels.attended(queries, keys, values, float(divisor), bias)
+    return _attention(queries @ keys, divisor, bias) @ values
+
+
 def _whole_product(rows: Tensor, weight: Tensor) -> Tensor:
     weight = weight.to(rows.dtype)
     if rows.dtype == torch.float32:
         return rows @ weight
     flat = torch.mm(rows.reshape(-1, rows.shape[-1]), weight, out_dtype=torch.float32)
     return flat.reshape(*rows.shape[:-1], weight.shape[1])
+
+
+def prepared(weight: Tensor) -> Tensor:
+    """Quantised weights as the products take them."""
+    return weight.to(_whole(weight.device))
 
 
 def _not_quantised(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -120,8 +141,16 @@ def _not_quantised(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return rows, rows.new_ones(()), rows.new_zeros(())
 
 
-def _float_product(rows: Tensor, weight: Tensor, zero: Tensor, weight_zero: Tensor) -> Tensor:
+def _plain_product(rows: Tensor, weight: Tensor, zero: Tensor, weight_zero: Tensor) -> Tensor:
     return rows @ weight.to(rows.dtype)
+
+
+def _float_product(
+    rows: Tensor, weight: Tensor, scales: Tensor, bias: Tensor | None = None
+) -> Tensor:
+    """The product of float rows and quantised weights. On a GPU the rows are rounded to bfloat16,
+    eight bits each for themselves, where the CPU takes eight bits of the largest."""
+    return _scaled_product(rows.to(_whole(rows.device)), weight, np.ones(()), scales, None, bias)
 
 
 def _unquantised(values: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
@@ -246,6 +275,7 @@ DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
     "Add": _of(torch.add),
     "And": _of(torch.logical_and),
     "ArgMax": _of(_arg_max),
+    "Attended": _of(_attended, 3),
     "Attention": _of(_attention, 1),
     "Cast": _of(_cast),
     "Clip": _of(_clip),
@@ -257,6 +287,7 @@ DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
     "Erf": _of(torch.erf),
     "Expand": _of(_expand, 1),
     "Flatten": _of(_flatten),
+    "FloatProduct": _of(_float_product),
     "Gather": _of(_gather),
     "GatherElements": _of(lambda values, index, axis=0: values.gather(axis, index)),
     "GatherND": _of(_gather_rows),
@@ -267,7 +298,7 @@ DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
     "Less": _of(torch.lt),
     "LogSoftmax": _of(lambda values, axis=-1: values.log_softmax(axis)),
     "MatMul": _of(torch.matmul),
-    "MatMulInteger": _of(_float_product),
+    "MatMulInteger": _of(_plain_product),
     "MatMulIntegerToFloat": _of(_product, 2),
     "Max": _of(torch.maximum),
     "Mul": _of(torch.mul),

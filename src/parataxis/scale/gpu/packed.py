@@ -1,4 +1,5 @@
-"""Sources and what a search finds for them, as arrays that travel to a device and back."""
+"""Sentences to analyse or to search rewrites of, and what is found for them, as arrays that travel
+to a device and back."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,16 +11,88 @@ from numpy.typing import NDArray
 from parataxis.splitters.pointer.choose import search_until
 from parataxis.splitters.pointer.features import NO_TWIN, Features
 from parataxis.splitters.pointer.search import Found, Hypothesis, most_steps
-from parataxis.syntax.wordpieces import MAX_PIECES
+from parataxis.syntax.analyser import Tokenized, forced
+from parataxis.syntax.onnx import Arrays
+from parataxis.syntax.wordpieces import MAX_PIECES, Pieces
 
-__all__ = ["Results", "Search", "Sources", "find"]
+__all__ = ["Results", "Search", "Sentences", "Sources", "find", "part_of_scores"]
 
-WIDTHS = (32, 48, 64, 128, 256, 512)
+WIDTHS = (32, 64, 128, 256, 512)
 """Sources are padded to one of these numbers of words, so that there are few shapes."""
 _LENGTHS = 16
 """They are padded to a multiple of this many word pieces."""
 
 Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Sentences of about one length, as the analyser takes them; ``width`` is their number of word
+    pieces, padding included."""
+
+    width: int
+    pieces: Array
+    shapes: Array
+    first: Array
+    forced: Array
+
+    _ROWS = ("pieces", "shapes", "first", "forced")
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @property
+    def words(self) -> int:
+        """The words of the longest."""
+        return int(self.forced.shape[1])
+
+    @classmethod
+    def of(
+        cls, sentences: Sequence[Tokenized], pieces: Sequence[Pieces], width: int
+    ) -> "Sentences":
+        """Pack sentences that have at most ``width`` word pieces."""
+        rows, words = len(sentences), max(len(sentence.tokens) for sentence in sentences)
+        packed = cls(
+            width,
+            np.zeros((rows, width), dtype=np.int32),
+            np.zeros((rows, width), dtype=np.int8),
+            np.zeros((rows, words + 1), dtype=np.int16),
+            np.zeros((rows, words), dtype=np.float32),
+        )
+        for row, (sentence, read) in enumerate(zip(sentences, pieces, strict=True)):
+            packed.pieces[row, : len(read.ids)] = read.ids
+            packed.shapes[row, : len(read.shapes)] = read.shapes
+            packed.first[row, : len(read.first)] = read.first
+            if sentence.predicates is not None:
+                packed.forced[row, : len(sentence.tokens)] = forced(sentence)[0]
+        return packed
+
+    @classmethod
+    def together(cls, parts: Sequence["Sentences"]) -> "Sentences":
+        """Several of the same width as one."""
+        words = max(part.words for part in parts)
+        rows = [part.padded(words) for part in parts]
+        return cls(
+            parts[0].width,
+            *(np.concatenate([getattr(part, name) for part in rows]) for name in cls._ROWS),
+        )
+
+    def some(self, rows: slice) -> "Sentences":
+        """Only these."""
+        return Sentences(self.width, *(getattr(self, name)[rows] for name in self._ROWS))
+
+    def padded(self, words: int) -> "Sentences":
+        """The same with room for so many words."""
+        more = ((0, 0), (0, words - self.words))
+        return replace(self, first=np.pad(self.first, more), forced=np.pad(self.forced, more))
+
+
+def part_of_scores(scores: Arrays, rows: slice, words: int) -> dict[str, Array]:
+    """The analyser's scores of some sentences, with so many words."""
+    return {
+        name: array[rows, :words] if array.ndim == 2 else array[rows, :words, : words + 1]
+        for name, array in scores.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -133,8 +206,8 @@ class Results:
         ]
 
 
-Search = Callable[[Sources, int], Results]
-"""A search with a beam, wherever it is done."""
+Search = Callable[[Sequence[Sources], int], Sequence[Results]]
+"""A search with a beam, wherever it is done, of sources of several widths."""
 
 
 def find(search: Search, sources: Sequence[Features], beam: int) -> list[Found]:
@@ -143,10 +216,13 @@ def find(search: Search, sources: Sequence[Features], beam: int) -> list[Found]:
     for place, source in enumerate(sources):
         width = next(width for width in WIDTHS if width >= len(source))
         by_width.setdefault(width, []).append(place)
+    parts = [
+        Sources.of([sources[place] for place in places], width)
+        for width, places in by_width.items()
+    ]
     results: dict[int, Found] = {}
-    for width, places in by_width.items():
-        found = search(Sources.of([sources[place] for place in places], width), beam).found()
-        results.update(zip(places, found, strict=True))
+    for places, found in zip(by_width.values(), search(parts, beam), strict=True):
+        results.update(zip(places, found.found(), strict=True))
     return [results[place] for place in range(len(sources))]
 
 

@@ -5,10 +5,8 @@ by side. The device is asked only now and then how many sources are still search
 the same shapes every time, so that on a GPU it is recorded once and then played back.
 """
 
-import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from torch import Tensor
 
 from parataxis.scale.gpu.graph import TorchGraph
 from parataxis.scale.gpu.packed import Results, Sources
+from parataxis.scale.gpu.recording import Recording, new_pool
 from parataxis.splitters.pointer.actions import CLOSED, COPY, END, FORMS, NEXT, START, WHOLE
 from parataxis.splitters.pointer.model import DECODER, DESCRIPTION, ENCODER, SHIPPED, Description
 from parataxis.splitters.pointer.search import COPIED_AT_MOST, NEVER, most_steps
@@ -26,7 +25,7 @@ from parataxis.splitters.pointer.splitter import CAUTION
 
 __all__ = ["DeviceSearch", "load_search"]
 
-ROWS = (128, 1024, 4096)
+ROWS = (128, 512, 1024, 2048, 4096)
 """Batches are padded to one of these numbers of hypotheses."""
 _LOOK_EVERY = 8
 """Steps between two looks at how many sources are still searched."""
@@ -51,6 +50,7 @@ class DeviceSearch:
     layers: int
     width: int
     _recorded: dict[tuple[int, int, int], "_Recorded"] = field(default_factory=dict)
+    _pool: Any = None
 
     @property
     def device(self) -> torch.device:
@@ -102,7 +102,9 @@ class DeviceSearch:
         rows, _, width = state["copied"].shape
         key = (rows, beam, width)
         if key not in self._recorded:
-            self._recorded[key] = _Recorded(self._step, state)
+            if self._pool is None:
+                self._pool = new_pool(self.device)
+            self._recorded[key] = _Recorded(self._step, state, self._pool)
         return self._recorded[key]
 
     def _read(self, sources: Sources, rows: int, beam: int) -> State:
@@ -131,6 +133,8 @@ class DeviceSearch:
 
         scores = full(NEVER, beam, dtype=torch.float64)
         scores[:, 0] = 0.0
+        # The rows of beams are read with one stride for all heads, without copying them first.
+        memory = {name: rows.contiguous() for name, rows in memory.items()}
         return memory | {
             "source": of(np.arange(count), -1),
             "hidden": of(hidden, -1e4),
@@ -178,16 +182,14 @@ class DeviceSearch:
 
 
 class _Recorded:
-    """A step on a state that lies at fixed places: on a GPU it is recorded once."""
+    """A step on a state that lies at fixed places."""
 
-    def __init__(self, step: Callable[[State, Tensor], State], like: State) -> None:
+    def __init__(self, step: Callable[[State, Tensor], State], like: State, pool: Any) -> None:
         self._step = step
         self.state = {name: tensor.clone() for name, tensor in like.items()}
         device = like["going"].device
         self.at = torch.zeros((), dtype=torch.int64, device=device)
-        self._graph: torch.cuda.CUDAGraph | None = None
-        if device.type == "cuda":
-            self._record()
+        self._play = Recording(self._once, device, pool)
 
     def load(self, state: State, step: int) -> None:
         """Stand where the state stands, which may be this one's own."""
@@ -199,34 +201,12 @@ class _Recorded:
     def run(self, times: int) -> None:
         """Take so many steps."""
         for _ in range(times):
-            if self._graph is None:
-                self._once()
-            else:
-                self._graph.replay()
+            self._play()
 
     def _once(self) -> None:
         for name, tensor in self._step(self.state, self.at).items():
             self.state[name].copy_(tensor)
         self.at += 1
-
-    def _record(self) -> None:
-        aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        aside.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(aside):  # what is made on first use is made before the recording
-            self._once()
-            self._once()
-        torch.cuda.current_stream().wait_stream(aside)
-        gc.collect()
-        self._graph = torch.cuda.CUDAGraph()
-        # Other threads may use the GPU meanwhile.
-        with torch.cuda.graph(self._graph, pool=_pool(), capture_error_mode="thread_local"):
-            self._once()
-
-
-@cache
-def _pool() -> Any:
-    """Memory that all recordings share, as they are played one after the other."""
-    return torch.cuda.graph_pool_handle()
 
 
 def _merge(logs: Tensor, same: Tensor, twins: Tensor) -> None:

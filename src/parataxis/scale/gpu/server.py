@@ -1,32 +1,32 @@
 """One process with the models on a GPU, and those that ask it.
 
 Many processes compose and check rewrites, one owns the GPU: there is one copy of the weights, and
-what several ask for at the same time is searched in one large batch.
+what several ask for at about the same time is worked on in one large batch.
 """
 
+import os
 import secrets
 import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing import get_context
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Client, Connection, Listener
-from queue import Empty, Queue
+from time import monotonic
 from typing import Any
 
 from parataxis.errors import ParataxisError
-from parataxis.scale.gpu.packed import Results, Sources
+from parataxis.scale.gpu.packed import Results, Sentences, Sources, part_of_scores
 from parataxis.scale.gpu.splitter import Models
 from parataxis.scale.pool import end_with_parent
 from parataxis.syntax.onnx import Arrays
 
 __all__ = ["Address", "RemoteModels", "load_models", "served"]
 
-_ENOUGH = 4096
-"""Sources that keep a GPU busy, and are not waited for longer than this many seconds."""
-_PATIENCE = 0.1
+_LOWER = 5
+"""By how much the priority of those who ask is lowered (see nice)."""
 
 
 def load_models(device: str) -> Models:
@@ -71,7 +71,11 @@ def served(device: str) -> Iterator[Address]:
 
 
 class RemoteModels:
-    """The models in the process that has the GPU; made anew wherever it travels to."""
+    """The models in the process that has the GPU; made anew wherever it travels to.
+
+    A process of a pool that asks leaves the cores to that one first: where there are more of them
+    than cores, the GPU would wait as long as the process that has it.
+    """
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -81,22 +85,24 @@ class RemoteModels:
     def __reduce__(self) -> tuple[type, tuple[Address]]:
         return RemoteModels, (self._address,)
 
-    def analyse(self, inputs: Arrays) -> Arrays:
-        """Run the graph of the analyser once."""
-        found: Arrays = self._ask("analyse", inputs)
+    def analyse(self, parts: Sequence[Sentences]) -> list[Arrays]:
+        """The analyser's scores."""
+        found: list[Arrays] = self._ask(_ANALYSE, parts)
         return found
 
-    def search(self, sources: Sources, beam: int) -> Results:
+    def search(self, parts: Sequence[Sources], beam: int) -> list[Results]:
         """Search rewrites."""
-        found: Results = self._ask("search", (sources, beam))
+        found: list[Results] = self._ask(beam, parts)
         return found
 
-    def _ask(self, kind: str, what: object) -> Any:
+    def _ask(self, kind: int, parts: Sequence[object]) -> Any:
         try:
             with self._lock:
                 if self._connection is None:
                     self._connection = Client(self._address.place, authkey=self._address.key)
-                self._connection.send((kind, what))
+                    if parent_process() is not None and hasattr(os, "nice"):
+                        os.nice(_LOWER)
+                self._connection.send((kind, parts))
                 error, answer = self._connection.recv()
         except (EOFError, OSError) as gone:
             raise ParataxisError(
@@ -107,27 +113,17 @@ class RemoteModels:
         return answer
 
 
-class _Request:
-    """What somebody asks for. Whoever listened to it sends the answer, so that neither the search
-    nor the analyses wait for the one who reads it."""
+# In the process that has the GPU ----------------------------------------------------------------
 
-    def __init__(self, what: Any, connection: Any) -> None:
-        self.what, self._connection = what, connection
-        self._answer: Future[object] = Future()
+_ANALYSE = 0
+"""What is asked for: to analyse, or else to search with so many hypotheses."""
 
-    def answer(self, result: object) -> None:
-        self._answer.set_result(result)
+_TOO_LONG = 1.0
+"""Seconds after which a few sentences of an unusual length are not put off any more."""
 
-    def fail(self, error: Exception) -> None:
-        self._answer.set_exception(error)
-
-    def send(self) -> None:
-        """Wait for the answer and send it."""
-        try:
-            told = "", self._answer.result()
-        except Exception as error:
-            told = f"{type(error).__name__}: {error}", None
-        self._connection.send(told)
+_Part = Sentences | Sources
+_Work = Callable[[int, Sequence[_Part]], Sequence[Any]]
+"""Does a kind of work on parts of one width, and gives the result of each."""
 
 
 def _serve(device: str, parent: Connection) -> None:
@@ -139,80 +135,162 @@ def _serve(device: str, parent: Connection) -> None:
     except (ParataxisError, OSError) as error:
         parent.send(str(error))
         return
-    queues: dict[str, Queue[_Request]] = {"search": Queue(), "analyse": Queue()}
     threading.Thread(target=end_with_parent, daemon=True).start()
-    threading.Thread(target=_analyse_all, args=(models, queues["analyse"]), daemon=True).start()
-    threading.Thread(target=_accept, args=(listener, queues), daemon=True).start()
+    trees = _Line(partial(_analyse, models), enough=2048, patience=0.01)
+    searches = _Line(partial(_search, models), enough=4096, patience=0.05)
+    threading.Thread(target=trees.run, daemon=True).start()
+    threading.Thread(target=_accept, args=(listener, trees, searches), daemon=True).start()
     parent.send(Address(listener.address, key))
-    _search_all(models, queues["search"])
+    searches.run()
 
 
-def _analyse_all(models: Models, requests: "Queue[_Request]") -> None:
-    while True:
-        _try([requests.get()], lambda asked: [models.analyse(asked[0].what)])
+def _analyse(models: Models, kind: int, parts: Sequence[Sentences]) -> list[Arrays]:
+    (scores,) = models.analyse([Sentences.together(parts)])
+    return [
+        part_of_scores(scores, rows, part.words)
+        for part, rows in zip(parts, _rows(parts), strict=True)
+    ]
 
 
-def _search_all(models: Models, requests: "Queue[_Request]") -> None:
-    """Search for all who ask at about the same time, those of one width in one batch."""
-    while True:
-        together: dict[tuple[int, int], list[_Request]] = {}
-        for request in _gathered(requests):
-            sources, beam = request.what
-            together.setdefault((sources.width, beam), []).append(request)
-        for same in together.values():
-            _try(same, lambda asked: _search(models.search, asked))
+def _search(models: Models, beam: int, parts: Sequence[Sources]) -> list[Results]:
+    (found,) = models.search([Sources.together(parts)], beam)
+    return [found.some(rows) for rows in _rows(parts)]
 
 
-def _gathered(requests: "Queue[_Request]") -> list[_Request]:
-    """The next requests: enough to keep a GPU busy, or what comes within a moment."""
-    found = [requests.get()]
-    until = time.monotonic() + _PATIENCE
-    while sum(len(request.what[0]) for request in found) < _ENOUGH:
-        try:
-            found.append(requests.get(timeout=max(0.0, until - time.monotonic())))
-        except Empty:
-            break
-    return found
-
-
-def _search(search: Any, asked: Sequence[_Request]) -> list[Results]:
-    """Search for several in one batch."""
-    parts = [request.what[0] for request in asked]
-    found: Results = search(Sources.together(parts), asked[0].what[1])
-    results, start = [], 0
+def _rows(parts: Sequence[_Part]) -> Iterator[slice]:
+    """Where each part stands in all of them together."""
+    start = 0
     for part in parts:
-        results.append(found.some(slice(start, start + len(part))))
+        yield slice(start, start + len(part))
         start += len(part)
-    return results
 
 
-def _try(asked: Sequence[_Request], work: Any) -> None:
-    """Answer all who asked; an error is theirs, not the end of this process."""
-    try:
-        answers = work(asked)
-    except Exception as error:
-        for request in asked:
-            request.fail(error)
-        return
-    for request, answer in zip(asked, answers, strict=True):
-        request.answer(answer)
+class _Request:
+    """What somebody asks for. Whoever listened to it sends the answer, so that neither the search
+    nor the analyses wait for the one who reads it."""
+
+    def __init__(self, kind: int, parts: Sequence[_Part]) -> None:
+        self.kind, self.parts = kind, parts
+        self._results: dict[int, object] = {}
+        self._answer: Future[list[object]] = Future()
+        if not parts:
+            self._answer.set_result([])
+
+    def take(self, place: int, result: object) -> None:
+        """Take the result of one part."""
+        self._results[place] = result
+        if len(self._results) == len(self.parts) and not self._answer.done():
+            self._answer.set_result([self._results[each] for each in range(len(self.parts))])
+
+    def fail(self, error: Exception) -> None:
+        """Take an error in place of all results."""
+        if not self._answer.done():
+            self._answer.set_exception(error)
+
+    def answer(self) -> tuple[str, list[object] | None]:
+        """What went wrong, and the results; waits until they are there."""
+        try:
+            return "", self._answer.result()
+        except Exception as error:
+            return f"{type(error).__name__}: {error}", None
 
 
-def _accept(listener: Listener, queues: "dict[str, Queue[_Request]]") -> None:
+@dataclass(frozen=True)
+class _Waiting:
+    """A part of a request that waits for its turn."""
+
+    request: _Request
+    place: int
+    since: float = field(default_factory=monotonic)
+
+    @property
+    def part(self) -> _Part:
+        return self.request.parts[self.place]
+
+
+class _Line:
+    """The parts that wait for one kind of work, those of one width together.
+
+    The width of which most sentences wait comes first, once there are ``enough``, or one has waited
+    for so many seconds; ``enough`` is also the most that is worked on at once. What has waited too
+    long comes before all.
+    """
+
+    def __init__(self, work: _Work, *, enough: int, patience: float) -> None:
+        self._work, self._enough, self._patience = work, enough, patience
+        self._waiting: dict[tuple[int, int], list[_Waiting]] = {}
+        self._changed = threading.Condition()
+
+    def put(self, request: _Request) -> None:
+        """Let all parts of a request wait."""
+        with self._changed:
+            for place, part in enumerate(request.parts):
+                waiting = self._waiting.setdefault((request.kind, part.width), [])
+                waiting.append(_Waiting(request, place))
+            self._changed.notify()
+
+    def run(self) -> None:
+        """Work for ever; an error is told to those who asked, and is not the end."""
+        while True:
+            batch = self._next()
+            try:
+                results = self._work(batch[0].request.kind, [each.part for each in batch])
+            except Exception as error:
+                for each in batch:
+                    each.request.fail(error)
+                continue
+            for each, result in zip(batch, results, strict=True):
+                each.request.take(each.place, result)
+
+    def _next(self) -> list[_Waiting]:
+        with self._changed:
+            while (seconds := self._to_wait()) is None or seconds > 0:
+                self._changed.wait(seconds)
+            key = min(self._waiting, key=self._since)
+            if monotonic() - self._since(key) < _TOO_LONG:
+                key = max(self._waiting, key=self._count)
+            waiting = self._waiting.pop(key)
+            batch = [waiting.pop(0)]
+            count = len(batch[0].part)
+            while waiting and count + len(waiting[0].part) <= self._enough:
+                count += len(waiting[0].part)
+                batch.append(waiting.pop(0))
+            if waiting:
+                self._waiting[key] = waiting
+            return batch
+
+    def _to_wait(self) -> float | None:
+        """How many seconds to wait for more; None where nothing waits yet."""
+        if not self._waiting:
+            return None
+        if max(map(self._count, self._waiting)) >= self._enough:
+            return 0.0
+        return min(map(self._since, self._waiting)) + self._patience - monotonic()
+
+    def _since(self, key: tuple[int, int]) -> float:
+        return self._waiting[key][0].since
+
+    def _count(self, key: tuple[int, int]) -> int:
+        return sum(len(each.part) for each in self._waiting[key])
+
+
+def _accept(listener: Listener, trees: _Line, searches: _Line) -> None:
     while True:
         try:
             connection = listener.accept()
         except Exception:  # somebody who does not know the key
             continue
-        threading.Thread(target=_listen, args=(connection, queues), daemon=True).start()
+        threading.Thread(target=_listen, args=(connection, trees, searches), daemon=True).start()
 
 
-def _listen(connection: Any, queues: "dict[str, Queue[_Request]]") -> None:
+def _listen(connection: Any, trees: _Line, searches: _Line) -> None:
     try:
         while True:
-            kind, what = connection.recv()
-            request = _Request(what, connection)
-            queues[kind].put(request)
-            request.send()
+            request = _Request(*connection.recv())
+            try:
+                (trees if request.kind == _ANALYSE else searches).put(request)
+            except Exception as error:  # told, so that nobody waits for ever
+                request.fail(error)
+            connection.send(request.answer())
     except (EOFError, OSError):
         return

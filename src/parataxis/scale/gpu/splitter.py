@@ -1,16 +1,19 @@
 """The pointer splitter with its models on a GPU: searched and analysed there, composed and checked
 here. Where the models are is no matter: in this process or in one that several share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from parataxis.checks import Checker
+from parataxis.errors import TooLongError
 from parataxis.scale.gpu.analyser import DeviceAnalyser
-from parataxis.scale.gpu.packed import Results, Sources, find
+from parataxis.scale.gpu.packed import Results, Sentences, Sources, find
 from parataxis.splitters.pointer.features import Features
 from parataxis.splitters.pointer.search import Found
 from parataxis.splitters.pointer.splitter import PointerSplitter
+from parataxis.syntax.analyser import Tokenized
+from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import Arrays
 
 __all__ = ["WINDOW", "DevicePointerSplitter", "Models"]
@@ -22,11 +25,11 @@ WINDOW = 1024
 class Models(Protocol):
     """What runs on the device."""
 
-    def analyse(self, inputs: Arrays) -> Arrays:
-        """Run the graph of the analyser once."""
+    def analyse(self, parts: Sequence[Sentences]) -> Sequence[Arrays]:
+        """The analyser's scores of sentences, those of one length together."""
 
-    def search(self, sources: Sources, beam: int) -> Results:
-        """Search rewrites."""
+    def search(self, parts: Sequence[Sources], beam: int) -> Sequence[Results]:
+        """Search rewrites of sources, those of one width together."""
 
 
 class DevicePointerSplitter(PointerSplitter):
@@ -54,6 +57,10 @@ class DevicePointerSplitter(PointerSplitter):
             strict=self.strict or strict,
             window=self.batch,
         )
+
+    def analyse(self, sentences: Sequence[Tokenized]) -> Iterable[Analysis | TooLongError]:
+        """Analyse all of them on the device."""
+        return self._loaded_analyser().pipe_tokenized(sentences)
 
     def search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
         """Search all of them on the device."""

@@ -155,7 +155,8 @@ def choose(
     while pending := [(each, each.candidate) for each in choices if each.candidate is not None]:
         pairs = [(each.analysis.text, candidate.simple) for each, candidate in pending]
         provenances = [candidate.provenance for _, candidate in pending]
-        all_findings = checker.pipe(pairs, provenances)
+        known = [each.analysis for each, _ in pending]
+        all_findings = checker.pipe(pairs, provenances, known)
         for (each, candidate), findings in zip(pending, all_findings, strict=True):
             each.judge(candidate, findings)
     return [each.rewrite() for each in choices]

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from parataxis.checks import Checker
-from parataxis.errors import InputError
+from parataxis.errors import InputError, TooLongError
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.attention import Attention
 from parataxis.splitters.pointer.attention import pointing
@@ -19,7 +19,7 @@ from parataxis.splitters.pointer.choose import (
 from parataxis.splitters.pointer.features import Features, read_source
 from parataxis.splitters.pointer.model import load_decoder, padded_width
 from parataxis.splitters.pointer.search import Decoder, Found, search
-from parataxis.syntax.analyser import Analyser, load_trees
+from parataxis.syntax.analyser import Analyser, Tokenized, load_trees
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import threads
 from parataxis.syntax.wordpieces import MAX_PIECES
@@ -108,7 +108,8 @@ class PointerSplitter:
         return pointing(decoder, features, words, best)
 
     def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
-        words = [[token.text for token in tokenize(sentence)] for sentence in sentences]
+        tokens = [tokenize(sentence) for sentence in sentences]
+        words = [[token.text for token in each] for each in tokens]
         features = [read_source(each) for each in words]
         rewrites = dict(enumerate(map(untouched, sentences, words, features)))
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
@@ -119,7 +120,9 @@ class PointerSplitter:
             for place, found in zip(readable, founds, strict=True)
             if found.whole < search_until(len(words[place]))
         ]
-        analyses = self._loaded_analyser().pipe(sentences[place] for place, _ in open_ones)
+        analyses = self.analyse(
+            [Tokenized(sentences[place], tokens[place]) for place, _ in open_ones]
+        )
         sources = [
             (place, analysis, found)
             for (place, found), analysis in zip(open_ones, analyses, strict=True)
@@ -135,6 +138,10 @@ class PointerSplitter:
             rewrite or whole_rewrite(sentence)
             for sentence, rewrite in zip(sentences, rewrites.values(), strict=True)
         ]
+
+    def analyse(self, sentences: Sequence[Tokenized]) -> Iterable[Analysis | TooLongError]:
+        """Analyse sentences; those who ask for the same ones again find them remembered."""
+        return self._loaded_analyser().pipe(sentence.text for sentence in sentences)
 
     def search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
         """Search in batches of similar length, which waste the least; the order is kept."""
