@@ -15,14 +15,15 @@ from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
 from parataxis.scale.arrow import arrow
 from parataxis.scale.encode import Encoder, Form
+from parataxis.scale.gpu.server import load_models
+from parataxis.scale.gpu.splitter import Models
 from parataxis.scale.tables import cell_complaint, cell_texts
-from parataxis.scale.work import Work
+from parataxis.scale.work import SplitterTask, Work
 from parataxis.syntax.onnx import THREADS_VARIABLE
 
 __all__ = ["Splitter"]
 
 _ADDED = ("simple", "rewrite", "error")
-_CPU = "cpu"
 
 
 class Splitter:
@@ -50,12 +51,12 @@ class Splitter:
         splitter: str = api.DEFAULT_SPLITTER,
         strict: bool = False,
         beam: int | None = None,
-        device: str = _CPU,
+        device: str | None = None,
     ) -> None:
         os.environ.setdefault(THREADS_VARIABLE, "1")
         self.column = column
-        made = _load(splitter, strict=strict, beam=beam, device=device)
-        self._work = Work(made.pipe, Encoder(Form.JSONL), made.name)
+        task = SplitterTask(splitter, strict=strict, beam=beam, models=_models(splitter, device))
+        self._work = Work(task, Encoder(Form.JSONL), task.load().name)
 
     def __call__(self, batch: Any) -> Any:
         """The batch with the three columns."""
@@ -108,12 +109,11 @@ def _arrays(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     return arrays
 
 
-def _load(name: str, *, strict: bool, beam: int | None, device: str) -> api.Splitter:
-    if device == _CPU:
-        return api.Splitter(name, strict=strict, beam=beam)
-    if name != api.DEFAULT_SPLITTER:
-        raise InputError(f'Only the splitter "{api.DEFAULT_SPLITTER}" runs on a GPU, not "{name}".')
-    from parataxis.scale.gpu.server import load_models
-    from parataxis.scale.gpu.splitter import DevicePointerSplitter
-
-    return api.Splitter(DevicePointerSplitter(load_models(device)), strict=strict, beam=beam)
+def _models(splitter: str, device: str | None) -> Models | None:
+    if device is None:
+        return None
+    if splitter != api.DEFAULT_SPLITTER:
+        raise InputError(
+            f'Only the splitter "{api.DEFAULT_SPLITTER}" runs on a GPU, not "{splitter}".'
+        )
+    return load_models(device)

@@ -1,8 +1,9 @@
 """A Ray cluster of several nodes on this machine, for the tests, in a process of its own.
 
-It prints the address, then obeys: for ``add`` a node joins, and its name is printed; a node whose
-name is read is killed, as by a power cut, and the name is printed. When its input ends, all that
-it started ends.
+It prints the address, then obeys: for ``add`` a node of one core joins, for ``add gpu`` one of two
+cores that says it has a GPU, and its name is printed; for ``end`` and a name, that node leaves, for
+``kill`` it is gone as by a power cut, and the name is printed. When its input ends, all that it
+started ends.
 """
 
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 from ray.cluster_utils import Cluster
 
 STORE = 80 << 20
+NODES = {"": {"num_cpus": 1}, "gpu": {"num_cpus": 2, "num_gpus": 1}}
 
 
 def main() -> None:
@@ -27,13 +29,13 @@ def main() -> None:
         print(cluster.address, flush=True)
         nodes = {}
         for line in sys.stdin:
-            name = line.strip()
-            if name == "add":
-                node = cluster.add_node(num_cpus=1, object_store_memory=STORE)
+            order, _, name = line.strip().partition(" ")
+            if order == "add":
+                node = cluster.add_node(**NODES[name], object_store_memory=STORE)
                 name = node.node_id
                 nodes[name] = node
             else:
-                cluster.remove_node(nodes.pop(name), allow_graceful=False)
+                cluster.remove_node(nodes.pop(name), allow_graceful=order == "end")
             print(name, flush=True)
         cluster.shutdown()
 

@@ -8,9 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 
@@ -19,6 +22,9 @@ from parataxis.scale.cluster import WINDOW
 
 pytest.importorskip("ray", reason="needs the extra [ray]")
 pytest.importorskip("pyarrow", reason="needs the extra [scale]")
+needs_torch = pytest.mark.skipif(
+    not (find_spec("torch") and find_spec("onnx")), reason="needs the extra [gpu]"
+)
 
 SPLITTERS = """
 import os, signal, sys, time
@@ -87,18 +93,23 @@ import json, sys
 import pyarrow, ray
 from parataxis.ray import Splitter
 
-ray.init(sys.argv[1], log_to_driver=False)
+address, options, resources = sys.argv[1], *map(json.loads, sys.argv[2:])
+ray.init(address, log_to_driver=False)
 table = pyarrow.table({"text": ["Ann came; Bob left.", None, "It rained."]})
 split = ray.data.from_arrow(table).map_batches(
     Splitter,
     fn_constructor_args=("text",),
-    fn_constructor_kwargs={"splitter": "held"},
+    fn_constructor_kwargs=options,
     compute=ray.data.ActorPoolStrategy(min_size=1, max_size=2),
+    batch_size=256,
     batch_format="pyarrow",
+    **resources,
 )
 print(json.dumps(split.take_all()))
 """
 """The recipe of the documentation."""
+
+NAMES = ("Ann", "Eve", "Sue", "Tom")
 
 SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -137,9 +148,16 @@ class Nodes:
         """Let a node join, and say its name."""
         return self._order("add")
 
+    @contextmanager
+    def gpu(self) -> Iterator[None]:
+        """Let a node join that says it has a GPU, and leave afterwards."""
+        name = self._order("add gpu")
+        yield
+        assert self._order(f"end {name}") == name
+
     def remove(self, node: str) -> None:
         """Kill a node."""
-        assert self._order(node) == node
+        assert self._order(f"kill {node}") == node
 
     def _order(self, word: str) -> str:
         assert self.process.stdin
@@ -147,6 +165,12 @@ class Nodes:
         self.process.stdin.write(f"{word}\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().strip()
+
+    @property
+    def actors(self) -> list[int]:
+        """The processes of actors."""
+        workers = (each for raylet in children(self.process.pid) for each in children(raylet))
+        return [each for each in workers if "ray::_Worker" in command(each)]
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start ``parataxis split``."""
@@ -224,6 +248,33 @@ def is_gone(process: int) -> bool:
     except OSError:
         return True
     return state == "Z"
+
+
+def are_gone(processes: list[int]) -> bool:
+    return all(map(is_gone, processes))
+
+
+def children(process: int) -> list[int]:
+    """The processes that a process has started, the first one first."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            if int(fields[1]) == process:
+                found.append((int(fields[19]), int(path.parent.name)))
+    return [number for _, number in sorted(found)]
+
+
+def command(process: int) -> str:
+    """The command line of a process."""
+    with suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_text()
+    return ""
+
+
+def helpers(actor: int) -> list[int]:
+    """The processes that an actor with a GPU works with; the first one has the models."""
+    return [each for each in children(actor) if "spawn_main" in command(each)]
 
 
 def write_records(path: Path, count: int, word: str = "See") -> None:
@@ -332,18 +383,75 @@ def test_cluster_rewrites_with_the_pointer(nodes: Nodes) -> None:
     ]
 
 
-def test_cluster_splits_a_column_of_a_dataset(nodes: Nodes) -> None:
-    done = nodes.python(DATASET, nodes.address)
+@needs_torch
+def test_cluster_output_on_gpus_is_that_of_one_machine_whatever_dies(nodes: Nodes) -> None:
+    (nodes.folder / "short").mkdir()
+    for part in range(5):
+        lines = [f"{name} came {part} times, and Bob left.\n" for name in NAMES]
+        (nodes.folder / "short" / f"{part}.txt").write_text("".join(lines))
+    common = ("short", "--input", "lines", "--format", "jsonl", "--device", "cpu", "--beam", "1")
+    alone = nodes.split(*common, "-o", "alone/", "--jobs", "2")
+    assert alone.returncode == 0, alone.stderr
+
+    with nodes.gpu():
+        run = nodes.start(*common, "-o", "gpus/", *nodes.engine)
+        for place in (0, 1):  # the actor itself, then the process with the models
+            wait_until(lambda: any(len(helpers(actor)) == 3 for actor in nodes.actors), run)
+            (actor,) = nodes.actors
+            killed = [actor, *helpers(actor)]
+            os.kill(killed[place], signal.SIGKILL)
+            wait_until(partial(are_gone, killed), run)
+        out, err = run.communicate(timeout=100)
+
+    assert (run.returncode, out) == (0, ""), err
+    assert told(err) == 2 * ["parataxis: An actor was lost; its 4 batches are sent again."]
+    assert contents(nodes.folder / "gpus") == contents(nodes.folder / "alone")
+    assert len(contents(nodes.folder / "gpus")) == 5
+    first = (nodes.folder / "gpus" / "0.jsonl").read_text().splitlines()
+    assert json.loads(first[0])["simple"] == ["Ann came 0 times.", "Bob left."]
+
+
+@needs_torch
+def test_cluster_tells_in_a_sentence_why_there_is_no_gpu(nodes: Nodes) -> None:
+    (nodes.folder / "rain.txt").write_text("It rained.\n")
+    arguments = ("rain.txt", "-o", "rain.jsonl", "--device", "cuda", *nodes.engine)
+    none = nodes.split(*arguments)
+    with nodes.gpu():
+        declared = nodes.split(*arguments)
+    assert (none.returncode, told(none.stderr)) == (
+        2,
+        ["parataxis: No machine of the cluster has a GPU; leave out --device."],
+    )
+    assert (declared.returncode, told(declared.stderr)) == (
+        2,
+        [
+            f"parataxis: On {gethostname()}: The models could not be put on cuda: torch finds no "
+            "GPU here; leave the device out to use the CPU."
+        ],
+    )
+    assert [path.name for path in nodes.folder.glob("rain*")] == ["rain.txt"]
+
+
+@pytest.mark.parametrize(
+    ("options", "resources"),
+    [
+        ({"splitter": "held"}, {}),
+        pytest.param({"device": "cpu", "beam": 1}, {"num_gpus": 0.25}, marks=needs_torch),
+    ],
+)
+def test_cluster_splits_a_column_of_a_dataset(
+    nodes: Nodes, options: dict[str, object], resources: dict[str, float]
+) -> None:
+    with nodes.gpu() if resources else nullcontext():
+        done = nodes.python(DATASET, nodes.address, json.dumps(options), json.dumps(resources))
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout.splitlines()[-1])
     assert [row["text"] for row in rows] == ["Ann came; Bob left.", None, "It rained."]
     assert [row["simple"] for row in rows] == [["Ann came.", "Bob left."], [], ["It rained."]]
     assert [row["error"] for row in rows] == [None, 'there is nothing in the column "text"', None]
-    assert [json.loads(row["rewrite"] or "{}").get("splitter") for row in rows] == [
-        "held",
-        None,
-        "held",
-    ]
+    name = options.get("splitter", "pointer")
+    rewrites = [json.loads(row["rewrite"] or "{}") for row in rows]
+    assert [rewrite.get("splitter") for rewrite in rewrites] == [name, None, name]
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,14 @@ def test_work_ends_where_all_sentences_fail() -> None:
         work(Failing("Bob", error=ParataxisError))
 
 
+def test_work_of_others_has_no_models_for_a_gpu() -> None:
+    models: Any = object()
+    task = Work(SplitterTask("pointer", beam=2), Encoder(Form.JSONL), "pointer").on(models).rewrite
+    assert task == SplitterTask("pointer", beam=2, models=models)
+    with pytest.raises(ParataxisError, match="Only the models of an installed splitter"):
+        Work(list, Encoder(Form.JSONL), "mine").on(models)
+
+
 def test_work_travels_without_its_models() -> None:
     task = SplitterTask("source")
     here = Work(task, Encoder(Form.JSONL), "source")

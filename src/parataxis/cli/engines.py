@@ -25,20 +25,27 @@ class EngineName(StrEnum):
 
 
 def make_engine(
-    name: EngineName, address: str | None, task: SplitterTask, *, most: int | None
+    name: EngineName,
+    address: str | None,
+    task: SplitterTask,
+    *,
+    most: int | None,
+    device: str | None = None,
 ) -> Engine | None:
     """The engine that the command line asks for; None is that of this machine."""
     if name is EngineName.LOCAL:
         if address is not None:
             raise InputError("--address is that of a Ray cluster; add --engine ray.")
         return None
+    if device is not None and ":" in device:
+        raise InputError("On a cluster each actor has its own GPU; give --device cuda.")
     splitter = task.load()
     if splitter.keeps_books:
         raise InputError(
             f'The splitter "{splitter.name}" keeps its books in one process; leave --engine out.'
         )
     ray_package()
-    return _Quiet(Cluster(address, most=most, tell=warn))
+    return _Quiet(Cluster(address, most=most, device=device, tell=warn))
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,8 @@ def split(
             min=1,
             metavar="N",
             help="How many processes to use. Default: 1, in a long run one for each core. With "
-            "--engine ray: how many actors at most. Default: as many as the cluster has cores.",
+            "--engine ray: how many actors at most. Default: as many as the cluster has cores, or "
+            "with --device GPUs.",
         ),
     ] = None,
     output: Annotated[
@@ -150,7 +151,8 @@ def split(
             "--device",
             metavar="NAME",
             help="Run the models of the splitter pointer on a GPU: cuda, or cuda:1 for the second. "
-            "Processes compose and check; they share one copy of the models.",
+            "Processes compose and check; they share one copy of the models. With --engine ray: "
+            "on the GPUs of the cluster.",
         ),
     ] = None,
     tracked: Annotated[
@@ -185,9 +187,9 @@ def split(
     if is_long:
         if explain:
             raise InputError("A long run explains nothing; leave out --explain, or give one file.")
-        _check_device(device, splitter, engine)
+        _check_device(device, splitter)
         long_task = SplitterTask(splitter, strict=strict, beam=beam)
-        chosen = make_engine(engine, address, long_task, most=jobs)
+        chosen = make_engine(engine, address, long_task, most=jobs, device=device)
         with reported(long_task, jobs) as processes:
             LongRun(
                 given,
@@ -224,13 +226,9 @@ def split(
     )
 
 
-def _check_device(device: str | None, splitter: str, engine: EngineName) -> None:
-    if device is None:
-        return
-    if splitter != DEFAULT_SPLITTER:
+def _check_device(device: str | None, splitter: str) -> None:
+    if device is not None and splitter != DEFAULT_SPLITTER:
         raise InputError(f'Only the splitter "{DEFAULT_SPLITTER}" runs on a GPU, not "{splitter}".')
-    if engine is not EngineName.LOCAL:
-        raise InputError("--device is for this machine; leave out --engine, or --device.")
 
 
 def _split_at_once(

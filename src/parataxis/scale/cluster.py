@@ -4,6 +4,8 @@ This process reads and writes; actors only rewrite. An actor loads the model onc
 next batch while it still works on one, so it never waits, and never more, so that a lost actor
 loses little. Reading stops where too much waits to be written. What an actor had in hand when it,
 or its machine, was lost is sent to another.
+
+With a device, an actor has a GPU and the cores beside it, and works in as many processes.
 """
 
 import logging
@@ -32,14 +34,17 @@ if TYPE_CHECKING:
 __all__ = ["AHEAD", "ATTEMPTS", "WINDOW", "Cluster", "ray_package"]
 
 AHEAD = 2
-"""Batches that an actor has in hand: one that it works on, and the next."""
+"""Batches that each process of an actor has in hand: one that it works on, and the next."""
 
 WINDOW = 4
-"""Batches for each actor that have been read and are not yet written: while one is late, so many
+"""Batches for each process that have been read and are not yet written: while one is late, so many
 others can be done."""
 
 ATTEMPTS = 4
 """How often a batch is tried before the run ends because of it."""
+
+_SUSPECT = 2
+"""After so many lost actors a batch is given out alone."""
 
 _CONNECT = 10.0
 """Seconds to wait for a cluster to take a connection."""
@@ -66,11 +71,15 @@ class Cluster:
     batches wait for one: at least ``least``, at most ``most``, or else as many as there are cores
     in the cluster at that time. Each takes as many cores as it has threads. ``tell`` is told, in
     one sentence, what goes wrong and is put right.
+
+    With a ``device`` ("cuda") each actor takes a GPU and the cores beside it: as many as each GPU
+    has on that machine where it has fewest. Then there are as many actors as GPUs.
     """
 
     address: str | None = None
     least: int = 1
     most: int | None = None
+    device: str | None = None
     tell: Callable[[str], None] = _say_nothing
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
@@ -146,9 +155,13 @@ class _Welcome(NamedTuple):
 class _Worker:
     """What an actor is, on its machine."""
 
-    def __init__(self, work: Work, threads: int) -> None:
+    def __init__(self, work: Work, threads: int, device: str | None, processes: int) -> None:
         os.environ[THREADS_VARIABLE] = str(threads)
-        self._work = work
+        self._work: Callable[[Sequence[Unit]], Encoded] = work
+        if device is not None:
+            from parataxis.scale.gpu.machine import Machine
+
+            self._work = Machine(work, device, processes)
 
     def welcome(self) -> _Welcome:
         """Say where it runs."""
@@ -169,6 +182,11 @@ class _Job:
     failures: int = 0
     result: Encoded | None = None
 
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it may be the reason that actors were lost."""
+        return self.failures >= _SUSPECT
+
     def __str__(self) -> str:
         ids = [
             *(sentence.id for unit in self.batch.units for sentence in unit.sentences),
@@ -182,17 +200,23 @@ class _Actor:
     """What is known here of an actor; before it answers, ``node`` is empty."""
 
     handle: Any
+    processes: int = 1
     node: str = ""
     jobs: list[_Job] = field(default_factory=list)
     is_lost: bool = False
     idle_since: float = field(default_factory=monotonic)
 
     def can_take(self, job: _Job) -> bool:
-        """Whether it can be given a batch. One that an actor was lost with is given out alone:
-        should it be the reason, no other is suspected."""
-        if not self.node or any(each.failures for each in self.jobs):
+        """Whether it can be given a batch. One that is suspected is given out alone: should it be
+        the reason, no other is suspected."""
+        if not self.node or any(each.is_suspect for each in self.jobs):
             return False
-        return len(self.jobs) < (1 if job.failures else AHEAD)
+        return len(self.jobs) < (1 if job.is_suspect else AHEAD * self.processes)
+
+    @property
+    def load(self) -> float:
+        """How many batches each of its processes has in hand."""
+        return len(self.jobs) / self.processes
 
 
 class _Event(NamedTuple):
@@ -210,6 +234,7 @@ class _Pool:
         self._ray = ray_package()
         self._cluster, self._work = cluster, work
         self._threads = threads() if os.environ.get(THREADS_VARIABLE) else 1
+        self._cores, self._gpus = self._threads, int(cluster.device is not None)
         self._actors: list[_Actor] = []
         self._order: deque[_Job] = deque()
         self._unsent: list[_Job] = []
@@ -219,6 +244,8 @@ class _Pool:
         self._alone_since = self._looked = monotonic()
         self._room = 1
         self._look()
+        if self._gpus and not self._room:
+            raise InputError("No machine of the cluster has a GPU; leave out --device.")
 
     def in_order(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Encoded]]:
         """Each batch with its result."""
@@ -242,10 +269,10 @@ class _Pool:
             if not ready:
                 self._grow()
                 return
-            self._send(min(ready, key=lambda actor: len(actor.jobs)), self._unsent.pop(0))
+            self._send(min(ready, key=lambda actor: actor.load), self._unsent.pop(0))
 
     def _read_one(self, batches: Iterator[Batch]) -> bool:
-        ready = sum(bool(actor.node) for actor in self._actors)
+        ready = sum(actor.processes for actor in self._actors if actor.node)
         if self._has_ended or len(self._order) >= WINDOW * max(1, ready):
             return False
         batch = next(batches, None)
@@ -279,8 +306,14 @@ class _Pool:
             self._start()
 
     def _start(self) -> None:
-        kind = self._ray.remote(_Worker).options(num_cpus=self._threads, max_restarts=0)
-        actor = _Actor(kind.remote(self._work, self._threads))
+        device, processes = self._cluster.device, self._cores // self._threads
+        kind = self._ray.remote(_Worker).options(
+            num_cpus=self._cores,
+            num_gpus=self._gpus,
+            max_concurrency=AHEAD * processes if device else 1,
+            max_restarts=0,
+        )
+        actor = _Actor(kind.remote(self._work, self._threads, device, processes), processes)
         self._actors.append(actor)
         self._await(actor, None, actor.handle.welcome.remote())
 
@@ -352,8 +385,7 @@ class _Pool:
         """See which machines there are, which are gone, and which actors have nothing to do."""
         self._looked = now = monotonic()
         nodes = {each["NodeID"]: each["Resources"] for each in self._ray.nodes() if each["Alive"]}
-        cores = (resources.get("CPU", 0) for resources in nodes.values())
-        self._room = sum(int(each // self._threads) for each in cores)
+        self._measure([(each.get("CPU", 0), each.get("GPU", 0)) for each in nodes.values()])
         for actor in list(self._actors):
             if actor.node and actor.node not in nodes:
                 self._lose(actor, ParataxisError("its machine left the cluster"))
@@ -365,10 +397,33 @@ class _Pool:
             self._alone_since = now
             self._cluster.tell("The cluster has had no room for an actor yet; waiting for it.")
 
+    def _measure(self, machines: Sequence[tuple[float, float]]) -> None:
+        """See how many cores an actor takes, and for how many actors there is room."""
+        if self._gpus:
+            self._cores = max(self._threads, cores_beside_gpu(machines))
+        self._room = sum(
+            int(min(cores // self._cores, gpus if self._gpus else cores))
+            for cores, gpus in machines
+        )
+
     def _can_spare(self, actor: _Actor, now: float) -> bool:
         if self._has_ended and not self._unsent:
             return True
         return len(self._actors) > self._cluster.least and now - actor.idle_since > _IDLE
+
+
+def cores_beside_gpu(machines: Iterable[tuple[float, float]]) -> int:
+    """The cores that each GPU has on that machine where it has fewest, at least one. A machine is
+    its number of cores and of GPUs.
+
+    >>> cores_beside_gpu([(64, 0), (96, 8), (16, 1), (0, 4)])
+    12
+    >>> cores_beside_gpu([(2, 4)])
+    1
+    """
+    return max(
+        1, min((int(cores // gpus) for cores, gpus in machines if cores and gpus), default=1)
+    )
 
 
 def _reason(error: BaseException) -> str:

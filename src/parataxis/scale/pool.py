@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from parataxis.errors import ParataxisError
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 
-__all__ = ["collect_seldom", "end_with_parent", "in_order"]
+__all__ = ["Processes", "collect_seldom", "end_with_parent", "in_order"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -55,8 +55,7 @@ def in_order(
         for item in items:
             yield item, work(sent(item))
         return
-    initial = work, threads or max(1, cores() // jobs)
-    pool = _forked(jobs, initial, prepare) if prepare and _CAN_FORK else _spawned(jobs, initial)
+    pool = Processes(work, jobs, threads=threads, prepare=prepare)
     waiting: deque[tuple[T, Future[R]]] = deque()
     events: SimpleQueue[_Item[T] | _End | Future[R]] = SimpleQueue()
     reader = _Reader(items, events, ahead=_AHEAD * jobs)
@@ -69,8 +68,7 @@ def in_order(
                 case _End() as end:
                     pass
                 case _Item(item):
-                    with _no_interrupts():  # the first starts the processes, which inherit this
-                        waiting.append((item, pool.submit(_work, sent(item))))
+                    waiting.append((item, pool.submit(sent(item))))
                     waiting[-1][1].add_done_callback(events.put)
             while waiting and waiting[0][1].done():
                 done, future = waiting.popleft()
@@ -80,9 +78,38 @@ def in_order(
         raise ParataxisError("A process ended unexpectedly; try again with fewer jobs.") from error
     finally:
         reader.stop()
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.end()
     if end.error is not None:
         raise end.error
+
+
+class Processes(Generic[S, R]):
+    """Processes that all do the same work; ``work``, ``threads`` and ``prepare`` are those of
+    :func:`in_order`."""
+
+    def __init__(
+        self,
+        work: Callable[[S], R],
+        jobs: int,
+        *,
+        threads: int | None = None,
+        prepare: Callable[[], object] | None = None,
+    ) -> None:
+        initial = work, threads or max(1, cores() // jobs)
+        if prepare and _CAN_FORK:
+            self._pool = _forked(jobs, initial, prepare)
+        else:
+            self._pool = _spawned(jobs, initial)
+
+    def submit(self, item: S) -> "Future[R]":
+        """Give one of them something to work on. The future fails with a BrokenProcessPool where a
+        process has ended unexpectedly."""
+        with _no_interrupts():  # the first item starts the processes, which inherit this
+            return self._pool.submit(_work, item)
+
+    def end(self) -> None:
+        """End them, once they have done what they are at."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _spawned(jobs: int, initial: tuple[Callable[[Any], Any], int]) -> ProcessPoolExecutor:

@@ -2,7 +2,7 @@
 results. It travels to processes and machines; models are loaded there, on first use."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from parataxis.api import LARGEST_BATCH, Splitter
@@ -112,6 +112,12 @@ class Work:
         data = self.encode(results, self.splitter)
         records = sum(bool(unit.sentences or unit.problem) for unit in units)
         return Encoded(data, records, len(sentences), problems)
+
+    def on(self, models: "Models") -> "Work":
+        """The same work with the models of its splitter elsewhere, as on a GPU."""
+        if not isinstance(self.rewrite, SplitterTask):
+            raise ParataxisError("Only the models of an installed splitter run on a GPU.")
+        return replace(self, rewrite=replace(self.rewrite, models=models))
 
     def rewrites(self, sources: Sequence[str]) -> tuple[list[Rewrite], dict[int, Exception]]:
         """The rewrite of each source; and, by their places, why some had to be left whole."""

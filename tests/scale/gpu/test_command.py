@@ -28,7 +28,7 @@ def test_command_device_gives_the_rewrites_of_the_cpu(
     ("options", "told"),
     [
         (["--splitter", "rules"], 'Only the splitter "pointer" runs on a GPU, not "rules".'),
-        (["--engine", "ray"], "--device is for this machine; leave out --engine, or --device."),
+        (["--engine", "ray", "--device", "cuda:1"], "On a cluster each actor has its own GPU; "),
         ([], "The models could not be put on cuda: torch finds no GPU here"),
     ],
 )
