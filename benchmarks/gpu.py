@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("sentences", type=Path)
     parser.add_argument("--count", type=int, default=50_000)
-    parser.add_argument("--jobs", type=int, nargs="+", default=[16])
+    parser.add_argument("--jobs", type=int, nargs="*", default=[16])
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--compare", type=int, default=0)
     parser.add_argument("--no-search", action="store_true", help="only the whole splitter")

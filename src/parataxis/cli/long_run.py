@@ -20,6 +20,7 @@ from parataxis.scale.checkpoint import Checkpoint, Manifest
 from parataxis.scale.encode import Encoder, Form
 from parataxis.scale.files import DataFile, Kind, Packing, find_files, kind_of, packing_of
 from parataxis.scale.output import FileOutput, StreamOutput, is_unfinished, state_of
+from parataxis.scale.pool import BESIDE_GPU
 from parataxis.scale.reading import check_columns
 from parataxis.scale.remote import is_remote
 from parataxis.scale.run import SENTENCES, Engine, Local, run
@@ -65,7 +66,8 @@ class LongRun:
         files = find_files(self.inputs, self.input_format)
         check_columns(files, self.column)
         encoder = self._encoder(files)
-        engine = self.engine or Local(self.jobs or cores())
+        processes = cores() * (BESIDE_GPU if self.device else 1)
+        engine = self.engine or Local(self.jobs or processes)
         with ExitStack() as stack:
             task, sentences = self._task(stack)
             work = Work(task, encoder, task.load().name)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parataxis import __version__
 from parataxis.errors import InputError, ParataxisError
+from parataxis.scale.pool import BESIDE_GPU
 from parataxis.scale.reading import Batch
 from parataxis.scale.units import Unit
 from parataxis.scale.work import Encoded, Work
@@ -306,7 +307,9 @@ class _Pool:
             self._start()
 
     def _start(self) -> None:
-        device, processes = self._cluster.device, self._cores // self._threads
+        device, processes = self._cluster.device, 1
+        if device is not None:
+            processes = BESIDE_GPU * self._cores // self._threads
         kind = self._ray.remote(_Worker).options(
             num_cpus=self._cores,
             num_gpus=self._gpus,

@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from parataxis.errors import ParataxisError
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 
-__all__ = ["Processes", "collect_seldom", "end_with_parent", "in_order"]
+__all__ = ["BESIDE_GPU", "Processes", "collect_seldom", "end_with_parent", "in_order"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -30,6 +30,9 @@ R = TypeVar("R")
 
 _CAN_FORK = sys.platform == "linux"
 """Elsewhere a process that was forked may not use all libraries of the system."""
+
+BESIDE_GPU = 2
+"""Processes for each core where a GPU has the models: while some wait for it, others work."""
 
 _AHEAD = 2
 """Items that wait for each process, so that none is idle."""

@@ -22,6 +22,8 @@ MOST_QUERIES, MOST_VALUES = 8, 128
 """What :func:`attended` can take: the hypotheses of a beam, the words of a source."""
 
 _BLOCK = 1024
+"""Numbers that one program of a kernel works on, where they are many."""
+_WIDEST = 128
 
 
 @triton.jit
@@ -32,14 +34,18 @@ def _rounded(values):
 
 
 @triton.jit
-def _quantise(rows, steps, scales, tiniest, step, width, BLOCK: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64)
+def _quantise(
+    rows, steps, scales, tiniest, step, width, count, ROWS: tl.constexpr, BLOCK: tl.constexpr
+):
+    row = (tl.program_id(0) * ROWS + tl.arange(0, ROWS)).to(tl.int64)
     at = tl.arange(0, BLOCK)
-    values = tl.load(rows + row * width + at, mask=at < width, other=0.0)
-    scale = tl.maximum(tl.max(tl.abs(values), axis=0), tiniest)
-    divided = tl.div_rn(tl.div_rn(values, scale), step)
-    tl.store(steps + row * width + at, _rounded(divided).to(tl.bfloat16), mask=at < width)
-    tl.store(scales + row, scale)
+    inside = (row < count)[:, None] & (at < width)[None, :]
+    place = row[:, None] * width + at[None, :]
+    values = tl.load(rows + place, mask=inside, other=0.0)
+    scale = tl.maximum(tl.max(tl.abs(values), axis=1), tiniest)
+    divided = tl.div_rn(tl.div_rn(values, scale[:, None]), step)
+    tl.store(steps + place, _rounded(divided).to(tl.bfloat16), mask=inside)
+    tl.store(scales + row, scale, mask=row < count)
 
 
 @triton.jit
@@ -63,17 +69,20 @@ def _scale(
     count,
     HAS_ROWS: tl.constexpr,
     HAS_BIAS: tl.constexpr,
+    ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inside = at < count
-    column = at % width
-    found = tl.load(products + at, mask=inside) * (step * tl.load(columns + column, mask=inside))
+    row = (tl.program_id(0) * ROWS + tl.arange(0, ROWS)).to(tl.int64)
+    at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    inside = (row < count)[:, None] & (at < width)[None, :]
+    place = row[:, None] * width + at[None, :]
+    scale = step * tl.load(columns + at, mask=at < width, other=0.0)
+    found = tl.load(products + place, mask=inside) * scale[None, :]
     if HAS_ROWS:
-        found = found * tl.load(rows + at // width, mask=inside)
+        found = found * tl.load(rows + row, mask=row < count, other=0.0)[:, None]
     if HAS_BIAS:
-        found = found + tl.load(bias + column, mask=inside)
-    tl.store(results + at, found, mask=inside)
+        found = found + tl.load(bias + at, mask=at < width, other=0.0)[None, :]
+    tl.store(results + place, found, mask=inside)
 
 
 @triton.jit
@@ -89,18 +98,21 @@ def _soften(
     by_head,
     by_step,
     by_column,
+    count,
+    ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    row = tl.program_id(0).to(tl.int64)
+    row = (tl.program_id(0) * ROWS + tl.arange(0, ROWS)).to(tl.int64)
     batch, head, step = row // (heads * steps), (row // steps) % heads, row % steps
     at = tl.arange(0, BLOCK)
-    inside = at < width
-    values = tl.div_rn(tl.load(scores + row * width + at, mask=inside, other=0.0), divisor)
-    place = bias + batch * by_batch + head * by_head + step * by_step
-    values = values + tl.load(place + at * by_column, mask=inside, other=0.0)
-    values = tl.where(inside, values, -float("inf"))
-    raised = tl.exp(values - tl.max(values, axis=0))
-    tl.store(results + row * width + at, raised / tl.sum(raised, axis=0), mask=inside)
+    inside = (row < count)[:, None] & (at < width)[None, :]
+    place = row[:, None] * width + at[None, :]
+    values = tl.div_rn(tl.load(scores + place, mask=inside, other=0.0), divisor)
+    biased = (batch * by_batch + head * by_head + step * by_step)[:, None] + at[None, :] * by_column
+    values = values + tl.load(bias + biased, mask=inside, other=0.0)
+    values = tl.where((at < width)[None, :], values, -float("inf"))
+    raised = tl.exp(values - tl.max(values, axis=1)[:, None])
+    tl.store(results + place, raised / tl.sum(raised, axis=1)[:, None], mask=inside)
 
 
 @triton.jit
@@ -152,6 +164,11 @@ def _attend(
         tl.store(results + ((batch * heads + head) * STEPS + step) * SIZE + at, found)
 
 
+def _rows_of(block: int) -> int:
+    """How many rows of so many numbers one program works on."""
+    return max(1, 2 * _BLOCK // block)
+
+
 def quantised(rows: Tensor, scale: Tensor) -> Tensor:
     """Rows in steps of a scale, from -128 to 127."""
     rows = rows.contiguous()
@@ -169,8 +186,11 @@ def quantised_rows(rows: Tensor, tiniest: float, step: float) -> tuple[Tensor, T
     steps = torch.empty_like(rows, dtype=torch.bfloat16)
     scales = rows.new_empty((*rows.shape[:-1], 1))
     if rows.numel():
-        block = triton.next_power_of_2(width)
-        _quantise[(rows.numel() // width,)](rows, steps, scales, tiniest, step, width, BLOCK=block)
+        count, block = rows.numel() // width, triton.next_power_of_2(width)
+        together = _rows_of(block)
+        _quantise[(triton.cdiv(count, together),)](
+            rows, steps, scales, tiniest, step, width, count, ROWS=together, BLOCK=block
+        )
     return steps, scales
 
 
@@ -179,20 +199,23 @@ def scaled(
 ) -> Tensor:
     """Products times the scales of their columns and rows, plus a bias for each column."""
     results = torch.empty_like(products)
-    count = products.numel()
-    if count:
-        _scale[(triton.cdiv(count, _BLOCK),)](
+    width = products.shape[-1]
+    if products.numel():
+        count, block = products.numel() // width, min(_WIDEST, triton.next_power_of_2(width))
+        together = _rows_of(block)
+        _scale[(triton.cdiv(count, together), triton.cdiv(width, block))](
             products,
             results,
             columns,
             columns if rows is None else rows,
             columns if bias is None else bias,
             step,
-            products.shape[-1],
+            width,
             count,
             HAS_ROWS=rows is not None,
             HAS_BIAS=bias is not None,
-            BLOCK=_BLOCK,
+            ROWS=together,
+            BLOCK=block,
         )
     return results
 
@@ -204,7 +227,9 @@ def attention(scores: Tensor, divisor: float, bias: Tensor) -> Tensor:
     _, heads, steps, width = scores.shape
     strides = bias.expand(scores.shape).stride()
     if scores.numel():
-        _soften[(scores.numel() // width,)](
+        count, block = scores.numel() // width, triton.next_power_of_2(width)
+        together = _rows_of(block)
+        _soften[(triton.cdiv(count, together),)](
             scores,
             results,
             bias,
@@ -213,7 +238,9 @@ def attention(scores: Tensor, divisor: float, bias: Tensor) -> Tensor:
             steps,
             width,
             *strides,
-            BLOCK=triton.next_power_of_2(width),
+            count,
+            ROWS=together,
+            BLOCK=block,
         )
     return results
 
