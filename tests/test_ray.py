@@ -87,3 +87,7 @@ def test_ray_splitter_takes_the_options_of_a_splitter() -> None:
     assert json.loads(made["rewrite"][0].as_py())["splitter"] == "rules"
     with pytest.raises(InputError, match='Only the splitter "pointer" runs on a GPU'):
         Splitter("text", splitter="rules", device="cuda")
+    with pytest.raises(InputError, match="Jobs are processes beside a device"):
+        Splitter("text", jobs=2)
+    with pytest.raises(InputError, match="at least one job, not 0"):
+        Splitter("text", device="cuda", jobs=0)

@@ -5,7 +5,9 @@ This is for pipelines that are made of Ray Data already. To split files on a clu
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,8 @@ from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
 from parataxis.scale.arrow import arrow
 from parataxis.scale.encode import Encoder, Form
+from parataxis.scale.gpu.machine import Machine
 from parataxis.scale.gpu.server import load_models
-from parataxis.scale.gpu.splitter import Models
 from parataxis.scale.tables import cell_complaint, cell_texts
 from parataxis.scale.work import SplitterTask, Work
 from parataxis.syntax.onnx import THREADS_VARIABLE
@@ -34,8 +36,9 @@ class Splitter:
     "error", which says, where there is no sentence in a row, why the others are empty.
 
     ``strict`` and ``beam`` are those of :class:`parataxis.Splitter`. With a ``device`` such as
-    "cuda" the models run there; give each actor a share of a GPU then (``num_gpus``). An actor
-    uses one thread, unless ``PARATAXIS_THREADS`` says otherwise. Batches are Arrow tables
+    "cuda" the models run there, and ``jobs`` processes compose and check beside it: give an actor
+    a GPU (``num_gpus=1``), cores for its processes, and large batches then. Else an actor uses one
+    thread, unless ``PARATAXIS_THREADS`` says otherwise. Batches are Arrow tables
     (``batch_format="pyarrow"``) or dicts of numpy arrays.
 
     >>> import numpy
@@ -52,11 +55,19 @@ class Splitter:
         strict: bool = False,
         beam: int | None = None,
         device: str | None = None,
+        jobs: int = 1,
     ) -> None:
         os.environ.setdefault(THREADS_VARIABLE, "1")
         self.column = column
-        task = SplitterTask(splitter, strict=strict, beam=beam, models=_models(splitter, device))
-        self._work = Work(task, Encoder(Form.JSONL), task.load().name)
+        _check_device(splitter, device, jobs)
+        task = SplitterTask(splitter, strict=strict, beam=beam)
+        work = Work(task, Encoder(Form.JSONL), task.load().name)
+        self._rewrite: _Rewriter = partial(_rewritten, work)
+        if device is not None and jobs == 1:
+            self._rewrite = partial(_rewritten, work.on(load_models(device)))
+        elif device is not None:
+            machine = Machine(lambda models: partial(_rewritten, work.on(models)), device, jobs)
+            self._rewrite = lambda texts: list(chain(*machine(*_parts(texts, jobs))))
 
     def __call__(self, batch: Any) -> Any:
         """The batch with the three columns."""
@@ -79,14 +90,24 @@ class Splitter:
         texts = _texts(batch[self.column])
         errors = [cell_complaint(text, self.column) or None for text in texts]
         good = [text for text, error in zip(texts, errors, strict=True) if text and not error]
-        rewrites = iter(self._work.rewrites(good)[0])
-        found = [None if error else next(rewrites) for error in errors]
-        columns = (
-            [list(rewrite.simple) if rewrite else [] for rewrite in found],
-            [to_json(rewrite) if rewrite else None for rewrite in found],
-            errors,
-        )
+        rewrites = iter(self._rewrite(good))
+        found = [([], None) if error else next(rewrites) for error in errors]
+        columns = [simple for simple, _ in found], [record for _, record in found], errors
         return dict(zip(_ADDED, columns, strict=True))
+
+
+_Rewriter = Callable[[Sequence[str]], Sequence[tuple[list[str], str | None]]]
+"""Gives for each text its simple sentences and its record."""
+
+
+def _rewritten(work: Work, texts: Sequence[str]) -> list[tuple[list[str], str | None]]:
+    return [(list(rewrite.simple), to_json(rewrite)) for rewrite in work.rewrites(texts)[0]]
+
+
+def _parts(texts: Sequence[str], count: int) -> list[Sequence[str]]:
+    """The texts in so many parts of about one size, none of them empty."""
+    size = max(1, -(-len(texts) // count))
+    return [texts[start : start + size] for start in range(0, len(texts), size)]
 
 
 def _texts(column: Any) -> list[str | None]:
@@ -109,11 +130,12 @@ def _arrays(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     return arrays
 
 
-def _models(splitter: str, device: str | None) -> Models | None:
-    if device is None:
-        return None
-    if splitter != api.DEFAULT_SPLITTER:
+def _check_device(splitter: str, device: str | None, jobs: int) -> None:
+    if jobs < 1:
+        raise InputError(f"There must be at least one job, not {jobs}.")
+    if device is None and jobs > 1:
+        raise InputError("Jobs are processes beside a device; without one, ask for more actors.")
+    if device is not None and splitter != api.DEFAULT_SPLITTER:
         raise InputError(
             f'Only the splitter "{api.DEFAULT_SPLITTER}" runs on a GPU, not "{splitter}".'
         )
-    return load_models(device)

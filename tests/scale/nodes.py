@@ -14,7 +14,7 @@ from pathlib import Path
 from ray.cluster_utils import Cluster
 
 STORE = 80 << 20
-NODES = {"": {"num_cpus": 1}, "gpu": {"num_cpus": 2, "num_gpus": 1}}
+NODES = {"": {"num_cpus": 1}, "gpu": {"num_cpus": 1, "num_gpus": 1}}
 
 
 def main() -> None:

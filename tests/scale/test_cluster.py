@@ -436,7 +436,7 @@ def test_cluster_tells_in_a_sentence_why_there_is_no_gpu(nodes: Nodes) -> None:
     ("options", "resources"),
     [
         ({"splitter": "held"}, {}),
-        pytest.param({"device": "cpu", "beam": 1}, {"num_gpus": 0.25}, marks=needs_torch),
+        pytest.param({"device": "cpu", "beam": 1, "jobs": 2}, {"num_gpus": 1}, marks=needs_torch),
     ],
 )
 def test_cluster_splits_a_column_of_a_dataset(

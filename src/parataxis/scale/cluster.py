@@ -162,7 +162,8 @@ class _Worker:
         if device is not None:
             from parataxis.scale.gpu.machine import Machine
 
-            self._work = Machine(work, device, processes)
+            machine = Machine(work.on, device, processes)
+            self._work = lambda units: machine(units)[0]
 
     def welcome(self) -> _Welcome:
         """Say where it runs."""

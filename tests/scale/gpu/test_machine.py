@@ -19,8 +19,8 @@ from parataxis.scale.encode import Encoder, Form
 from parataxis.scale.gpu.machine import Machine
 from parataxis.scale.work import SplitterTask, Work
 
-machine = Machine(Work(SplitterTask("pointer"), Encoder(Form.TEXT), "pointer"), "cpu", 1)
-print(machine([]).sentences, len(active_children()), flush=True)
+machine = Machine(Work(SplitterTask("pointer"), Encoder(Form.TEXT), "pointer").on, "cpu", 1)
+print(machine([])[0].sentences, len(active_children()), flush=True)
 os.kill(max(process.pid for process in active_children()), signal.SIGKILL)
 machine([])
 """
@@ -40,7 +40,7 @@ def test_machine_says_where_torch_is_missing(
 ) -> None:
     (tmp_path / "torch.py").write_text("raise ImportError\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    machine = Machine(Work(SplitterTask("pointer"), Encoder(Form.TEXT), "pointer"), "cuda", 1)
+    machine = Machine(Work(SplitterTask("pointer"), Encoder(Form.TEXT), "pointer").on, "cuda", 1)
     with pytest.raises(ParataxisError) as told:
         machine([])
     assert str(told.value) == (

@@ -3,46 +3,50 @@ cluster. It is what one machine does with ``--device``: one process owns the GPU
 and check."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from multiprocessing import active_children
 from multiprocessing.connection import wait
 from socket import gethostname
 from threading import Lock
+from typing import Generic, TypeVar
 
 from parataxis.errors import ParataxisError
 from parataxis.scale.gpu.server import RemoteModels, served
+from parataxis.scale.gpu.splitter import Models
 from parataxis.scale.pool import Processes
-from parataxis.scale.units import Unit
-from parataxis.scale.work import Encoded, Work
 
 __all__ = ["Machine"]
+
+S = TypeVar("S")
+R = TypeVar("R")
 
 _MOMENT = 3.0
 """Seconds in which a process that has hung up is gone."""
 
 
-class Machine:
+class Machine(Generic[S, R]):
     """Does work with the models on ``device``, in ``jobs`` processes, which start with the first
-    batch. It is called from many threads, and each waits for its batch.
+    item. ``work`` says what is done, once it has the models. It may be called from many threads,
+    and each waits for what it handed in.
 
     Where one of its processes is lost, this process ends, and so do they all: to a cluster it is a
     lost actor, whose batches are sent to others.
     """
 
-    def __init__(self, work: Work, device: str, jobs: int) -> None:
+    def __init__(self, work: Callable[[Models], Callable[[S], R]], device: str, jobs: int) -> None:
         self._work, self._device, self._jobs = work, device, jobs
         self._lock = Lock()
         self._held = ExitStack()
-        self._processes: Processes[Sequence[Unit], Encoded] | None = None
+        self._processes: Processes[S, R] | None = None
         self._sentinels: list[int] = []
 
-    def __call__(self, units: Sequence[Unit]) -> Encoded:
-        """Work on one batch."""
+    def __call__(self, *items: S) -> list[R]:
+        """Work on items side by side; the results, in order."""
         processes = self._started()
         try:
-            return processes.submit(units).result()
+            return [future.result() for future in [processes.submit(item) for item in items]]
         except BrokenProcessPool:
             os._exit(1)
         except ParataxisError:
@@ -50,7 +54,7 @@ class Machine:
                 os._exit(1)
             raise
 
-    def _started(self) -> Processes[Sequence[Unit], Encoded]:
+    def _started(self) -> Processes[S, R]:
         with self._lock:
             if self._processes is None:
                 try:
@@ -58,5 +62,5 @@ class Machine:
                 except ParataxisError as error:
                     raise ParataxisError(f"On {gethostname()}: {error}") from error
                 self._sentinels = [process.sentinel for process in active_children()]
-                self._processes = Processes(self._work.on(models), self._jobs, threads=1)
+                self._processes = Processes(self._work(models), self._jobs, threads=1)
             return self._processes
