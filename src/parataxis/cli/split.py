@@ -95,9 +95,9 @@ def split(
             "-j",
             min=1,
             metavar="N",
-            help="How many processes to use. Default: 1, in a long run one for each core. With "
-            "--engine ray: how many actors at most. Default: as many as the cluster has cores, or "
-            "with --device GPUs.",
+            help="How many processes to use. Default: 1, in a long run one for each core, with "
+            "--device two. With --engine ray: how many actors at most. Default: as many as the "
+            "cluster has cores, or with --device GPUs.",
         ),
     ] = None,
     output: Annotated[
