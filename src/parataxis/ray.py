@@ -67,7 +67,9 @@ class Splitter:
             self._rewrite = partial(_rewritten, work.on(load_models(device)))
         elif device is not None:
             machine = Machine(lambda models: partial(_rewritten, work.on(models)), device, jobs)
-            self._rewrite = lambda texts: list(chain(*machine(*_parts(texts, jobs))))
+            self._rewrite = lambda texts: (
+                list(chain(*machine(*_parts(texts, jobs)))) if texts else []
+            )
 
     def __call__(self, batch: Any) -> Any:
         """The batch with the three columns."""

@@ -202,6 +202,7 @@ class _Actor:
     """What is known here of an actor; before it answers, ``node`` is empty."""
 
     handle: Any
+    cores: int
     processes: int = 1
     node: str = ""
     jobs: list[_Job] = field(default_factory=list)
@@ -317,7 +318,8 @@ class _Pool:
             max_concurrency=AHEAD * processes if device else 1,
             max_restarts=0,
         )
-        actor = _Actor(kind.remote(self._work, self._threads, device, processes), processes)
+        handle = kind.remote(self._work, self._threads, device, processes)
+        actor = _Actor(handle, self._cores, processes)
         self._actors.append(actor)
         self._await(actor, None, actor.handle.welcome.remote())
 
@@ -395,6 +397,8 @@ class _Pool:
                 self._lose(actor, ParataxisError("its machine left the cluster"))
             elif not actor.jobs and actor.node and self._can_spare(actor, now):
                 self._dismiss(actor)
+            elif not actor.node and actor.cores > self._cores:
+                self._dismiss(actor)  # a smaller machine has joined: one that fits it is started
         if any(actor.node for actor in self._actors):
             self._alone_since = now
         elif now - self._alone_since > _PATIENCE:

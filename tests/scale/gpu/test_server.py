@@ -10,7 +10,7 @@ import pytest
 from parataxis.scale.gpu import server
 from parataxis.scale.gpu.packed import Sentences, Sources, part_of_scores
 from parataxis.scale.gpu.server import _Line, _Request
-from parataxis.scale.gpu.trees import DeviceTrees
+from parataxis.scale.gpu.trees import DeviceTrees, _Run
 from parataxis.syntax.analyser import Tokenized
 from parataxis.syntax.wordpieces import load_word_pieces
 from parataxis.text.tokens import tokenize
@@ -97,6 +97,22 @@ def test_server_sentences_come_apart_as_they_went_together() -> None:
     own = part_of_scores(scores, slice(0, 1), short.words)
     assert own["upos"].tolist() == [[0, 1, 2]]
     assert own["arcs"].tolist() == [[[0, 1, 2, 3], [11, 12, 13, 14], [22, 23, 24, 25]]]
+
+
+def test_server_trees_of_a_recorded_run_have_no_more_words_than_there_are(
+    models: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees: DeviceTrees = models.trees
+    sentences = packed("It rained.", "Ann left early.")
+    wanted = trees(sentences)
+    recorded = _Run(trees.graph, 4, 32, words=32)
+    recorded(packed("Bob, a poet, slept.", "He left.", "She stayed, though."))  # what stood there
+    recorded.record(None)
+    monkeypatch.setattr(trees, "_runner", lambda sentences: recorded)
+    found = trees(sentences)
+    for name, array in wanted.items():
+        assert found[name].shape == array.shape
+        assert np.allclose(found[name], array, atol=1e-3), name
 
 
 def test_server_trees_of_many_sentences_are_found_in_several_runs(

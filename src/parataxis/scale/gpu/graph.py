@@ -1,7 +1,8 @@
 """Runs a shipped ONNX graph with torch, operator by operator, so that it can use a GPU.
 
 The products of int8 numbers are whole numbers and come out the same on every device; what is left
-to differ from onnxruntime on a CPU are the last bits of the float operators in between.
+to differ from onnxruntime on a CPU are the last bits of the float operators in between. Where a
+graph takes the range of int8 numbers from the whole input, they stay floats instead.
 
 Arrays of numpy are known on the host (shapes, axes, constants), tensors lie on the device. An
 operator whose inputs are all known is computed at once by numpy, so that the device is never asked

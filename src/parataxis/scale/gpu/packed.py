@@ -1,7 +1,7 @@
 """Sentences to analyse or to search rewrites of, and what is found for them, as arrays that travel
 to a device and back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,6 @@ from parataxis.splitters.pointer.choose import search_until
 from parataxis.splitters.pointer.features import NO_TWIN, Features
 from parataxis.splitters.pointer.search import Found, Hypothesis, most_steps
 from parataxis.syntax.analyser import Tokenized, forced
-from parataxis.syntax.onnx import Arrays
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces
 
 __all__ = ["Results", "Search", "Sentences", "Sources", "find", "part_of_scores"]
@@ -87,8 +86,8 @@ class Sentences:
         return replace(self, first=np.pad(self.first, more), forced=np.pad(self.forced, more))
 
 
-def part_of_scores(scores: Arrays, rows: slice, words: int) -> dict[str, Array]:
-    """The analyser's scores of some sentences, with so many words."""
+def part_of_scores(scores: Mapping[str, Any], rows: slice, words: int) -> dict[str, Any]:
+    """The analyser's scores of some sentences, with so many words: arrays or tensors."""
     return {
         name: array[rows, :words] if array.ndim == 2 else array[rows, :words, : words + 1]
         for name, array in scores.items()

@@ -4,11 +4,12 @@ that hundreds of operators cost the host as little as one."""
 import gc
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 
-__all__ = ["Recording", "new_pool"]
+__all__ = ["Recording", "current", "new_pool"]
 
 _one_at_a_time = threading.Lock()
 """Threads may play recordings side by side, but not make them."""
@@ -44,6 +45,11 @@ class Recording:
         # Other threads may use the GPU meanwhile.
         with torch.cuda.graph(self._graph, pool=pool, capture_error_mode="thread_local"):
             self._work()
+
+
+def current(device: torch.device) -> AbstractContextManager[object]:
+    """Makes a device the one on which this thread starts kernels and makes streams."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def new_pool(device: torch.device) -> Any:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from parataxis.scale.gpu.graph import TorchGraph
 from parataxis.scale.gpu.packed import Results, Sources
-from parataxis.scale.gpu.recording import Recording, new_pool
+from parataxis.scale.gpu.recording import Recording, current, new_pool
 from parataxis.splitters.pointer.actions import CLOSED, COPY, END, FORMS, NEXT, START, WHOLE
 from parataxis.splitters.pointer.model import DECODER, DESCRIPTION, ENCODER, SHIPPED, Description
 from parataxis.splitters.pointer.search import COPIED_AT_MOST, NEVER, most_steps
@@ -63,7 +63,8 @@ class DeviceSearch:
         order = np.argsort((sources.pieces > 0).sum(1), kind="stable")
         most = max(1, ROWS[-1] // beam)
         batches = [order[start : start + most] for start in range(0, len(order), most)]
-        results = Results.together([self._batch(sources.some(rows), beam) for rows in batches])
+        with current(self.device):
+            results = Results.together([self._batch(sources.some(rows), beam) for rows in batches])
         return results.some(np.argsort(order))
 
     def _batch(self, sources: Sources, beam: int) -> Results:

@@ -102,8 +102,11 @@ class RemoteModels:
                     self._connection = Client(self._address.place, authkey=self._address.key)
                     if parent_process() is not None and hasattr(os, "nice"):
                         os.nice(_LOWER)
-                self._connection.send((kind, parts))
-                error, answer = self._connection.recv()
+                connection, self._connection = self._connection, None
+                connection.send((kind, parts))
+                error, answer = connection.recv()
+                # One that was interrupted in between is not used again: its answer may still come.
+                self._connection = connection
         except (EOFError, OSError) as gone:
             raise ParataxisError(
                 "The process with the GPU has ended; its message stands above."
@@ -172,20 +175,23 @@ class _Request:
     def __init__(self, kind: int, parts: Sequence[_Part]) -> None:
         self.kind, self.parts = kind, parts
         self._results: dict[int, object] = {}
+        self._lock = threading.Lock()
         self._answer: Future[list[object]] = Future()
         if not parts:
             self._answer.set_result([])
 
     def take(self, place: int, result: object) -> None:
         """Take the result of one part."""
-        self._results[place] = result
-        if len(self._results) == len(self.parts) and not self._answer.done():
-            self._answer.set_result([self._results[each] for each in range(len(self.parts))])
+        with self._lock:
+            self._results[place] = result
+            if len(self._results) == len(self.parts) and not self._answer.done():
+                self._answer.set_result([self._results[each] for each in range(len(self.parts))])
 
     def fail(self, error: Exception) -> None:
         """Take an error in place of all results."""
-        if not self._answer.done():
-            self._answer.set_exception(error)
+        with self._lock:
+            if not self._answer.done():
+                self._answer.set_exception(error)
 
     def answer(self) -> tuple[str, list[object] | None]:
         """What went wrong, and the results; waits until they are there."""
@@ -235,12 +241,11 @@ class _Line:
             batch = self._next()
             try:
                 results = self._work(batch[0].request.kind, [each.part for each in batch])
+                for each, result in zip(batch, results, strict=True):
+                    each.request.take(each.place, result)
             except Exception as error:
                 for each in batch:
                     each.request.fail(error)
-                continue
-            for each, result in zip(batch, results, strict=True):
-                each.request.take(each.place, result)
 
     def _next(self) -> list[_Waiting]:
         with self._changed:

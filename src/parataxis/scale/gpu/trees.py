@@ -1,9 +1,8 @@
 """The analyser's tags and trees on a device: many sentences in one run, which is recorded."""
 
-import threading
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from parataxis.scale.gpu.graph import TorchGraph
-from parataxis.scale.gpu.packed import Sentences
-from parataxis.scale.gpu.recording import Recording, new_pool
+from parataxis.scale.gpu.packed import Sentences, part_of_scores
+from parataxis.scale.gpu.recording import Recording, current, new_pool
 from parataxis.syntax.onnx import Arrays
 
 __all__ = ["DeviceTrees"]
 
 PIECES = 65_536
 """Word pieces, padding included, in one run."""
-ROWS = (64, 256, 1024, 2048)
+ROWS = (64, 256, 512, 1024, 2048)
 """Batches are padded to one of these numbers of sentences."""
 _WIDEST = 128
 """Longer sentences are rare, so that no run of them is recorded."""
@@ -33,12 +32,13 @@ class DeviceTrees:
         self.graph = graph
         self._recorded: dict[tuple[int, int], _Run] = {}
         self._pool = new_pool(graph.device)
+        self._streams: dict[int, torch.cuda.Stream] = {}
 
     @torch.no_grad()
     def __call__(self, sentences: Sentences) -> Arrays:
         """The scores of sentences of one width."""
         most = max(1, min(ROWS[-1], PIECES // sentences.width))
-        with _own_stream(self.graph.device):
+        with current(self.graph.device), self._own_stream():
             found = [
                 self._run(sentences.some(slice(start, start + most)))
                 for start in range(0, len(sentences), most)
@@ -46,16 +46,28 @@ class DeviceTrees:
         return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
 
     def _run(self, sentences: Sentences) -> dict[str, NDArray[Any]]:
-        count, words = len(sentences), sentences.words
-        if self.graph.device.type != "cuda" or sentences.width > _WIDEST:
-            run = _Run(self.graph, count, sentences.width, words)
-        else:
-            key = next(rows for rows in ROWS if rows >= count), sentences.width
-            if key not in self._recorded:
-                self._recorded[key] = _Run(self.graph, *key, sentences.width)
-                self._recorded[key].record(self._pool)
-            run = self._recorded[key]
-        return {name: _numbers(tensor[:count]) for name, tensor in run(sentences).items()}
+        found = self._runner(sentences)(sentences)
+        own = part_of_scores(found, slice(0, len(sentences)), sentences.words)
+        return {name: _numbers(tensor) for name, tensor in own.items()}
+
+    def _runner(self, sentences: Sentences) -> "_Run":
+        """A recorded run, if sentences of this width have one; it has room for more words."""
+        rows, width = len(sentences), sentences.width
+        if self.graph.device.type != "cuda" or width > _WIDEST:
+            return _Run(self.graph, rows, width, sentences.words)
+        key = next(each for each in ROWS if each >= rows), width
+        if key not in self._recorded:
+            self._recorded[key] = _Run(self.graph, *key, words=width)
+            self._recorded[key].record(self._pool)
+        return self._recorded[key]
+
+    def _own_stream(self) -> AbstractContextManager[object]:
+        """What a thread does on a GPU goes on beside what others do."""
+        if self.graph.device.type != "cuda":
+            return nullcontext()
+        if get_ident() not in self._streams:
+            self._streams[get_ident()] = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        return torch.cuda.stream(self._streams[get_ident()])
 
 
 class _Run:
@@ -91,18 +103,6 @@ class _Run:
 
     def _once(self) -> None:
         self._outputs = self._graph(self._inputs)
-
-
-def _own_stream(device: torch.device) -> AbstractContextManager[object]:
-    """What a thread does on a GPU goes on beside what others do."""
-    if device.type != "cuda":
-        return nullcontext()
-    return torch.cuda.stream(_stream(threading.get_ident()))
-
-
-@cache
-def _stream(thread: int) -> torch.cuda.Stream:
-    return torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
 
 def _numbers(tensor: Tensor) -> NDArray[Any]:
