@@ -1,7 +1,9 @@
-"""The kernels, run by triton's interpreter, do what torch does in several steps."""
+"""The kernels, run by triton's interpreter, do what torch does in several steps; and triton can
+compile them for a GPU, which needs none."""
 
 import subprocess
 import sys
+from pathlib import Path
 
 PROGRAM = """
 import torch
@@ -43,14 +45,54 @@ for steps, words in ((1, 32), (4, 11)):
 print("all the same")
 """
 
+COMPILING = """
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from parataxis.scale.gpu import kernels
 
-def test_kernels_compute_what_torch_computes() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={"TRITON_INTERPRET": "1", "PATH": ""},
+FLOATS = {"divisor", "step", "tiniest"}
+NUMBERS = {"count", "heads", "width"}
+CONSTANTS = {"BLOCK": 32, "HAS_BIAS": True, "HAS_ROWS": True, "ROWS": 16, "SIZE": 64, "STEPS": 4}
+
+def kind(kernel, name):
+    if name in CONSTANTS:
+        return "constexpr"
+    if name in NUMBERS or "_" in name or name == "steps" and kernel.__name__ == "_soften":
+        return "i32"
+    if name in FLOATS:
+        return "fp32"
+    return "*bf16" if name == "steps" else "*fp32"
+
+for name in ("_quantise", "_quantise_by", "_scale", "_soften", "_attend"):
+    kernel = getattr(kernels, name)
+    names = kernel.arg_names
+    source = ASTSource(
+        kernel,
+        {each: kind(kernel, each) for each in names},
+        {(names.index(each),): CONSTANTS[each] for each in names if each in CONSTANTS},
+    )
+    assert "ptx" in triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm
+print("all compiled")
+"""
+
+
+def run(program: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PATH": "", **environment},
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
+
+
+def test_kernels_compute_what_torch_computes() -> None:
+    done = run(PROGRAM, TRITON_INTERPRET="1")
     assert done.stdout == "all the same\n", done.stderr
+
+
+def test_kernels_can_be_compiled_for_a_gpu(tmp_path: Path) -> None:
+    done = run(COMPILING, TRITON_CACHE_DIR=str(tmp_path))
+    assert done.stdout == "all compiled\n", done.stderr
