@@ -197,6 +197,10 @@ WRONG = {
     "resume a pipe": (["a.csv", "--resume"], "Only output to a file or folder can be resumed"),
     "itself": (["a.csv", "-o", "a.csv"], "a.csv is also an input;"),
     "nowhere": (["a.csv", "-o", "no/o.jsonl"], "no/o.jsonl cannot be written: "),
+    "a text": (
+        ["It rained.", "--device", "cuda", "-o", "o.jsonl"],
+        'There is no file "It rained."; a long run reads files, and no text.',
+    ),
     "standard input": (["-", "--resume", "-o", "o.jsonl"], "There is no file -."),
 }
 

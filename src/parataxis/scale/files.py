@@ -158,6 +158,8 @@ def _named(argument: str, kind: Kind) -> list[DataFile]:
         if not (found := [each for each in matched if each.is_file()]):
             raise InputError(f"No file matches {argument}.")
         return [_file(each, kind, Path(each.name)) for each in found]
+    if any(map(str.isspace, argument)):
+        raise InputError(f'There is no file "{argument}"; a long run reads files, and no text.')
     raise InputError(f"There is no file {argument}.")
 
 
