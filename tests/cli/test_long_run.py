@@ -198,7 +198,7 @@ WRONG = {
     "itself": (["a.csv", "-o", "a.csv"], "a.csv is also an input;"),
     "nowhere": (["a.csv", "-o", "no/o.jsonl"], "no/o.jsonl cannot be written: "),
     "a text": (
-        ["It rained.", "--device", "cuda", "-o", "o.jsonl"],
+        ["It rained.", "--resume", "-o", "o.jsonl"],
         'There is no file "It rained."; a long run reads files, and no text.',
     ),
     "standard input": (["-", "--resume", "-o", "o.jsonl"], "There is no file -."),
