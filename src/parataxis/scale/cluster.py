@@ -266,13 +266,25 @@ class _Pool:
             self._dismiss(self._actors[-1])
 
     def _fill(self, batches: Iterator[Batch]) -> None:
-        """Send what can be sent, and start actors where something is left over."""
+        """Send what can be sent, and start actors where something is left over. What is suspected
+        waits for an actor without work, and meanwhile others are read and sent."""
         while self._unsent or self._read_one(batches):
-            ready = [actor for actor in self._actors if actor.can_take(self._unsent[0])]
-            if not ready:
-                self._grow()
-                return
-            self._send(min(ready, key=lambda actor: actor.load), self._unsent.pop(0))
+            if self._send_one():
+                continue
+            if all(job.is_suspect for job in self._unsent) and self._read_one(batches):
+                continue
+            self._grow()
+            return
+
+    def _send_one(self) -> bool:
+        """Send the first batch that an actor can take, to the one with the least work."""
+        for job in self._unsent:
+            ready = [actor for actor in self._actors if actor.can_take(job)]
+            if ready:
+                self._unsent.remove(job)
+                self._send(min(ready, key=lambda actor: actor.load), job)
+                return True
+        return False
 
     def _read_one(self, batches: Iterator[Batch]) -> bool:
         ready = sum(actor.processes for actor in self._actors if actor.node)
