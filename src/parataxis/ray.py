@@ -20,7 +20,7 @@ from parataxis.scale.encode import Encoder, Form
 from parataxis.scale.gpu.machine import Machine
 from parataxis.scale.gpu.server import load_models
 from parataxis.scale.tables import cell_complaint, cell_texts
-from parataxis.scale.work import SplitterTask, Work
+from parataxis.scale.work import SplitterTask, Work, require_device_splitter
 from parataxis.syntax.onnx import THREADS_VARIABLE
 
 __all__ = ["Splitter"]
@@ -137,7 +137,5 @@ def _check_device(splitter: str, device: str | None, jobs: int) -> None:
         raise InputError(f"There must be at least one job, not {jobs}.")
     if device is None and jobs > 1:
         raise InputError("Jobs are processes beside a device; without one, ask for more actors.")
-    if device is not None and splitter != api.DEFAULT_SPLITTER:
-        raise InputError(
-            f'Only the splitter "{api.DEFAULT_SPLITTER}" runs on a GPU, not "{splitter}".'
-        )
+    if device is not None:
+        require_device_splitter(splitter)

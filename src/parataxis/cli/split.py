@@ -21,7 +21,7 @@ from parataxis.cli.work import Explained, Task, reported, run
 from parataxis.cli.writers import OutputFormat, Writer, make_writer
 from parataxis.errors import InputError
 from parataxis.scale.files import Kind, kind_of
-from parataxis.scale.work import SplitterTask
+from parataxis.scale.work import SplitterTask, require_device_splitter
 
 __all__ = ["split"]
 
@@ -187,7 +187,8 @@ def split(
     if is_long:
         if explain:
             raise InputError("A long run explains nothing; leave out --explain, or give one file.")
-        _check_device(device, splitter)
+        if device is not None:
+            require_device_splitter(splitter)
         long_task = SplitterTask(splitter, strict=strict, beam=beam)
         chosen = make_engine(engine, address, long_task, most=jobs, device=device)
         with reported(long_task, jobs) as processes:
@@ -224,11 +225,6 @@ def split(
         jobs=jobs or 1,
         explain=explain,
     )
-
-
-def _check_device(device: str | None, splitter: str) -> None:
-    if device is not None and splitter != DEFAULT_SPLITTER:
-        raise InputError(f'Only the splitter "{DEFAULT_SPLITTER}" runs on a GPU, not "{splitter}".')
 
 
 def _split_at_once(

@@ -130,7 +130,6 @@ def are_neighbours(left: Part, right: Part) -> bool:
 
 # Marks that belong together -------------------------------------------------------------------
 
-_PARTNERS = "_partners"
 _Partners = dict[int, int]
 """For each mark of the source that opens or closes a pair, the index of its other half. A word
 with the underscore of an emphasis on it ("_War and Peace_") counts as such a mark."""
@@ -138,11 +137,7 @@ with the underscore of an emphasis on it ("_War and Peace_") counts as such a ma
 
 def mark_partners(analysis: Analysis) -> _Partners:
     """The marks of a source that belong together; found once for all its simple sentences."""
-    known = vars(analysis)  # where an analysis keeps what was found out about it
-    if _PARTNERS not in known:
-        known[_PARTNERS] = _mark_partners(analysis)
-    partners: _Partners = known[_PARTNERS]
-    return partners
+    return analysis.once(_mark_partners)
 
 
 def _mark_partners(analysis: Analysis) -> _Partners:

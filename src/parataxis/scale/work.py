@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from parataxis.api import LARGEST_BATCH, Splitter
-from parataxis.errors import ParataxisError
+from parataxis.api import DEFAULT_SPLITTER, LARGEST_BATCH, Splitter
+from parataxis.errors import InputError, ParataxisError
 from parataxis.rewrite.record import Rewrite
 from parataxis.scale.encode import Encoder
 from parataxis.scale.units import Problem, Unit
@@ -16,7 +16,7 @@ from parataxis.splitters.source import left_whole
 if TYPE_CHECKING:
     from parataxis.scale.gpu.splitter import Models
 
-__all__ = ["Encoded", "Rewriter", "SplitterTask", "Work"]
+__all__ = ["Encoded", "Rewriter", "SplitterTask", "Work", "require_device_splitter"]
 
 Rewriter = Callable[[Sequence[str]], Iterable[Rewrite]]
 """Rewrites a batch of sentences, in order: one rewrite for each."""
@@ -40,6 +40,12 @@ class Encoded(NamedTuple):
     records: int
     sentences: int
     problems: Sequence[Problem] = ()
+
+
+def require_device_splitter(splitter: str) -> None:
+    """Refuse a splitter whose models do not run on a device."""
+    if splitter != DEFAULT_SPLITTER:
+        raise InputError(f'Only the splitter "{DEFAULT_SPLITTER}" runs on a GPU, not "{splitter}".')
 
 
 @dataclass

@@ -3,14 +3,16 @@
 This module is data only; :mod:`parataxis.syntax.analyser` produces it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from parataxis.text.tokens import has_word
 
 __all__ = ["ROOT", "Analysis", "Argument", "Frame", "Word"]
+
+T = TypeVar("T")
 
 ROOT = -1
 """The head of the word that is the root of the tree."""
@@ -101,6 +103,16 @@ class Analysis:
             if word.head != ROOT:
                 children[word.head].append(word.index)
         return tuple(map(tuple, children))
+
+    def once(self, find: Callable[["Analysis"], T]) -> T:
+        """What a function of this module or another finds out about the sentence; it is asked once,
+        however often the answer is needed."""
+        known = vars(self)  # which the cached properties use too
+        name = f"{find.__module__}.{find.__qualname__}"
+        if name not in known:
+            known[name] = find(self)
+        found: T = known[name]
+        return found
 
     def children(self, index: int, *relations: str) -> list[Word]:
         """The direct dependents of a word, in order; only those with one of ``relations``

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from parataxis.errors import TooLongError
-from parataxis.scale.gpu.packed import Sentences
+from parataxis.scale.gpu.packed import Sentences, at_least
 from parataxis.syntax.analyser import Analyser, Tokenized, load_analyser, too_long
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.labels import read_labels
@@ -81,6 +81,6 @@ class DeviceAnalyser(Analyser):
 
 def _batches(lengths: dict[int, int]) -> Iterator[tuple[int, list[int]]]:
     """The places of sentences of so many word pieces, by the width that they are padded to."""
-    widths = {place: next(w for w in LENGTHS if w >= length) for place, length in lengths.items()}
+    widths = {place: at_least(length, LENGTHS) for place, length in lengths.items()}
     for width, group in groupby(sorted(widths, key=widths.__getitem__), widths.__getitem__):
         yield width, list(group)

@@ -1,7 +1,7 @@
 """Sentences to analyse or to search rewrites of, and what is found for them, as arrays that travel
 to a device and back."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from parataxis.splitters.pointer.search import Found, Hypothesis, most_steps
 from parataxis.syntax.analyser import Tokenized, forced
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces
 
-__all__ = ["Results", "Search", "Sentences", "Sources", "find", "part_of_scores"]
+__all__ = ["Results", "Search", "Sentences", "Sources", "at_least", "find", "part_of_scores"]
 
 WIDTHS = (32, 64, 128, 256, 512)
 """Sources are padded to one of these numbers of words, so that there are few shapes."""
@@ -71,10 +71,7 @@ class Sentences:
         """Several of the same width as one."""
         words = max(part.words for part in parts)
         rows = [part.padded(words) for part in parts]
-        return cls(
-            parts[0].width,
-            *(np.concatenate([getattr(part, name) for part in rows]) for name in cls._ROWS),
-        )
+        return cls(parts[0].width, *_joined(rows, cls._ROWS))
 
     def some(self, rows: slice) -> "Sentences":
         """Only these."""
@@ -137,10 +134,7 @@ class Sources:
         """Several of the same width as one."""
         length = max(part.pieces.shape[1] for part in parts)
         rows = [part.padded(length) for part in parts]
-        return cls(
-            parts[0].width,
-            *(np.concatenate([getattr(part, name) for part in rows]) for name in cls._ROWS),
-        )
+        return cls(parts[0].width, *_joined(rows, cls._ROWS))
 
     def padded(self, length: int) -> "Sources":
         """The same with so many word pieces."""
@@ -185,7 +179,7 @@ class Results:
     @classmethod
     def together(cls, parts: Sequence["Results"]) -> "Results":
         """Several as one."""
-        return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in cls._ROWS))
+        return cls(*_joined(parts, cls._ROWS))
 
     def found(self) -> list[Found]:
         """As the splitter takes it."""
@@ -213,8 +207,7 @@ def find(search: Search, sources: Sequence[Features], beam: int) -> list[Found]:
     """What a search finds for each source, in order."""
     by_width: dict[int, list[int]] = {}
     for place, source in enumerate(sources):
-        width = next(width for width in WIDTHS if width >= len(source))
-        by_width.setdefault(width, []).append(place)
+        by_width.setdefault(at_least(len(source), WIDTHS), []).append(place)
     parts = [
         Sources.of([sources[place] for place in places], width)
         for width, places in by_width.items()
@@ -223,6 +216,16 @@ def find(search: Search, sources: Sequence[Features], beam: int) -> list[Found]:
     for places, found in zip(by_width.values(), search(parts, beam), strict=True):
         results.update(zip(places, found.found(), strict=True))
     return [results[place] for place in range(len(sources))]
+
+
+def at_least(count: int, sizes: Sequence[int]) -> int:
+    """The first of some growing sizes that has room for so many."""
+    return next(size for size in sizes if size >= count)
+
+
+def _joined(parts: Sequence[object], names: Sequence[str]) -> Iterator[Array]:
+    """The arrays of these names, each with the rows of all parts."""
+    return (np.concatenate([getattr(part, name) for part in parts]) for name in names)
 
 
 def _padded_length(longest: int) -> int:

@@ -5,7 +5,7 @@ by side. The device is asked only now and then how many sources are still search
 the same shapes every time, so that on a GPU it is recorded once and then played back.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from parataxis.scale.gpu.graph import TorchGraph
-from parataxis.scale.gpu.packed import Results, Sources
+from parataxis.scale.gpu.packed import Results, Sources, at_least
 from parataxis.scale.gpu.recording import Recording, current, new_pool
 from parataxis.splitters.pointer.actions import CLOSED, COPY, END, FORMS, NEXT, START, WHOLE
 from parataxis.splitters.pointer.model import DECODER, DESCRIPTION, ENCODER, SHIPPED, Description
@@ -96,7 +96,7 @@ class DeviceSearch:
         """How many sources a batch is padded to; without recordings it need not be."""
         if self.device.type != "cuda":
             return count
-        return max(count, _at_least(max(1, count) * beam, ROWS) // beam)
+        return max(count, at_least(max(1, count) * beam, ROWS) // beam)
 
     def _runner(self, state: State, beam: int) -> "_Recorded":
         """The recorded step for states of this shape."""
@@ -330,10 +330,6 @@ def _of_beams(values: Tensor, parents: Tensor) -> Tensor:
     shape = (*parents.shape, *values.shape[2:])
     index = parents.reshape(*parents.shape, *[1] * (values.dim() - 2)).expand(shape)
     return values.gather(1, index)
-
-
-def _at_least(count: int, sizes: Sequence[int]) -> int:
-    return next((size for size in sizes if size >= count), sizes[-1])
 
 
 def _padded(places: NDArray[np.int64], count: int) -> NDArray[np.int64]:

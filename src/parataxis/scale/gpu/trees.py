@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from parataxis.scale.gpu.graph import TorchGraph
-from parataxis.scale.gpu.packed import Sentences, part_of_scores
+from parataxis.scale.gpu.packed import Sentences, at_least, part_of_scores
 from parataxis.scale.gpu.recording import Recording, current, new_pool
 from parataxis.syntax.onnx import Arrays
 
@@ -55,7 +55,7 @@ class DeviceTrees:
         rows, width = len(sentences), sentences.width
         if self.graph.device.type != "cuda" or width > _WIDEST:
             return _Run(self.graph, rows, width, sentences.words)
-        key = next(each for each in ROWS if each >= rows), width
+        key = at_least(rows, ROWS), width
         if key not in self._recorded:
             self._recorded[key] = _Run(self.graph, *key, words=width)
             self._recorded[key].record(self._pool)

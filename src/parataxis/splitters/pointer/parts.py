@@ -1,6 +1,5 @@
 """From actions of the model to the parts of each simple sentence, as ``compose`` takes them."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -122,7 +121,7 @@ def _settled(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     The model adds up all the ways to write a word, so it may point at any of several equal ones,
     or write one without a source that stands right there.
     """
-    places = _places(analysis)
+    places = analysis.once(_places)  # the same for all simple sentences
     first = analysis.opener or 0
     settled: list[Part] = []
     for position, part in enumerate(parts):
@@ -143,19 +142,12 @@ def _settled(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     return _with_own_end(analysis, settled)
 
 
-_PLACES = "_places"
-
-
 def _places(analysis: Analysis) -> dict[str, list[int]]:
-    """Where the words of each spelling stand; found once for all simple sentences."""
-    known = vars(analysis)  # where an analysis keeps what was found out about it
-    if _PLACES not in known:
-        places: dict[str, list[int]] = defaultdict(list)
-        for word in analysis:
-            places[key(word.text)].append(word.index)
-        known[_PLACES] = dict(places)
-    found: dict[str, list[int]] = known[_PLACES]
-    return found
+    """Where the words of each spelling stand."""
+    places: dict[str, list[int]] = {}
+    for word in analysis:
+        places.setdefault(key(word.text), []).append(word.index)
+    return places
 
 
 def _nearest(
