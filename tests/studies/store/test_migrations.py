@@ -1,9 +1,11 @@
 """Databases are made and upgraded by opening them, and refused when they are too new."""
 
 import shutil
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -39,6 +41,18 @@ def test_migrations_two_servers_may_start_at_once(url) -> None:
     for store in stores:
         assert not store.exists
         store.close()
+
+
+def test_migrations_a_server_waits_for_one_that_makes_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    timer = Timer(0.3, other.rollback)
+    timer.start()
+    with Store.open(str(path)) as store:
+        assert not store.exists
+    timer.join()
+    other.close()
 
 
 NEXT = """

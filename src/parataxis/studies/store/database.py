@@ -242,12 +242,12 @@ def _sqlite(url: URL) -> Engine:
         connection.isolation_level = None  # transactions are begun below
         for pragma in (
             f"busy_timeout={_BUSY_MS}",
-            "journal_mode=WAL",
             "foreign_keys=ON",
             "secure_delete=ON",  # what was erased is overwritten
             "cache_size=-16000",
         ):
             connection.execute(f"PRAGMA {pragma}").close()
+        _keep_log(connection)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -263,6 +263,22 @@ def _sqlite(url: URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def _keep_log(connection: sqlite3.Connection) -> None:
+    """Have changes written to a log beside the file, so that nobody who reads waits. The first
+    who opens a file changes it to that alone, and SQLite refuses others who want the same at that
+    moment instead of letting them wait."""
+    end = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+            return
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > end:
+                raise
+        time.sleep(0.005)
 
 
 def _postgresql(url: URL) -> Engine:
