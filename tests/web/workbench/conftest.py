@@ -164,6 +164,11 @@ class Writer:
     def act(self, number: int, name: str) -> None:
         self.row(number).get_by_role("button", name=name, exact=True).click()
 
+    def keep(self) -> None:
+        """Keep what was typed; the page may have to ask for its checks first."""
+        self.page.get_by_role("button", name="Keep").click()
+        self.page.get_by_label("Your rewrite").wait_for(state="detached")
+
     def download(self, kind: str, folder: Path) -> Path:
         """Take the result away as a file."""
         self.page.get_by_role("button", name="Download", exact=True).click()

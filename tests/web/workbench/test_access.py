@@ -32,7 +32,7 @@ def _views(ann: Any) -> Iterator[str]:
     page.get_by_label("Your rewrite").fill("The mill burnt in 1911.")
     ann.row(0).locator(".finding").first.wait_for()
     yield "editor"
-    page.get_by_role("button", name="Keep").click()
+    ann.keep()
     ann.row(0).locator(".finding").first.hover()
     yield "result with findings"
     for name, panel in (("Download", "download"), ("Share", "share"), ("Keys", "keys")):

@@ -178,7 +178,7 @@ def test_journey_of_editing_with_the_checks_at_hand(writer: Callable[..., Any]) 
     assert finding.inner_text() == "Added The word 'snowed' is not in the source."
     ann.page.get_by_role("button", name="Accept all").click()
     assert field.input_value() == "It rained.\nIt snowed.", "what is being typed stays"
-    ann.page.get_by_role("button", name="Keep").click()
+    ann.keep()
     assert ann.simple(1) == ["It rained.", "It snowed."]
     ann.row(1).locator(".finding").hover()
     assert ann.row(1).locator(".simple .lit").all_inner_texts() == ["snowed"]
@@ -197,7 +197,7 @@ def test_journey_of_splitting_further(writer: Callable[..., Any]) -> None:
     ann.split(MILL)
     ann.act(0, "Edit")
     ann.page.get_by_label("Your rewrite").fill(MILL + "\nIt burnt.")
-    ann.page.get_by_role("button", name="Keep").click()
+    ann.keep()
     ann.act(0, "Split sentence 1 further")
     ann.row(0).locator(".chip", has_text="Split further").wait_for()
     assert ann.simple(0) == [*MILL_SPLIT, "It burnt."]
@@ -317,7 +317,7 @@ def test_journey_of_a_shared_link(
     ann.act(3, "Reject")
     ann.act(1, "Edit")
     ann.page.get_by_label("Your rewrite").fill("The 😀 mill burnt.\nIt was built in 1811.")
-    ann.page.get_by_role("button", name="Keep").click()
+    ann.keep()
     ann.page.locator("#readability").get_by_text("Longest sentence").wait_for()
     ann.page.get_by_role("button", name="Share").click()
     ann.page.locator("#share-panel[open]").wait_for()

@@ -89,7 +89,7 @@ def test_trouble_unreachable_server(writer: Callable[..., Any], device: Any) -> 
     ann.page.get_by_role("button", name="Keep").click()
     assert field.input_value() == "The mill burnt."
     ann.page.unroute("**/v1/**")
-    ann.page.get_by_role("button", name="Keep").click()
+    ann.keep()
     ann.row(0).locator(".chip", has_text="Edited").wait_for()
     ann.page.route("**/v1/**", lambda route: route.abort())
     ann.page.get_by_role("button", name="New text").click()
@@ -148,7 +148,7 @@ def test_trouble_markup_is_only_ever_text(
     ann.act(1, "Edit")
     ann.page.get_by_label("Your rewrite").fill(f"{HTML} burnt down.\nThe mill was built in 1811.")
     ann.row(1).locator(".finding").first.wait_for()
-    ann.page.get_by_role("button", name="Keep").click()
+    ann.keep()
     assert ann.simple(1)[0] == f"{HTML} burnt down."
     ann.page.get_by_role("button", name="Download", exact=True).click()
     assert path.name not in ann.page.locator("#download-list").inner_html()
