@@ -16,35 +16,40 @@ export function openEditor(article, row, { onKeep, onLeave }) {
   const form = copyOf("editor-template");
   const [field, told] = [form.querySelector("textarea"), form.querySelector(".editor-checks")];
   const { source, simple } = row.now.rewrite;
-  let latest = new AbortController();
-  /** @type {{key: string, version: import("./types.js").Version} | null} */
-  let checked = null;
+  /** What was asked for last, and its answer. @type {{key: string, stop: AbortController, answer: Promise<import("./types.js").Version | null>} | null} */
+  let asked = null;
 
   const sentences = () => field.value.split("\n").map((line) => line.trim()).filter(Boolean);
 
-  const examine = async () => {
-    latest.abort();
-    latest = new AbortController();
+  const examine = () => {
     const lines = sentences();
-    if (!lines.length) {
-      told.replaceChildren(make("p", { class: "problem" }, "A rewrite needs at least one sentence."));
-      return null;
-    }
-    if (checked?.key === lines.join("\n")) return checked.version;
+    const key = lines.join("\n");
+    if (asked?.key === key) return asked.answer; // "Keep" must not be lost to the pause after typing
+    asked?.stop.abort();
+    const stop = new AbortController();
+    asked = { key, stop, answer: lines.length ? ask(lines, stop.signal) : refuse("A rewrite needs at least one sentence.") };
+    return asked.answer;
+  };
+
+  const ask = async (lines, signal) => {
     form.setAttribute("aria-busy", "true");
     try {
-      const made = version(await check(source, lines, latest.signal), "hand");
-      checked = { key: lines.join("\n"), version: made };
+      const made = version(await check(source, lines, signal), "hand");
       form.removeAttribute("aria-busy");
       show(made.rewrite.findings ?? []);
       return made;
     } catch (error) {
-      if (error.name === "AbortError") return null;
-      form.removeAttribute("aria-busy");
+      if (signal.aborted) return null;
+      asked = null; // the same may be asked for again
       if (!(error instanceof Refusal)) throw error;
-      told.replaceChildren(make("p", { class: "problem" }, error.message));
-      return null;
+      return refuse(error.message);
     }
+  };
+
+  const refuse = async (problem) => {
+    form.removeAttribute("aria-busy");
+    told.replaceChildren(make("p", { class: "problem" }, problem));
+    return null;
   };
 
   let shown = "";

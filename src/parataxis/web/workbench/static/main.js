@@ -124,7 +124,7 @@ bindInput({
   onProblem: tellProblem,
 });
 bindKeys(view.feed, actions);
-bindTakeaway(() => view.session, () => view.readability);
+bindTakeaway(() => view.session, () => view.measured());
 byId("cancel").addEventListener("click", () => stop.abort());
 byId("continue").addEventListener("click", () => goOn(view.session));
 byId("undo").addEventListener("click", () => actions.move("undo"));

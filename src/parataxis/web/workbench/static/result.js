@@ -20,6 +20,9 @@ export class ResultView {
     this.session = null;
     /** Before and after, once known. @type {import("./types.js").Readability[] | null} */
     this.readability = null;
+    /** Has the result changed since readability was asked for, and the answer to that. */
+    this._isStale = false;
+    this._answer = Promise.resolve();
     this._measure = debounced(() => this._askReadability(), 500);
     this._frame = 0;
     lightWords(this.feed.root, (target) => {
@@ -41,6 +44,7 @@ export class ResultView {
   open(session, { eyebrow, isShared = false }) {
     this.session = session;
     this._isShared = isShared;
+    this._isStale = false;
     this.readability = null;
     this.feed.clear();
     this._visited = false;
@@ -70,6 +74,7 @@ export class ResultView {
       else if (article) describe(article, row); // the rest follows when it comes near the window
     }
     this._draw();
+    this._isStale = true;
     this._measure();
   }
 
@@ -79,7 +84,8 @@ export class ResultView {
     if (phase === "running") say("Splitting.", { quietly: true });
     else {
       if (phase === "done") say(`Done. ${tally.changed} of ${rows.length} sentences changed.`, { quietly: true });
-      if (rows.length && !this._isShared) this._measure();
+      this._isStale = rows.length > 0 && !this._isShared;
+      if (this._isStale) this._measure();
     }
     this._draw();
   }
@@ -131,19 +137,27 @@ export class ResultView {
     this.feed.go(place);
   }
 
-  async _askReadability() {
-    const { session } = this;
-    if (!session?.rows.length) return;
-    try {
-      this.showReadability(await readability(session.sentenceLists()), session);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      this.readability = null; // the picture is an extra: a text too long for it needs no alarm
-      drawReadability(byId("readability"), null);
-    }
+  /** Readability of the result as it is now, also where a change was made a moment ago. */
+  async measured() {
+    if (this._isStale) this._askReadability();
+    await this._answer;
+    return this.readability;
   }
 
-  /** @param {import("./types.js").Readability[]} pair */
+  _askReadability() {
+    const { session } = this;
+    if (!session?.rows.length) return;
+    this._isStale = false;
+    const answer = readability(session.sentenceLists()).catch((error) => {
+      if (!(error instanceof Refusal)) throw error;
+      return null; // the picture is an extra: a text too long for it needs no alarm
+    }).then((pair) => {
+      if (answer === this._answer) this.showReadability(pair, session); // else a later one is to come
+    });
+    this._answer = answer;
+  }
+
+  /** @param {import("./types.js").Readability[] | null} pair */
   showReadability(pair, session = this.session) {
     if (session !== this.session) return;
     this.readability = pair;

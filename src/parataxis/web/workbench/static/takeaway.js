@@ -9,7 +9,7 @@ import { whichChanges } from "./words.js";
 
 /**
  * @param {() => import("./state.js").Session} session the session that is shown
- * @param {() => import("./types.js").Readability[] | null} readability before and after
+ * @param {() => Promise<import("./types.js").Readability[] | null>} readability before and after
  */
 export function bindTakeaway(session, readability) {
   byId("copy").addEventListener("click", async () => {
@@ -17,7 +17,7 @@ export function bindTakeaway(session, readability) {
     else say("The browser does not let this page copy; download the text instead.");
   });
   byId("download").addEventListener("click", () => openDownloads(session()));
-  byId("share").addEventListener("click", () => openShare(session(), readability()));
+  byId("share").addEventListener("click", () => openShare(session(), readability));
   byId("share-copy").addEventListener("click", async () => {
     byId("share-link").select();
     byId("share-done").textContent = (await toClipboard(byId("share-link").value)) ? "Copied." : "Press Ctrl+C to copy it.";
@@ -85,7 +85,7 @@ async function openShare(session, readability) {
     say("This browser is too old to make links.");
     return;
   }
-  const link = `${location.href.split("#")[0]}${await toFragment(session, readability)}`;
+  const link = `${location.href.split("#")[0]}${await toFragment(session, await readability())}`;
   const [field, problem] = [byId("share-link"), byId("share-problem")];
   const isLong = link.length > LONGEST_LINK;
   byId("share-done").textContent = "";
