@@ -114,8 +114,7 @@ def _parts(texts: Sequence[str], count: int) -> list[Sequence[str]]:
 
 def _texts(column: Any) -> list[str | None]:
     if not isinstance(column, np.ndarray):
-        # Of a block in which all are missing, Arrow does not know that they should be text.
-        return [None] * len(column) if column.type == arrow().null() else cell_texts(column)
+        return cell_texts(column)
     cells = [None if cell is None or cell != cell else cell for cell in column.tolist()]
     for cell in cells:
         if cell is not None and not isinstance(cell, str):

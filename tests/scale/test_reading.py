@@ -206,9 +206,157 @@ def test_reading_a_file_that_was_cut_off(tmp_path: Path, packing: str) -> None:
     file = make(tmp_path / f"a.jsonl{packing}", data[: len(data) * 2 // 3])
     units = list(read_units(file, "text"))
     assert 0 < len(units) < 20_000
-    assert "the file is broken after this" in str(units[-1].problem)
+    assert str(units[-1].problem).startswith(f"{file.name}: the file is broken, so that its rest")
     assert list(read_units(file, "text", skip=len(units) - 1)) == units[-1:]
     assert list(read_units(file, "text", skip=len(units))) == []
+
+
+@pytest.mark.parametrize("packing", [".gz", ".zst"])
+def test_reading_all_that_can_be_had_of_a_broken_file(tmp_path: Path, packing: str) -> None:
+    text = "".join(f"Ann ate {n} plums.\n" for n in range(5000)).encode()
+    file = make(tmp_path / f"a.txt{packing}", pack(text, packing) + b"garbage")
+    for kind in (Kind.LINES, Kind.TEXT):
+        units = list(read_units(DataFile(file.path, kind, file.place)))
+        assert "".join(map(_whole, units)).encode() == text
+        assert [unit.problem.id for unit in units if unit.problem] == [f"{file.name}:rest"]
+
+
+def test_reading_a_bad_line_leaves_its_block_readable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = b"One.\nTwo.\n\xff\nA\0\nThree.\n```\nx = 1\n\xff\ny = 2\n```\nFour.\n"
+    units = list(read_units(make(Path("a.txt"), data)))
+    assert [[each.source for each in unit.sentences] for unit in units] == [
+        ["One.", "Two."],
+        [],
+        [],
+        ["Three."],
+        [],
+        ["Four."],
+    ]
+    assert [str(unit.problem) for unit in units if unit.problem] == [
+        "a.txt, line 3: the bytes are not UTF-8 text.",
+        "a.txt, line 4: there is a NUL character in it, so it is not text.",
+        "a.txt, line 8: the bytes are not UTF-8 text.",
+    ]
+    assert units[-1].sentences[0].id == "a.txt:11:1"
+    for skip in range(len(units) + 1):
+        assert list(read_units(find_files(["a.txt"])[0], skip=skip)) == units[skip:]
+
+
+def test_reading_a_quote_that_is_not_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = b'1,"One,\ntwo."\n2,"Three.\n3,Four.\n4,"Fi\xffve,\nsix."\n5,"Seven.\n6,Eight."\n'
+    file = make(Path("a.csv"), b"n,text\n" + rows + b'7,"Nine."x,"')
+    units = list(read_units(file, "text"))
+    assert [each.source for unit in units for each in unit.sentences] == [
+        "One,\ntwo.",
+        "Four.",
+        "Seven.\n6,Eight.",
+    ]
+    assert [str(unit.problem) for unit in units if unit.problem] == [
+        "a.csv, line 4: a quote is opened in this line, and not closed again.",
+        "a.csv, line 6: the bytes are not UTF-8 text.",
+        "a.csv, line 10: a quote is opened in this line, and not closed again.",
+    ]
+
+
+def test_reading_a_quote_that_is_closed_too_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LONGEST", 100)
+    rows = "".join(f"{n},Plum {n}.\n" for n in range(40))
+    file = make(tmp_path / "a.csv", f'n,text\n0,"Plum.\n{rows}{rows}9,"\n'.encode())
+    units = list(read_units(file, "text"))
+    assert len(units) == 82
+    assert [n for n, unit in enumerate(units) if unit.problem] == [0, 81]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.parquet", "lines"])
+def test_reading_what_is_too_long_for_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(reading, "LONGEST_SENTENCE", 20)
+    cells = ["One.", "A" * 30, "Two."]
+    is_lines = name == "lines"
+    made = {"a.parquet": table(cells), "lines": "\n".join(cells).encode()}
+    data = made.get(name) or MADE[name.removeprefix("a.")](cells)
+    file = make(tmp_path / name, data, Kind.LINES if is_lines else None)
+    units = list(read_units(file, None if is_lines else "text"))
+    assert [len(unit.sentences) for unit in units] == [1, 0, 1]
+    problem = units[1].problem
+    assert problem is not None
+    assert problem.source == cells[1]
+    assert problem.complaint == "it has 30 characters, and no sentence has over 20"
+    assert units[1].rebuild([]) == f"{cells[1]}\n"
+
+
+def test_reading_whole_documents_in_small_batches(tmp_path: Path) -> None:
+    file = make(tmp_path / "a.jsonl", jsonl(["word " * 20_000] * 20))
+    batches = list(read_batches([file], "text", sentences=256))
+    assert [len(batch.units) for batch in batches] == [3] * 6 + [2]
+
+
+def test_reading_the_last_line_has_an_end_where_another_file_follows(tmp_path: Path) -> None:
+    data = {"a": b"One.", "b": b"\xff", "c": b"Two.\nThree.", "d": b"Four."}
+    files = [make(tmp_path / name, text, Kind.LINES) for name, text in data.items()]
+    for by_file in (False, True):
+        batches = read_batches(files, sentences=2, by_file=by_file)
+        text = "".join(_whole(unit) for batch in batches for unit in batch.units)
+        expected = (b"" if by_file else b"\n").join(data.values())
+        assert text.encode("utf-8", "surrogateescape") == expected
+
+
+def test_reading_again_counts_only_what_is_left(tmp_path: Path) -> None:
+    file = make(tmp_path / "a.jsonl", jsonl([f"Ann ate {n} plums." for n in range(20_000)]))
+    batches = list(read_batches([file], "text", sentences=1000))
+    again = list(read_batches([file], "text", batches[14].end, sentences=1000))
+    assert sum(batch.size for batch in batches) == file.size
+    left = sum(batch.size for batch in again)
+    assert abs(left - file.size / 4) < file.size / 20
+
+
+def test_reading_keeps_the_id_of_a_bad_record(tmp_path: Path) -> None:
+    data = b'{"id": "r1", "text": 5}\n{"id": 2, "text": "A\\u0000."}\n{"id": {}}\n'
+    units = list(read_units(make(tmp_path / "a.jsonl", data), "text"))
+    assert [unit.problem and unit.problem.id for unit in units] == ["r1", "2", "{}"]
+
+
+def test_reading_files_that_are_no_parquet(tmp_path: Path) -> None:
+    for name, data in (("a.parquet", b"PAR1 no more"), ("b.parquet", b"")):
+        file = make(tmp_path / name, data)
+        check_columns([file], "text")
+        (unit,) = read_units(file, "text")
+        assert str(unit.problem).startswith(f"{file.name}: the file is broken")
+        assert list(read_units(file, "text", skip=1)) == []
+
+
+def test_reading_a_parquet_column_of_nulls(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": pa.nulls(2)}), path)
+    problems = [unit.problem for unit in read_units(find_files([str(path)])[0], "text")]
+    assert [problem and problem.complaint for problem in problems] == [
+        'there is nothing in the column "text"'
+    ] * 2
+
+
+def test_reading_goes_on_after_a_broken_group_of_one_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    cells = [f"{n} plums and {n * n} pears were eaten." for n in range(4)]
+    parquet.write_table(pa.table({"text": cells}), path, row_group_size=1, use_dictionary=False)
+    about = parquet.ParquetFile(path).metadata.row_group(1).column(0)
+    data = bytearray(path.read_bytes())
+    data[about.data_page_offset : about.data_page_offset + about.total_compressed_size] = bytes(
+        about.total_compressed_size
+    )
+    path.write_bytes(data)
+    file = find_files([str(path)])[0]
+    units = list(read_units(file, "text"))
+    assert [len(unit.sentences) for unit in units] == [1, 0]
+    assert list(read_units(file, "text", skip=2)) == []
 
 
 def test_reading_a_broken_parquet_file(tmp_path: Path) -> None:
@@ -266,7 +414,7 @@ def test_reading_batches_are_bounded(tmp_path: Path) -> None:
 def test_reading_batches_of_long_lines_are_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_BYTES", 1000)
+    monkeypatch.setattr(reading, "_LENGTH", 10)
     file = make(tmp_path / "a.txt", (b"x" * 399 + b"\n") * 5, Kind.LINES)
     assert [len(batch.units) for batch in read_batches([file], sentences=100)] == [3, 2]
 
@@ -277,7 +425,6 @@ def test_reading_batches_of_long_lines_are_small(
         ("a.parquet", table(["One."]), "body", 'has no column "body"; its columns are: text, n.'),
         ("a.parquet", table(["One."]), None, "has the columns text, n; name one with --column."),
         ("a.parquet", table(["One."]), "n", "is int64, not text."),
-        ("a.parquet", b"PAR1 no more", "n", "is not a Parquet file, or a broken one."),
         ("a.csv", b"n,text\n1,One.\n", "body", 'has no column "body"; its columns are: n, text.'),
         ("a.txt", b"One.\n", "text", "is text, which has no columns."),
     ],
@@ -288,6 +435,20 @@ def test_reading_refuses_a_wrong_column(
     with pytest.raises(InputError) as caught:
         check_columns([make(tmp_path / name, data)], column)
     assert str(caught.value).endswith(message)
+
+
+def test_reading_refuses_two_columns_of_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table([["One."], ["Two."]], names=["text", "text"]), path)
+    with pytest.raises(InputError, match='has more than one column "text"'):
+        check_columns(find_files([str(path)]), "text")
+
+
+@pytest.mark.parametrize("kind", [Kind.TEXT, Kind.LINES])
+@pytest.mark.parametrize("text", ["\ufeff", "\ufeffOne.\n", "\ufeff\n", "\ufeff\0"])
+def test_reading_text_keeps_its_byte_order_mark(tmp_path: Path, text: str, kind: Kind) -> None:
+    units = list(read_units(make(tmp_path / "a.txt", text.encode(), kind)))
+    assert "".join(map(_whole, units)) == text
 
 
 def test_reading_a_byte_order_mark(tmp_path: Path) -> None:
@@ -323,7 +484,8 @@ def test_files_in_folders_and_patterns_come_sorted(
         "d/b.txt",
     ]
     assert [str(file.place) for file in find_files(["d"])] == ["a/c.jsonl.gz", "b.txt"]
-    assert [file.name for file in find_files(["d/**/*.gz"])] == ["d/a/c.jsonl.gz"]
+    assert [str(file.place) for file in find_files(["d/**/*.gz"])] == ["a/c.jsonl.gz"]
+    assert [file.name for file in find_files(["d"], column="text")] == ["d/a/c.jsonl.gz"]
     with pytest.raises(InputError, match=r"No file matches d/\*\.csv\."):
         find_files(["d/*.csv"])
     with pytest.raises(InputError, match=r"There is no file y\.csv\."):

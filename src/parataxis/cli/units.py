@@ -16,6 +16,7 @@ from parataxis.scale.units import (
     gathered,
     json_units,
     line_units,
+    marked,
     tsv_units,
 )
 
@@ -61,10 +62,12 @@ def read_units(source: Input, chosen: InputFormat) -> Iterator[list[Unit]]:
     with source.lines() as lines:
         if kind is InputFormat.TEXT:
             # A block of a stream is answered at once: the next one may be long in coming.
-            blocks = block_units(lines, source.name, lambda: lines.byte_order_mark)
+            blocks = marked(block_units(lines, source.name), lambda: lines.byte_order_mark)
             yield from batches(_strict(blocks), lambda: not source.is_stream)
         else:
             units = _READERS[kind](lines, source.name)
+            if kind is InputFormat.LINES:
+                units = marked(units, lambda: lines.byte_order_mark)
             yield from batches(_strict(units), lambda: lines.is_ready)
 
 

@@ -5,12 +5,13 @@ import gzip
 import hashlib
 import io
 import re
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from parataxis.errors import InputError
 from parataxis.scale.arrow import arrow
@@ -21,6 +22,7 @@ __all__ = [
     "Identity",
     "Kind",
     "Packing",
+    "Unpacked",
     "find_files",
     "kind_of",
     "packing_of",
@@ -62,6 +64,9 @@ _KINDS = {
 }
 
 
+_WITH_COLUMNS = frozenset([Kind.TSV, Kind.CSV, Kind.JSONL, Kind.PARQUET])
+
+
 class Identity(NamedTuple):
     """What tells whether a file is still the one that a run began with."""
 
@@ -98,17 +103,73 @@ class DataFile:
         return Identity(self.name, state.st_size, state.st_mtime_ns, head)
 
     @contextmanager
-    def unpacked(self) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-        """The bytes as they were before they were packed, and the file itself, whose position
-        tells how much of it has been read."""
+    def unpacked(self) -> Iterator["Unpacked"]:
+        """The bytes as they were before they were packed."""
         with self.path.open("rb") as plain:
-            match packing_of(self.name):
-                case Packing.GZIP:
-                    yield cast(BinaryIO, gzip.GzipFile(fileobj=plain)), plain
-                case Packing.ZSTD:
-                    yield _unzstd(plain), plain
-                case Packing.NONE:
-                    yield plain, plain
+            yield Unpacked(plain, packing_of(self.name))
+
+
+class Unpacked(io.RawIOBase):
+    """Unpacked bytes of a file. Where that proves broken, they end after the last that can be had,
+    and ``error`` says why."""
+
+    def __init__(self, plain: BinaryIO, packing: Packing) -> None:
+        self._plain, self._packing = plain, packing
+        self._read = self._opened()
+        self._given = self._broken_at = 0
+        self.error: Exception | None = None
+
+    @property
+    def done(self) -> int:
+        """How many bytes of the file itself have been read."""
+        return self._plain.tell() if self.error is None else self._broken_at
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self.error is not None:
+            return 0
+        try:
+            data = self._read(len(buffer))
+        except (EOFError, zlib.error, OSError) as error:
+            if (
+                getattr(error, "errno", None) is not None
+            ):  # the disk or the connection, not the data
+                raise
+            self.error, self._broken_at = error, self._plain.tell()
+            data = self._rest(len(buffer))
+        buffer[: len(data)] = data
+        self._given += len(data)
+        return len(data)
+
+    def _opened(self) -> Callable[[int], bytes]:
+        match self._packing:
+            case Packing.GZIP:
+                return gzip.GzipFile(fileobj=self._plain).read1
+            case Packing.ZSTD:  # unlike others, this one notices where a file was cut off
+                reader: Callable[[int], bytes] = (
+                    arrow().CompressedInputStream(self._plain, "zstd").read
+                )
+                return reader
+            case Packing.NONE:
+                return self._plain.read
+
+    def _rest(self, most: int) -> bytes:
+        """What can be had before the error: it is not known how many of the bytes that were asked
+        for were good, so the file is unpacked again, and these one by one."""
+        self._plain.seek(0)
+        read = self._opened()
+        left = self._given
+        while left and (data := read(min(left, 1 << 20))):
+            left -= len(data)
+        rest = bytearray()
+        try:
+            while len(rest) < most and (byte := read(1)):
+                rest += byte
+        except (EOFError, zlib.error, OSError):
+            pass
+        return bytes(rest)
 
 
 def packing_of(path: Path | str) -> Packing:
@@ -123,11 +184,14 @@ def kind_of(path: Path | str) -> Kind | None:
     return _KINDS.get(inner.suffix.lower())
 
 
-def find_files(arguments: Sequence[str], kind: Kind = Kind.AUTO) -> list[DataFile]:
+def find_files(
+    arguments: Sequence[str], kind: Kind = Kind.AUTO, column: str | None = None
+) -> list[DataFile]:
     """The files that the arguments name: files, folders with all the data files in them, patterns
     such as ``corpus/**/*.parquet``, and addresses of files and folders such as ``s3://texts/a``.
-    Those of a folder or pattern come sorted by name."""
-    files = [file for argument in arguments for file in _named(argument, kind)]
+    Those of a folder or pattern come sorted by name; where a column is asked for, text without
+    columns is left out of a folder."""
+    files = [file for argument in arguments for file in _named(argument, kind, column)]
     if not files:
         raise InputError("There is nothing to read: name files, folders or patterns.")
     for file in files:
@@ -139,16 +203,17 @@ def find_files(arguments: Sequence[str], kind: Kind = Kind.AUTO) -> list[DataFil
     return files
 
 
-def _named(argument: str, kind: Kind) -> list[DataFile]:
+def _named(argument: str, kind: Kind, column: str | None) -> list[DataFile]:
     if is_remote(argument):
         found_there = find_remote(argument)
         if isinstance(found_there, RemotePath):
             return [_file(found_there, kind, Path(Path(found_there.path).name))]
-        return _in_folder(argument, kind, found_there)
+        return _in_folder(argument, kind, column, found_there)
     path = Path(argument)
     if path.is_dir():
         inside = [each for each in sorted(path.rglob("*")) if each.is_file()]
-        return _in_folder(argument, kind, [(each, each.relative_to(path)) for each in inside])
+        places = [(each, each.relative_to(path)) for each in inside]
+        return _in_folder(argument, kind, column, places)
     if path.is_file():
         return [_file(path, kind, Path(path.name))]
     if path.exists():
@@ -157,18 +222,30 @@ def _named(argument: str, kind: Kind) -> list[DataFile]:
         matched = [Path(each) for each in sorted(glob.glob(argument, recursive=True))]  # noqa: PTH207
         if not (found := [each for each in matched if each.is_file()]):
             raise InputError(f"No file matches {argument}.")
-        return [_file(each, kind, Path(each.name)) for each in found]
+        folder = _fixed(Path(argument))
+        return [_file(each, kind, each.relative_to(folder)) for each in found]
     if any(map(str.isspace, argument)):
         raise InputError(f'There is no file "{argument}"; a long run reads files, and no text.')
     raise InputError(f"There is no file {argument}.")
 
 
+def _fixed(pattern: Path) -> Path:
+    """The folder that all files of a pattern are in."""
+    return next(each for each in pattern.parents if not _PATTERN.search(str(each)))
+
+
 def _in_folder(
-    folder: str, kind: Kind, inside: Sequence[tuple[Path | RemotePath, Path]]
+    folder: str,
+    kind: Kind,
+    column: str | None,
+    inside: Sequence[tuple[Path | RemotePath, Path]],
 ) -> list[DataFile]:
-    found = [_file(path, kind, place) for path, place in inside if _is_data(place)]
+    """The data files of a folder; where a column is asked for, those that have columns."""
+    files = [_file(path, kind, place) for path, place in inside if _is_data(place)]
+    found = [file for file in files if column is None or file.kind in _WITH_COLUMNS]
     if not found:
-        raise InputError(f"{folder} is a folder without data files.")
+        without = "files with columns" if files else "data files"
+        raise InputError(f"{folder} is a folder without {without}.")
     return found
 
 
@@ -184,16 +261,10 @@ def _file(path: Path | RemotePath, kind: Kind, place: Path) -> DataFile:
 
 def _check_readable(file: DataFile) -> None:
     try:
-        with file.path.open("rb") as stream:
+        with file.unpacked() as stream:
             head = stream.read(2)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{file.name} cannot be read: {reason}.") from error
     if head in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{file.name} is UTF-16 text; save it as UTF-8.")
-
-
-def _unzstd(plain: BinaryIO) -> BinaryIO:
-    """The unpacked bytes; unlike others, this one notices where a file was cut off."""
-    raw: Any = arrow().CompressedInputStream(plain, "zstd")
-    return cast(BinaryIO, io.BufferedReader(raw))

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import zlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
@@ -16,17 +15,33 @@ from parataxis.scale.units import (
     broken_unit,
     json_units,
     line_units,
+    marked,
+    too_long,
     tsv_units,
 )
 
-__all__ = ["LONGEST", "START", "Batch", "Position", "check_columns", "read_batches", "read_units"]
+__all__ = [
+    "LONGEST",
+    "LONGEST_SENTENCE",
+    "START",
+    "Batch",
+    "Position",
+    "check_columns",
+    "read_batches",
+    "read_units",
+]
 
 LONGEST = 1 << 22
 """Characters of the longest line that is read as one."""
 
+LONGEST_SENTENCE = 1 << 17
+"""Characters of the longest sentence that is given to a splitter: what is longer is none, and
+would take much memory."""
+
 _UNITS_PER_SENTENCE = 8
-_BYTES = 1 << 24
-"""Bytes of input in a batch, about: a few long lines must not take all memory."""
+_LENGTH = 1024
+"""Characters for each sentence of a batch, on average, at most: a rewrite takes some hundred
+times as much memory as its sentence, and whole documents may stand in a column."""
 _MARK = "\ufeff"
 
 
@@ -85,23 +100,25 @@ def read_batches(
     count = held = size = 0
     for index in range(start.file, len(files)):
         place = start.unit if index == start.file else 0
-        done = 0
         total = files[index].size
         share = _Share()
-        for unit in read_units(files[index], column, place, share):
+        is_followed = not by_file and index + 1 < len(files)
+        done = 0
+        for unit in read_units(files[index], column, place, share, is_followed=is_followed):
             units.append(unit)
             place += 1
             count += len(unit.sentences)
-            held += unit.size
+            held += sum(len(sentence.source) for sentence in unit.sentences) or unit.size
             if (
                 count >= sentences
                 or len(units) >= _UNITS_PER_SENTENCE * sentences
-                or held >= _BYTES
+                or held >= _LENGTH * sentences
             ):
-                yield Batch(units, Position(index, place), size + share.done - done)
+                size += share.done - max(done, share.skipped)
+                yield Batch(units, Position(index, place), size)
                 done = share.done
                 units, count, held, size = [], 0, 0, 0
-        size += total - done
+        size += total - max(done, share.skipped)
         if by_file:
             yield Batch(units, Position(index + 1), size, ends_file=True)
             units, count, held, size = [], 0, 0, 0
@@ -110,32 +127,34 @@ def read_batches(
 
 
 class _Share:
-    """How many bytes of a file have been read."""
+    """How many bytes of a file have been read, and how many of them to pass over units."""
 
-    done = 0
+    done = skipped = 0
 
 
 def read_units(
-    file: DataFile, column: str | None = None, skip: int = 0, share: _Share | None = None
+    file: DataFile,
+    column: str | None = None,
+    skip: int = 0,
+    share: _Share | None = None,
+    *,
+    is_followed: bool = False,
 ) -> Iterator[Unit]:
-    """The units of a file, without the first ``skip``.
+    """The units of a file, without the first ``skip``. Where another file follows in the same
+    output, the last line gets a line end if it has none.
 
     Where packed or Parquet data prove broken, a last unit with that problem ends the file.
     """
     share = share or _Share()
-    number = 0
+    if file.kind is Kind.PARQUET:
+        units = _parquet(file, column, skip, share)
+    else:
+        units = _lines_units(file, column, skip, share, is_followed=is_followed)
     try:
-        if file.kind is Kind.PARQUET:
-            yield from _parquet(file, column, skip, share)
-            return
-        for number, unit in enumerate(_lines_units(file, column, share), start=1):
-            if number > skip:
-                yield unit
-    except (EOFError, zlib.error, OSError) as error:
-        if getattr(error, "errno", None) is not None:
-            raise _unreadable(file, error) from error
-        if number + 1 > skip:
-            yield broken_unit(file.name, number, error)
+        for unit in units:
+            yield too_long(unit, LONGEST_SENTENCE)
+    except OSError as error:
+        raise _unreadable(file, error) from error
 
 
 def _unreadable(file: DataFile, error: BaseException) -> InputError:
@@ -145,24 +164,34 @@ def _unreadable(file: DataFile, error: BaseException) -> InputError:
 
 def _parquet(file: DataFile, column: str | None, skip: int, share: _Share) -> Iterator[Unit]:
     for unit in ParquetColumn(file.path, column).units(skip):
-        share.done += unit.size
+        share.skipped = share.skipped or skip * unit.size
+        share.done = max(share.done, share.skipped) + unit.size
         yield unit
 
 
-def _lines_units(file: DataFile, column: str | None, share: _Share) -> Iterator[Unit]:
+def _lines_units(
+    file: DataFile, column: str | None, skip: int, share: _Share, *, is_followed: bool
+) -> Iterator[Unit]:
     csv.field_size_limit(LONGEST)
-    with file.unpacked() as (stream, plain):
-        lines = _Lines(io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline=""))
-        for unit in _of_kind(file, column, lines):
-            share.done = plain.tell()
-            yield unit
+    with file.unpacked() as stream:
+        text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "surrogateescape", newline="")
+        lines = _Lines(text, is_followed=is_followed)
+        number = 0
+        for number, unit in enumerate(_of_kind(file, column, lines, skip), start=1):
+            share.done = stream.done
+            if number > skip:
+                yield unit
+            elif number == skip:
+                share.skipped = share.done
+        if stream.error and number + 1 > skip:
+            yield broken_unit(file.name, stream.error)
 
 
-def _of_kind(file: DataFile, column: str | None, lines: "_Lines") -> Iterator[Unit]:
+def _of_kind(file: DataFile, column: str | None, lines: "_Lines", skip: int) -> Iterator[Unit]:
     name = file.name
     match file.kind:
         case Kind.LINES:
-            return line_units(lines, name)
+            return marked(line_units(lines, name), lambda: lines.mark)
         case Kind.JSONL:
             return json_units(lines, name, [column]) if column else json_units(lines, name)
         case Kind.TSV:
@@ -170,28 +199,29 @@ def _of_kind(file: DataFile, column: str | None, lines: "_Lines") -> Iterator[Un
         case Kind.CSV:
             return table_units(csv_rows(lines), name, column)
         case _:
-            return block_units(map(str, lines), name, lambda: lines.mark)
+            return marked(block_units(map(str, lines), name, skip), lambda: lines.mark)
 
 
 class _Lines(Iterator[str]):
     """Lines with their ends; one that is too long comes in pieces. ``mark`` is the byte order
-    mark that stood before the first."""
+    mark that stood before the first. Where another file follows, the last one has an end too."""
 
-    def __init__(self, text: TextIO) -> None:
-        self._text = text
-        self._has_begun = self._is_inside = False
-        self.mark = ""
+    def __init__(self, text: TextIO, *, is_followed: bool) -> None:
+        self._text, self._is_followed = text, is_followed
+        self._is_inside = False
+        self._next = self._text.readline(LONGEST)
+        self.mark = _MARK if self._next.startswith(_MARK) else ""
+        self._next = self._next.removeprefix(_MARK) or self._text.readline(LONGEST)
 
     def __next__(self) -> str:
-        line = self._text.readline(LONGEST)
-        if not line:
+        if not (line := self._next):
             raise StopIteration
-        if not self._has_begun:
-            self._has_begun = True
-            if line.startswith(_MARK):
-                self.mark, line = _MARK, line[1:]
+        self._next = self._text.readline(LONGEST)
         was_inside = self._is_inside
-        self._is_inside = not line.endswith(("\n", "\r")) and len(line) >= LONGEST - 1
+        is_whole = line.endswith(("\n", "\r"))
+        self._is_inside = not is_whole and len(line) >= LONGEST - 1
+        if self._is_followed and not self._next and not is_whole:
+            line += "\n"
         if not was_inside and not self._is_inside:
             return line
         piece = Piece(line)

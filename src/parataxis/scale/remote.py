@@ -35,9 +35,9 @@ class RemotePath:
     def __str__(self) -> str:
         return self.name
 
-    def resolve(self) -> "RemotePath":
-        """Itself: there are no two names for it."""
-        return self
+    def resolve(self) -> "Path | RemotePath":
+        """Itself, there are no two names for it; or the path of a file that is here after all."""
+        return Path(self.path).resolve() if self.filesystem.type_name == "local" else self
 
     def stat(self) -> _Stat:
         """Its size, and when it was last written."""

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -13,10 +14,12 @@ from parataxis.scale.units import (
     HEADERS,
     Piece,
     Unit,
+    bad_line,
     broken_unit,
     cell_unit,
     not_text,
     problem_unit,
+    rest_unit,
 )
 
 __all__ = [
@@ -30,7 +33,8 @@ __all__ = [
 ]
 
 _ID = "id"
-_ROWS = 1024
+_ROWS, _BYTES = 1024, 1 << 24
+"""How much of a Parquet file is read at a time, about."""
 
 
 class Row(NamedTuple):
@@ -47,34 +51,73 @@ def tsv_rows(lines: Iterable[str]) -> Iterator[Row]:
     number = 0
     for line in lines:
         number += not isinstance(line, Piece) or line.is_first
-        cells = [unquoted(cell) for cell in line.rstrip("\r\n").split("\t")]
-        yield Row(number, cells, line, not_text(line))
+        complaint = not_text(line)
+        cells = [] if complaint else [unquoted(cell) for cell in line.rstrip("\r\n").split("\t")]
+        yield Row(number, cells, line, complaint)
 
 
 def csv_rows(lines: Iterable[str]) -> Iterator[Row]:
-    """The rows of comma-separated lines; a cell in quotes may hold line ends."""
-    read: list[str] = []
+    """The rows of comma-separated lines; a cell in quotes may hold line ends.
 
-    def remembered() -> Iterator[str]:
-        for line in lines:
-            read.append(line)
-            yield line
-
-    reader = csv.reader(remembered())
+    Where a quote is not closed again, not all that follows is taken for one cell: its line is bad,
+    and reading goes on with the next.
+    """
+    left = _PutBack(lines)
     number = 1
-    while True:
-        complaint = ""
-        cells: Sequence[str] = ()
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            complaint = f"this is no row of CSV ({error})"
-        complaint = next(filter(None, map(not_text, read)), complaint)
-        yield Row(number, cells, "".join(read), complaint)
-        number += len(read)
-        read.clear()
+    for line in left:
+        taken = [line]
+        is_piece = isinstance(line, Piece)
+        cells, complaint = ([], not_text(line)) if is_piece else _csv_row(taken, left)
+        yield Row(number, cells, line if len(taken) == 1 else "".join(taken), complaint)
+        number += sum(not isinstance(each, Piece) or each.is_first for each in taken)
+
+
+def _csv_row(taken: list[str], left: "_PutBack") -> tuple[list[str], str]:
+    """The cells of the row that begins with the line taken, and what is wrong with it; more lines
+    are taken where it has more."""
+    try:
+        cells = next(csv.reader(_row_lines(taken, left)))
+        if len(taken) > 1:  # where the end of a cell is none, the quote that it closed is the next
+            next(csv.reader(taken, strict=True))
+        return cells, next(filter(None, map(not_text, taken)), "")
+    except (_UnclosedError, csv.Error) as error:
+        if len(taken) == 1 and isinstance(error, csv.Error):
+            return [], f"this is no row of CSV ({error})"
+        left.put_back(taken[1:])
+        del taken[1:]
+        return [], "a quote is opened in this line, and not closed again"
+
+
+def _row_lines(taken: list[str], left: "_PutBack") -> Iterator[str]:
+    """The lines of a row, as long as more are asked for: that is, inside quotes."""
+    yield taken[0]
+    length = len(taken[0])
+    for line in left:
+        taken.append(line)
+        length += len(line)
+        if isinstance(line, Piece) or length > csv.field_size_limit():
+            break
+        yield line
+    raise _UnclosedError
+
+
+class _UnclosedError(Exception):
+    """More lines were wanted for a row than there are."""
+
+
+class _PutBack(Iterator[str]):
+    """Lines of which the last ones can be put back."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self._back: list[str] = []
+
+    def __next__(self) -> str:
+        return self._back.pop() if self._back else next(self._lines)
+
+    def put_back(self, lines: Sequence[str]) -> None:
+        """Give these again, before all others."""
+        self._back.extend(reversed(lines))
 
 
 def find_column(header: Sequence[str], column: str | None, name: str) -> int:
@@ -99,14 +142,16 @@ def table_units(rows: Iterator[Row], name: str, column: str | None) -> Iterator[
     label = first.cells[place].strip()
     ids = list(first.cells).index(_ID) if _ID in first.cells else None
     for row in rows:
+        if isinstance(row.line, Piece) and not row.line.is_first:
+            yield rest_unit(row.line)
+            continue
         if not row.line.strip():
             continue
         cell = row.cells[place].strip() if place < len(row.cells) else None
         own = row.cells[ids] if ids is not None and ids < len(row.cells) else None
         complaint = row.complaint or _complaint(cell, label)
         if complaint or cell is None:
-            source = row.line.rstrip("\r\n")
-            yield problem_unit(name, row.number, complaint, source, row.line, own=own)
+            yield bad_line(name, row.number, complaint, row.line, own=own)
         else:
             size = len(row.line.encode())
             yield cell_unit(own, name, row.number, cell, size=size)
@@ -120,8 +165,9 @@ class ParquetColumn:
         self._path, self._name, self._wanted = path, str(path), column
 
     def check(self) -> None:
-        """Raise InputError where there is no such column of text, or the file is not Parquet."""
-        with self._path.open("rb") as stream:
+        """Raise InputError where there is no such column of text; that a file is broken, or not
+        Parquet, is found when it is read."""
+        with self._path.open("rb") as stream, suppress(*_broken()):
             self._open(stream)
 
     def units(self, skip: int = 0) -> Iterator[Unit]:
@@ -129,40 +175,39 @@ class ParquetColumn:
 
         Where the file proves broken, a last unit with that problem ends it.
         """
+        number = 0
         with self._path.open("rb") as stream:
-            file, column, columns = self._open(stream)
-            size = max(1, self._path.stat().st_size // max(1, file.metadata.num_rows))
-            number = 0
             try:
+                file, column, columns = self._open(stream)
+                size = max(1, self._path.stat().st_size // max(1, file.metadata.num_rows))
                 for group in range(file.num_row_groups):
                     rows = file.metadata.row_group(group).num_rows
-                    if number + rows <= skip:
+                    if number + rows < skip:  # where a group is broken, its rows are no units
                         number += rows
                         continue
                     for own, cell in _cells(file, group, column, columns):
                         number += 1
                         if number > skip:
                             yield self._unit(own, number, cell, column, size)
-            except (arrow().ArrowException, OSError) as error:
+            except _broken() as error:
                 if isinstance(error, OSError) and error.errno is not None:
                     raise
                 if number + 1 > skip:
-                    yield broken_unit(self._name, number, error)
+                    yield broken_unit(self._name, error)
 
     def _open(self, stream: BinaryIO) -> tuple[Any, str, list[str]]:
         from pyarrow import parquet
 
-        try:
-            # Without these two, a group of rows, which may be the whole file, is read at once.
-            file = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
-        except arrow().ArrowException as error:
-            raise InputError(f"{self._name} is not a Parquet file, or a broken one.") from error
+        # Without these two, a group of rows, which may be the whole file, is read at once.
+        file = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
         schema = file.schema_arrow
         column = schema.names[find_column(schema.names, self._wanted, self._name)]
+        if schema.names.count(column) > 1:
+            raise InputError(f'{self._name} has more than one column "{column}".')
         kind = schema.field(column).type
         if not _is_text(kind):
             raise InputError(f'The column "{column}" of {self._name} is {kind}, not text.')
-        has_ids = _ID in schema.names and column != _ID
+        has_ids = schema.names.count(_ID) == 1 and column != _ID
         return file, column, [column, _ID] if has_ids else [column]
 
     def _unit(self, own: object, number: int, text: str | None, column: str, size: int) -> Unit:
@@ -180,7 +225,10 @@ def _cells(
     file: Any, group: int, column: str, columns: Sequence[str]
 ) -> Iterator[tuple[object, str | None]]:
     """The ids and cells of a group of rows."""
-    for batch in file.iter_batches(_ROWS, row_groups=[group], columns=columns):
+    about = file.metadata.row_group(group)
+    length = max(1, about.total_byte_size // max(1, about.num_rows))
+    rows = min(_ROWS, max(1, _BYTES // length))
+    for batch in file.iter_batches(rows, row_groups=[group], columns=columns):
         cells = cell_texts(batch.column(column))
         ids = batch.column(_ID).to_pylist() if _ID in columns else [None] * len(cells)
         yield from zip(ids, cells, strict=True)
@@ -197,11 +245,20 @@ def _complaint(cell: str | None, column: str) -> str:
     return "" if cell else f'the column "{column}" is empty'
 
 
+def _broken() -> tuple[type[Exception], ...]:
+    """The errors that tell that a file is broken."""
+    return arrow().ArrowException, OSError
+
+
 def _is_text(kind: Any) -> bool:
+    """Whether a column can be one of text; where all its cells are null, it has no other type."""
     types = arrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+    return any(
+        is_one(kind)
+        for is_one in (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
+    )
 
 
 def cell_texts(column: Any) -> list[str | None]:

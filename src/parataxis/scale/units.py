@@ -5,9 +5,12 @@ that line or row. What cannot be read is a unit too, with a problem in place of 
 nothing is lost. Units can be sent to other processes and machines.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import groupby
 from typing import NamedTuple
 
 from parataxis.api import DocumentRewrite
@@ -15,13 +18,16 @@ from parataxis.corpora.files import unquoted
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import SourceLine, read_source
 from parataxis.rewrite.record import Rewrite
-from parataxis.text.documents import Document, read_blocks
+from parataxis.text.documents import Document, split_blocks
+from parataxis.text.layout import LINE, next_fence
+from parataxis.text.segments import sentence_spans
 
 __all__ = [
     "HEADERS",
     "Piece",
     "Problem",
     "Unit",
+    "bad_line",
     "block_units",
     "broken_unit",
     "cell_unit",
@@ -29,8 +35,11 @@ __all__ = [
     "gathered",
     "json_units",
     "line_units",
+    "marked",
     "not_text",
     "problem_unit",
+    "rest_unit",
+    "too_long",
     "tsv_units",
 ]
 
@@ -40,7 +49,7 @@ HEADERS = ("source", "complex", "sentence")
 NOT_UTF8 = "the bytes are not UTF-8 text"
 
 _SHOWN = 1 << 16
-"""Characters of a line that is not text that stand in its record."""
+"""Characters of a line that is too long that stand in its record."""
 
 _LINE_BREAKS = re.compile(r"[\n\r]+")
 
@@ -89,20 +98,30 @@ class _Line:
     after: str
 
     def __call__(self, rewrites: Sequence[Rewrite]) -> str:
-        rewrite = rewrites[0]
-        simple = _one_line(" ".join(rewrite.simple)) if rewrite.is_split else self.sentence
+        is_split = any(rewrite.is_split for rewrite in rewrites)
+        simple = _one_line(" ".join(rewrites[0].simple)) if is_split else self.sentence
         return f"{self.before}{simple}{self.after}"
 
 
 @dataclass(frozen=True)
 class _Block:
-    """A block of a document; ``mark`` is the byte order mark that the document begins with."""
+    """A block of a document."""
 
     block: Document
-    mark: str = ""
 
     def __call__(self, rewrites: Sequence[Rewrite]) -> str:
-        return self.mark + DocumentRewrite(self.block, rewrites).text
+        return DocumentRewrite(self.block, rewrites).text
+
+
+@dataclass(frozen=True)
+class _Marked:
+    """Begins with the byte order mark of its file."""
+
+    mark: str
+    rebuild: Callable[[Sequence[Rewrite]], str]
+
+    def __call__(self, rewrites: Sequence[Rewrite]) -> str:
+        return self.mark + self.rebuild(rewrites)
 
 
 def line_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
@@ -148,10 +167,22 @@ def json_units(
             record = read_source(line, name, number, fields)
         except InputError as error:
             complaint = str(error).removeprefix(f"{name}, line {number}: ").removesuffix(".")
-            return problem_unit(name, number, complaint, line.rstrip("\r\n"), line)
+            return bad_line(name, number, complaint, line, own=_own_id(line))
+        if complaint := not_text(record.source):
+            return bad_line(name, number, complaint, line, own=_own_id(line))
         return _sentence_unit(record, f"{_one_line(record.source)}\n", size=len(line.encode()))
 
     return each_line(lines, name, unit)
+
+
+def _own_id(line: str) -> str | None:
+    """The id of a record that is bad otherwise."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    own = record.get("id") if isinstance(record, dict) else None
+    return None if own is None else str(own)
 
 
 class Piece(str):
@@ -167,11 +198,11 @@ def each_line(
     number = 0
     for line in lines:
         if isinstance(line, Piece) and not line.is_first:
-            yield Unit((), _Same(str(line)), len(line))
+            yield rest_unit(line)
             continue
         number += 1
         if complaint := not_text(line):
-            yield problem_unit(name, number, complaint, line.rstrip("\r\n")[:_SHOWN], line)
+            yield bad_line(name, number, complaint, line)
         elif unit := read(number, line):
             yield unit
 
@@ -185,19 +216,43 @@ def not_text(line: str) -> str:
     return "" if is_utf8(line) else NOT_UTF8
 
 
-def block_units(lines: Iterable[str], name: str, mark: Callable[[], str] = str) -> Iterator[Unit]:
-    """The blocks of running text; ``mark`` tells the byte order mark before the first."""
-    line, column = 1, 1
-    for block in read_blocks(lines):
-        if complaint := not_text(block.text):
-            wrong = (at for at, text in enumerate(block.text.split("\n"), line) if not_text(text))
-            unit = problem_unit(name, next(wrong), complaint, block.text, block.text)
-        else:
-            unit = _block_unit(block, name, line, column)
-        if (line, column) == (1, 1) and mark():
-            unit = replace(unit, rebuild=_Block(block, mark()))
-        yield unit
-        line, column = _after(block.text, line, column)
+def block_units(lines: Iterable[str], name: str, skip: int = 0) -> Iterator[Unit]:
+    """The blocks of running text. In a block with lines that are not text, each of these is a
+    problem, and what stands between them is a block of its own. The first ``skip`` units come
+    without sentences, which takes less time."""
+    number, line, column = 0, 1, 1
+    for block, opened in split_blocks(lines):
+        for text, fence, complaint in _stretches(block, opened):
+            number += 1
+            if complaint:
+                yield problem_unit(name, line, complaint, text, text)
+            else:
+                spans = sentence_spans(text, fence=fence) if number > skip else ()
+                yield _block_unit(Document(text, tuple(spans)), name, line, column)
+            line, column = _after(text, line, column)
+
+
+def _stretches(block: str, fence: str) -> Iterator[tuple[str, str, str]]:
+    """The parts of a block: lines that are not text, and all between them. With each comes the
+    code fence that is open where it begins, and what is wrong with it."""
+    if not not_text(block):
+        yield block, fence, ""
+        return
+    for complaint, lines in groupby(filter(None, LINE.findall(block)), not_text):
+        for text in lines if complaint else ["".join(lines)]:
+            yield text, fence, complaint
+            fence = reduce(lambda fence, line: next_fence(line, fence), LINE.findall(text), fence)
+
+
+def marked(units: Iterable[Unit], mark: Callable[[], str]) -> Iterator[Unit]:
+    """The units of a file whose byte order mark comes back too; ``mark`` tells it, once the first
+    unit has been read."""
+    is_first = True
+    for unit in units:
+        yield replace(unit, rebuild=_Marked(mark(), unit.rebuild)) if is_first and mark() else unit
+        is_first = False
+    if is_first and mark():
+        yield Unit((), _Same(mark()), 0)
 
 
 def cell_unit(own: str | None, name: str, number: int, cell: str, *, size: int) -> Unit:
@@ -221,10 +276,33 @@ def problem_unit(
     return Unit((), _Same(line), len(line.encode("utf-8", "surrogateescape")), problem)
 
 
-def broken_unit(name: str, number: int, error: Exception) -> Unit:
-    """A unit for the rest of a file that is broken after so many units."""
-    complaint = f"the file is broken after this, so that its rest cannot be read ({error})"
-    return problem_unit(name, number, complaint, "", "", word="record")
+def bad_line(name: str, number: int, complaint: str, line: str, *, own: str | None = None) -> Unit:
+    """A unit for a line, or a row of several, that cannot be read."""
+    source = line.rstrip("\r\n")
+    shown = source[:_SHOWN] if isinstance(line, Piece) else source
+    return problem_unit(name, number, complaint, shown, line, own=own)
+
+
+def rest_unit(piece: Piece) -> Unit:
+    """A unit for a piece of a line that is too long, of which the first piece is the problem."""
+    return Unit((), _Same(str(piece)), len(piece))
+
+
+def broken_unit(name: str, error: Exception) -> Unit:
+    """A unit for the rest of a file that is broken after what was read of it."""
+    reason = " ".join(str(error).split()).rstrip(".")
+    complaint = f"the file is broken, so that its rest cannot be read ({reason})"
+    return Unit((), _Same(""), 0, Problem(f"{name}:rest", name, complaint, ""))
+
+
+def too_long(unit: Unit, most: int) -> Unit:
+    """The unit; or, where its sentence has more characters, one that passes it through."""
+    if all(len(sentence.source) <= most for sentence in unit.sentences):
+        return unit
+    (sentence,) = unit.sentences  # only a line or a row can hold such a one
+    complaint = f"it has {len(sentence.source):,} characters, and no sentence has over {most:,}"
+    problem = Problem(sentence.id, sentence.id, complaint, sentence.source)
+    return replace(unit, sentences=(), problem=problem)
 
 
 def is_utf8(text: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from parataxis.text.layout import LINE, next_fence
 from parataxis.text.segments import Span, sentence_spans
 
-__all__ = ["BLOCK_LIMIT", "Document", "read_blocks", "read_document"]
+__all__ = ["BLOCK_LIMIT", "Document", "read_blocks", "read_document", "split_blocks"]
 
 BLOCK_LIMIT = 1 << 14
 """Characters after which a block is cut even if no blank line comes."""
@@ -109,12 +109,12 @@ def read_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[D
     >>> [block.text for block in read_blocks(["One.\\n", "\\n", "Two.\\n"])]
     ['One.\\n\\n', 'Two.\\n']
     """
-    for text, fence in _blocks(lines, limit):
+    for text, fence in split_blocks(lines, limit=limit):
         yield Document(text, tuple(sentence_spans(text, fence=fence)))
 
 
-def _blocks(lines: Iterable[str], limit: int) -> Iterator[tuple[str, str]]:
-    """Texts, each with the code fence that is open where it begins."""
+def split_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[tuple[str, str]]:
+    """The texts of the blocks, each with the code fence that is open where it begins."""
     parts: list[str] = []
     size = 0
     has_words = False
