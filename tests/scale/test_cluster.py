@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from socket import gethostname
+from socket import create_server, gethostname
+from threading import Thread
 
 import pytest
 
 from parataxis.cli.main import main
-from parataxis.scale.cluster import WINDOW
+from parataxis.errors import InputError
+from parataxis.scale.cluster import WINDOW, Cluster
+from parataxis.scale.encode import Encoder, Form
+from parataxis.scale.work import SplitterTask, Work
 
 pytest.importorskip("ray", reason="needs the extra [ray]")
 pytest.importorskip("pyarrow", reason="needs the extra [scale]")
@@ -459,6 +463,7 @@ def test_cluster_splits_a_column_of_a_dataset(
     [
         (["--engine", "ray", "--address", "127.0.0.1:1"], "There is no Ray cluster at 127.0.0.1:1"),
         (["--engine", "ray", "--address", "ray://a:10001"], "ray://a:10001 is one of Ray Client"),
+        (["--engine", "ray", "--address", "a..b:1"], "There is no Ray cluster at a..b:1: "),
         (["--engine", "ray", "--address", "nowhere"], "There is no Ray cluster at nowhere"),
         (["--address", "127.0.0.1:1"], "--address is that of a Ray cluster; add --engine ray"),
         (["--engine", "ray", "-s", "llm"], 'The splitter "llm" keeps its books in one process'),
@@ -478,3 +483,69 @@ def test_cluster_that_is_not_there_is_told_in_a_sentence(
     assert err.startswith(f"parataxis: {complaint}")
     assert err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
+
+
+@pytest.fixture
+def without_ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str | None]:
+    """Lets no test come as far as Ray, which would try for minutes; says what Ray was asked for."""
+    asked: list[str | None] = []
+
+    def init(address: str | None, **_: object) -> None:
+        asked.append(address)
+        raise ConnectionError("Ray was asked")
+
+    monkeypatch.setattr("ray.init", init)
+    monkeypatch.setattr("parataxis.scale.cluster._WAIT", 0.2)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    return asked
+
+
+def refusal(address: str | None) -> str:
+    """What is told of a cluster that is not there."""
+    with pytest.raises(InputError) as caught:
+        next(Cluster(address)([], Work(SplitterTask("source"), Encoder(Form.TEXT), "source")))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("address", [None, "auto"])
+def test_cluster_that_the_environment_names_is_looked_at(
+    without_ray: list[str | None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    address: str | None,
+) -> None:
+    assert refusal(address) == "There is no Ray cluster here: Ray was asked."
+    note = tmp_path / "ray" / "ray_current_cluster"  # which a cluster leaves behind if it is killed
+    note.parent.mkdir()
+    note.write_text("127.0.0.1:2\n")
+    told = f"There is no Ray cluster at 127.0.0.1:2, which {note} names: connection refused."
+    assert refusal(address) == told
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    told = "There is no Ray cluster at 127.0.0.1:1, which RAY_ADDRESS names: connection refused."
+    assert refusal(address) == told
+    monkeypatch.setenv("RAY_ADDRESS", "http://127.0.0.1:8265")
+    assert refusal(address).startswith("http://127.0.0.1:8265 is one of Ray Client or of Ray jobs;")
+    assert without_ray == [address]
+
+
+def test_cluster_is_not_what_else_listens_there(
+    without_ray: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(text: bytes) -> None:
+        with server.accept()[0] as connection:
+            connection.recv(99)
+            connection.sendall(text)
+
+    with create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        assert refusal(address) == f"There is no Ray cluster at {address}: timed out."
+        server.accept()[0].close()
+        for text in (b"HTTP/1.0 400 Bad Request\r\n\r\n", b""):
+            Thread(target=answer, args=(text,)).start()
+            told = f"There is no Ray cluster at {address}: something else listens there."
+            assert refusal(address) == told
+        assert without_ray == []
+
+        monkeypatch.setenv("RAY_USE_TLS", "1")  # what is said then cannot be understood here
+        assert refusal(address) == f"There is no Ray cluster at {address}: Ray was asked."

@@ -13,10 +13,12 @@ import os
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import gettempdir
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,8 +49,12 @@ ATTEMPTS = 4
 _SUSPECT = 2
 """After so many lost actors a batch is given out alone."""
 
-_CONNECT = 10.0
-"""Seconds to wait for a cluster to take a connection."""
+_WAIT = 10.0
+"""Seconds to wait for a cluster to take a connection, and to answer."""
+_SETTINGS = b"\0\0\0\4\0\0\0\0\0"
+_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS
+"""How HTTP/2 begins: this, then a frame of settings; a server begins with such a frame, too. The
+fourth byte is the kind of the frame (RFC 9113, 3.4 and 4.1)."""
 _LOOK = 2.0
 """Seconds between two looks at which machines the cluster has."""
 _IDLE = 30.0
@@ -115,13 +121,13 @@ def _connected(address: str | None) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    _require_reachable(address)
+    used, where = _place(address)
+    _require_cluster(used, where)
     try:
         ray.init(
             address, log_to_driver=False, logging_level=logging.CRITICAL, include_dashboard=False
         )
     except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        where = f"at {address}" if address else "here"
         raise InputError(f"There is no Ray cluster {where}: {_reason(error)}.") from error
     try:
         yield
@@ -129,21 +135,42 @@ def _connected(address: str | None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _require_reachable(address: str | None) -> None:
-    """Tell at once where nothing listens; Ray tries for minutes. Ray Client is left out: it has
-    other calls and other errors."""
-    if address and address.startswith("ray://"):
+def _place(address: str | None) -> tuple[str, str]:
+    """The address that Ray will use, found as its documentation says, and how to tell where that
+    is; it is empty where a cluster is started here."""
+    if address and address != "auto":
+        return address, f"at {address}"
+    if named := os.environ.get("RAY_ADDRESS"):
+        return named, f"at {named}, which RAY_ADDRESS names"
+    note = Path(os.environ.get("RAY_TMPDIR") or gettempdir(), "ray", "ray_current_cluster")
+    with suppress(OSError):
+        named = note.read_text().strip()
+        return named, f"at {named}, which {note} names"
+    return "", "here"
+
+
+def _require_cluster(address: str, where: str) -> None:
+    """Tell soon where nothing listens, or nothing that speaks HTTP/2 as Ray does; Ray tries for
+    minutes. Ray Client is left out: it has other calls and other errors."""
+    if "://" in address:
         raise InputError(
-            f"{address} is one of Ray Client; give HOST:PORT, on a machine of the cluster."
+            f"{address} is one of Ray Client or of Ray jobs; give HOST:PORT, on a machine of the "
+            "cluster."
         )
-    host, _, port = (address or "").rpartition(":")
+    host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         return
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT).close()
-    except (OSError, OverflowError) as error:
+        with socket.create_connection((host.strip("[]"), int(port)), _WAIT) as connection:
+            if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
+                return
+            connection.sendall(_HELLO)
+            answer = connection.makefile("rb").read(len(_SETTINGS))
+    except (OSError, OverflowError, UnicodeError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"There is no Ray cluster at {address}: {reason}.") from error
+        raise InputError(f"There is no Ray cluster {where}: {reason}.") from error
+    if answer[3:4] != _SETTINGS[3:4]:
+        raise InputError(f"There is no Ray cluster {where}: something else listens there.")
 
 
 class _Welcome(NamedTuple):
