@@ -92,6 +92,41 @@ print(json.dumps({"results": results, "ahead": ahead}))
 """
 """Counts how many batches have been read and not yet given back, while the first is held."""
 
+HEADLESS = """
+import os, signal, sys
+from pathlib import Path
+from threading import Timer
+import ray
+from parataxis.errors import ParataxisError
+from parataxis.scale import cluster
+from parataxis.scale.encode import Encoder, Form
+from parataxis.scale.files import Kind, find_files
+from parataxis.scale.reading import read_batches
+from parataxis.scale.work import SplitterTask, Work
+
+def wake():
+    os.kill(head, signal.SIGCONT)
+    Path("hold").unlink()
+
+address, head = sys.argv[1], int(sys.argv[2])
+cluster._LOOK = cluster._WAIT = 0.2
+ray.init(address, log_to_driver=False)
+os.environ["RAY_gcs_rpc_server_reconnect_timeout_s"] = sys.argv[3]  # Ray has read it already
+batches = read_batches(find_files(["headless.txt"], Kind.LINES), sentences=1)
+results = cluster.Cluster(address)(batches, Work(SplitterTask("held"), Encoder(Form.TEXT), "held"))
+next(results)
+os.kill(head, signal.SIGSTOP)
+timer = Timer(2, wake)
+timer.start()
+try:
+    print(len(list(results)), "more")
+except ParataxisError as error:
+    print(error)
+    timer.cancel()
+    wake()
+"""
+"""Lets the head of the cluster be silent for two seconds, while the second batch is held."""
+
 DATASET = """
 import json, sys
 import pyarrow, ray
@@ -372,6 +407,17 @@ def test_cluster_reads_no_more_than_a_few_batches_ahead(nodes: Nodes) -> None:
         done = nodes.python(READ_AHEAD, nodes.address)
     counted = json.loads(done.stdout.splitlines()[-1])  # Ray may tell of lost nodes before
     assert counted == {"results": 40, "ahead": 2 * WINDOW}, done.stderr
+
+
+@pytest.mark.parametrize("patience", [60, 1])
+def test_cluster_whose_head_is_lost_is_told_in_a_sentence(nodes: Nodes, patience: int) -> None:
+    (nodes.folder / "headless.txt").write_text("Ann came.\nHold.\nBob left.\n")
+    (head,) = (each for each in children(nodes.process.pid) if "gcs_server" in command(each))
+    with nodes.hold():
+        done = nodes.python(HEADLESS, nodes.address, str(head), str(patience))
+    lost = f"The Ray cluster at {nodes.address} was lost; go on with --resume."
+    told = done.stdout.splitlines()[-1:]  # Ray may tell of lost nodes before
+    assert told == (["2 more"] if patience == 60 else [lost]), done.stderr
 
 
 def test_cluster_rewrites_with_the_pointer(nodes: Nodes) -> None:

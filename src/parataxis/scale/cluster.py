@@ -57,6 +57,9 @@ _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS
 fourth byte is the kind of the frame (RFC 9113, 3.4 and 4.1)."""
 _LOOK = 2.0
 """Seconds between two looks at which machines the cluster has."""
+_PATIENCE_OF_RAY = "RAY_gcs_rpc_server_reconnect_timeout_s"
+"""Names the seconds, 60 unless it is set, after which Ray ends this process without a word of ours
+if the head of the cluster does not answer; the run ends after two thirds of them."""
 _IDLE = 30.0
 """Seconds after which an actor without work is given back to the cluster."""
 _PATIENCE = 30.0
@@ -272,6 +275,8 @@ class _Pool:
         self._has_ended = False
         self._read = self._unusable = 0
         self._alone_since = self._looked = monotonic()
+        self._head = self._ray.get_runtime_context().gcs_address
+        self._headless_since: float | None = None
         self._room = 1
         self._look()
         if self._gpus and not self._room:
@@ -429,6 +434,8 @@ class _Pool:
     def _look(self) -> None:
         """See which machines there are, which are gone, and which actors have nothing to do."""
         self._looked = now = monotonic()
+        if not self._has_head(now):
+            return  # Ray would not answer, either; the actors work on
         nodes = {each["NodeID"]: each["Resources"] for each in self._ray.nodes() if each["Alive"]}
         self._measure([(each.get("CPU", 0), each.get("GPU", 0)) for each in nodes.values()])
         for actor in list(self._actors):
@@ -443,6 +450,21 @@ class _Pool:
         elif now - self._alone_since > _PATIENCE:
             self._alone_since = now
             self._cluster.tell("The cluster has had no room for an actor yet; waiting for it.")
+
+    def _has_head(self, now: float) -> bool:
+        """Whether the head of the cluster answers; it may come back."""
+        try:
+            _require_cluster(self._head, f"at {self._head}")
+        except InputError as error:
+            self._headless_since = self._headless_since or now
+            patience = float(os.environ.get(_PATIENCE_OF_RAY, 60)) * 2 / 3
+            if monotonic() - self._headless_since < patience:
+                return False
+            raise ParataxisError(
+                f"The Ray cluster at {self._head} was lost; go on with --resume."
+            ) from error
+        self._headless_since = None
+        return True
 
     def _measure(self, machines: Sequence[tuple[float, float]]) -> None:
         """See how many cores an actor takes, and for how many actors there is room."""
