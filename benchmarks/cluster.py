@@ -9,10 +9,12 @@ rate counts from the first tenth of the sentences on, so that starting is left o
 is the processor time of the process that reads, sends and writes: it says how many actors one
 driver can feed. --gpu is the rate that benchmarks/gpu.py gives. Prices are yours, for an hour.
 
-The projection: a million takes 10^6 / rate seconds. N cores or GPUs take 10^9 / (N * rate * e) for
-a billion, as long as N * rate * e is less than what one driver feeds; e is the rate of the Ray
-cluster divided by that of as many processes without it. The figures mean something only on a
-quiet machine. Needs the extra `ray`.
+The projection: a million takes 10^6 / rate seconds. A billion takes 10^9 / (N r e) on N cores or
+GPUs, with a driver more wherever N r e is more than those there are can feed. For cores, r is the
+rate of the machine with all its cores busy, divided by their number: a core whose neighbours are
+busy does not do what one process does alone, and both are printed. e is the rate of the Ray cluster
+divided by that of as many processes without it; for GPUs it is taken to be the same. The figures
+mean something only on a quiet machine. Needs the extra `ray`.
 """
 
 import argparse
@@ -21,6 +23,7 @@ import os
 import platform
 import tempfile
 import time
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,16 +105,17 @@ def main() -> None:
         print(row(name, each.rate, used, options.price_core))
     if options.gpu:
         print(row("one GPU", options.gpu, 1, options.price_gpu))
-    share = by_ray.rate / machine.rate
-    feeds = 1 / by_ray.own
-    print(f"\ne = {share:.2f}: by Ray, beside as many processes without it")
-    print(f"one driver feeds {feeds:,.0f} sentences/s, so {feeds / core.rate:,.0f} cores")
-    print(f"\n| a billion on {options.units} of | takes | price |\n|---|---|---|")
+    share, feeds, busy = by_ray.rate / machine.rate, 1 / by_ray.own, machine.rate / cores
+    print(f"\ne = {share:.3f}: by Ray, beside as many processes without it")
+    print(f"a core in the busy machine does {busy:,.1f}, one process alone {core.rate:,.1f}")
+    print(f"one driver feeds {feeds:,.0f} sentences/s\n")
     print(
-        projected("cores", machine.rate / cores * share, feeds, options.units, options.price_core)
+        "| N | r | N r e | drivers | a billion, 10^9 / (N r e) | price | one driver is enough for |"
     )
+    print("|---|---|---|---|---|---|---|")
+    print(projected("cores", busy, share, feeds, options.units, options.price_core))
     if options.gpu:
-        print(projected("GPUs", options.gpu * share, feeds, options.units, options.price_gpu))
+        print(projected("GPUs", options.gpu, share, feeds, options.units, options.price_gpu))
 
 
 def measure(engine: Engine, options: argparse.Namespace) -> Measured:
@@ -137,16 +141,26 @@ def row(name: str, rate: float, used: int, price: float | None) -> str:
     """A row of the first table; a million takes 10^6 / rate seconds."""
     hours = MILLION / rate / HOUR
     cost = f"{hours * used * price:,.2f}" if price else ""
-    return f"| {name} | {rate:,.0f} | {duration(hours)} | {cost} |"
+    return f"| {name} | {rate:,.1f} | {duration(hours)} | {cost} |"
 
 
-def projected(name: str, rate: float, feeds: float, units: int, price: float | None) -> str:
+def projected(
+    name: str, rate: float, share: float, feeds: float, units: int, price: float | None
+) -> str:
     """A row of the second table; drivers are added where one cannot feed so many."""
-    hours = BILLION / (units * rate) / HOUR
-    drivers = -(-units * rate // feeds)
-    more = f" with {drivers:.0f} drivers" if drivers > 1 else ""
+    together = units * rate * share
+    hours = BILLION / together / HOUR
     cost = f"{hours * units * price:,.2f}" if price else ""
-    return f"| {name}{more} | {duration(hours)} | {cost} |"
+    cells = (
+        f"{units} {name}",
+        f"{rate:,.1f}",
+        f"{together:,.0f}",
+        f"{ceil(together / feeds)}",
+        duration(hours),
+        cost,
+        f"{feeds / (rate * share):,.1f}",
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def duration(hours: float) -> str:
