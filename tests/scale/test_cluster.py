@@ -225,7 +225,7 @@ class Nodes:
     def split(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run ``parataxis split`` to its end."""
         process = self.start(*arguments)
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate(timeout=300)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     def python(self, program: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -237,7 +237,7 @@ class Nodes:
             cwd=self.folder,
             env=self.environment,
             check=False,
-            timeout=100,
+            timeout=300,
         )
 
     @property
@@ -270,11 +270,11 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         made = Nodes(process.stdout.readline().strip(), folder, process, environment)
         made.add()
         yield made
-        process.communicate(timeout=60)  # ends its input, and so the cluster
+        process.communicate(timeout=180)  # ends its input, and so the cluster
 
 
 def wait_until(happens: Callable[[], object], run: "subprocess.Popen[str]") -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while not happens():
         assert run.poll() is None, run.communicate()
         assert time.monotonic() < end, "it did not happen"
@@ -352,7 +352,7 @@ def test_cluster_output_is_that_of_one_machine_whatever_joins_and_dies(nodes: No
         nodes.remove(joined)
         cut_off = next(process for process, node in nodes.traces if node == joined)
         wait_until(lambda: is_gone(cut_off), run)  # it lives on a while, and could finish its work
-    out, err = run.communicate(timeout=100)
+    out, err = run.communicate(timeout=300)
 
     assert (run.returncode, out) == (0, ""), err
     lost = [line for line in told(err) if "An actor was lost; its" in line]
@@ -451,7 +451,7 @@ def test_cluster_output_on_gpus_is_that_of_one_machine_whatever_dies(nodes: Node
             killed = [actor, *helpers(actor)]
             os.kill(killed[place], signal.SIGKILL)
             wait_until(partial(are_gone, killed), run)
-        out, err = run.communicate(timeout=100)
+        out, err = run.communicate(timeout=300)
 
     assert (run.returncode, out) == (0, ""), err
     assert told(err) == 2 * ["parataxis: An actor was lost; its 4 batches are sent again."]
