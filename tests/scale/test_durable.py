@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,3 +61,34 @@ def test_durable_write_leaves_the_old_file_where_it_fails(
     with pytest.raises(OSError, match="No space left"):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
+
+
+def test_durable_file_may_be_closed_twice(tmp_path: Path) -> None:
+    file = AppendedFile(tmp_path / "output", 0)
+    file.close()
+    with (tmp_path / "other").open("wb") as other:  # gets the number that is free again
+        file.close()
+        other.write(b"whole")
+    assert (tmp_path / "other").read_bytes() == b"whole"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_durable_lock_that_was_removed_is_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_made_anew: bool
+) -> None:
+    """As where the process that held it ended, and removed it, just after this one opened it."""
+    import fcntl
+
+    path = tmp_path / "lock"
+    lock = fcntl.lockf
+
+    def late(*arguments: Any) -> None:
+        path.unlink()
+        if is_made_anew:
+            path.touch()
+        lock(*arguments)
+
+    monkeypatch.setattr(fcntl, "lockf", late)
+    with pytest.raises(InputError, match="Another process writes to"), locked(path):
+        pass

@@ -43,8 +43,10 @@ class AppendedFile:
         os.fsync(self._number)
 
     def close(self) -> None:
-        """Close the file."""
-        os.close(self._number)
+        """Close the file, if it is open: its number may be that of another file by now."""
+        number, self._number = self._number, -1
+        if number >= 0:
+            os.close(number)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -83,7 +85,10 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock that other processes respect and that ends with this process, however it ends."""
+    """Hold a lock that other processes respect and that ends with this process, however it ends.
+
+    Its holder may remove it. Who has opened it before that must not hold what is no more.
+    """
     try:
         import fcntl
     except ImportError:  # Windows; there the open files are locked anyway
@@ -92,8 +97,11 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("wb") as stream:
         try:
             fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+            is_there = os.path.samestat(os.fstat(stream.fileno()), path.stat())
+        except OSError:
+            is_there = False
+        if not is_there:
             raise InputError(
                 f"Another process writes to {path.parent}; wait for it or end it first."
-            ) from error
+            )
         yield
