@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from parataxis.scale import durable
+from parataxis.scale.output import FileOutput
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -78,7 +79,8 @@ def test_long_run_every_format_in_and_out(run: Run, name: str, output: str) -> N
     assert [(each["source"], each["simple"]) for each in records(output)] == [
         (source, [source.replace("; Bob left", ""), "Bob left."]) for source in SOURCES
     ]
-    assert "40 sentences of 40 records done" in done.err
+    of_records = "" if name == "a.txt" else " of 40 records"  # text has none that a user knows
+    assert f"40 sentences{of_records} done" in done.err
     assert sorted(path.name for path in Path().iterdir()) == sorted([name, output])
 
 
@@ -110,6 +112,144 @@ def test_long_run_to_a_folder_gives_one_file_for_each_input(run: Run) -> None:
 def test_long_run_to_a_folder_keeps_the_kind(run: Run, name: str, form: str) -> None:
     assert run("split", make(name), "-s", "semicolon", "-o", "out/", "-j", 1).code == 0
     assert [path.name for path in Path("out").iterdir()] == [f"a{form}"]
+
+
+@pytest.mark.parametrize("named", ["in", "./in/", "link"])
+def test_long_run_to_a_folder_in_the_input_can_be_resumed(run: Run, named: str) -> None:
+    Path("in").mkdir()
+    Path("link").symlink_to("in")
+    make("in/a.jsonl", SOURCES[:3])
+    bad = Path("in/b.csv")
+    bad.write_text("source,x\n,1\n")
+    command = ["split", named, "-s", "source", "-o", "in/out/", "-j", 1, "--resume"]
+    assert run(*command, "--on-error", "stop").code == 2
+    assert len(records("in/out/a.jsonl")) == 3
+    assert run(*command).code == 0
+    assert len(records("in/out/b.jsonl")) == 1
+    again = run(*command)
+    assert (again.code, "nothing is left to do" in again.err) == (0, True)
+    both = run(*command[:2], "in/out/b.jsonl", "-o", "in/out/", "--resume")
+    assert (both.code, both.err) == (
+        2,
+        "parataxis: in/out/b.jsonl is also an input; write the output to another file.\n",
+    )
+    bad.unlink()
+    Path("in/a.jsonl").unlink()
+    assert run(*command).err == "parataxis: There is nothing to read but what is in in/out/.\n"
+
+
+@pytest.mark.parametrize("output", ["o.csv", "o.json", "o.jsonl.bz2"])
+def test_long_run_writes_text_to_any_name_where_that_is_asked_for(run: Run, output: str) -> None:
+    make("a.csv", ["It rained."])
+    assert run("split", "a.csv", "-s", "source", "-o", output, "-f", "text", "-j", 1).code == 0
+    assert Path(output).read_text() == "It rained.\n"
+
+
+@pytest.mark.parametrize("name", ["o.jsonl.gz", "o.txt.gz", "o.jsonl.zst", "o.jsonl"])
+@pytest.mark.parametrize("text", ["", "\n"])
+def test_long_run_without_sentences_writes_a_whole_file(run: Run, name: str, text: str) -> None:
+    Path("a.txt").write_text(text)
+    assert run("split", "a.txt", "-s", "source", "-o", name, "--resume", "-j", 1).code == 0
+    assert Path(name).read_bytes() or name == "o.jsonl"
+    assert run("split", name, "-s", "source", "-o", "p.txt", "--resume", "-j", 1).code == 0
+    assert Path("p.txt").read_text() == (text if name == "o.txt.gz" else "")
+
+
+def interrupted(run: Run, output: str) -> list[object]:
+    """A command that was begun and can go on."""
+    Path("a.csv").write_text("source,x\n" + "It rained.,1\n" * 600 + ",2\nIt rained.,3\n")
+    command = ["split", "a.csv", "-s", "source", "-o", output, "-j", 1]
+    assert run(*command, "--on-error", "stop").code == 2
+    return command
+
+
+@pytest.mark.parametrize("name", ["run.json", "checkpoint"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:-9],
+        lambda text: "",
+        lambda text: "\x00" * len(text),
+        lambda text: "[]",
+        lambda text: '{"version": 1, "position": [0, "x"], "inputs": 5}',
+    ],
+)
+def test_long_run_tells_that_its_state_is_damaged(
+    run: Run, name: str, damage: Callable[[str], str]
+) -> None:
+    command = interrupted(run, "o.jsonl")
+    state = Path("o.jsonl.unfinished")
+    (state / name).write_text(damage((state / name).read_text()))
+    done = run(*command, "--resume")
+    assert (done.code, done.err) == (
+        2,
+        f"parataxis: {state / name} is damaged; remove {state} to begin again.\n",
+    )
+
+
+@pytest.mark.parametrize("left", [["lock", "checkpoint"], []])
+def test_long_run_that_was_killed_at_its_very_end_leaves_nothing(run: Run, left: list[str]) -> None:
+    command = ["split", make("a.csv"), "-s", "source", "-o", "o.jsonl", "-j", 1, "--resume"]
+    assert run(*command).code == 0
+    state = Path("o.jsonl.unfinished")
+    state.mkdir()
+    for name in left:
+        (state / name).touch()
+    done = run(*command)
+    assert (done.code, "nothing is left to do" in done.err) == (0, True)
+    assert not state.exists()
+
+
+@pytest.mark.parametrize("name", ["b.txt", "b.html"])
+def test_split_refuses_to_write_over_an_unfinished_long_run(run: Run, name: str) -> None:
+    Path(name).write_text("<p>It rained.</p>")
+    output = f"o{Path(name).suffix}"
+    command = interrupted(run, output)
+    done = run("split", name, "-s", "source", "-o", output)
+    assert (done.code, done.err) == (
+        2,
+        f"parataxis: There is an unfinished run in {output}.unfinished; go on with --resume, or "
+        "remove it to begin again.\n",
+    )
+    assert not Path(output).exists()
+    assert run(*command, "--resume").code == 0
+    assert run("split", name, "-s", "source", "-o", output).code == 0
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "longer": lambda path: path.write_text(path.read_text() + "It snowed.\n"),
+    "shorter": lambda path: os.truncate(path, 50),
+    "gone": Path.unlink,
+}
+
+
+@pytest.mark.parametrize("output", ["o.jsonl", "out/"])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_long_run_tells_an_input_that_changes_while_it_is_read(
+    run: Run, monkeypatch: pytest.MonkeyPatch, output: str, change: Callable[[Path], object]
+) -> None:
+    path = Path("a.csv")
+    path.write_text("source\n" + "It rained.\n" * 600)
+    append, is_changed = FileOutput.append, False
+
+    def change_first(self: FileOutput, *arguments: Any) -> None:
+        nonlocal is_changed
+        if not is_changed:
+            change(path)
+            is_changed = True
+        append(self, *arguments)
+
+    command = ["split", "a.csv", "-s", "source", "-o", output, "-j", 1]
+    monkeypatch.setattr(FileOutput, "append", change_first)
+    done = run(*command)
+    state = "out/.unfinished" if output == "out/" else "o.jsonl.unfinished"
+    assert (done.code, done.err) == (
+        2,
+        f"parataxis: a.csv changed while it was read; remove {state} to begin again.\n",
+    )
+    assert not Path("o.jsonl").exists()
+    assert not Path("out/a.jsonl").exists()
+    assert run(*command, "--resume").code == 2
 
 
 def test_long_run_tells_bad_records_and_passes_them_through(run: Run) -> None:
@@ -195,13 +335,23 @@ WRONG = {
     "explain": (["a.csv", "--explain"], "A long run explains nothing;"),
     "parquet to a pipe": (["a.csv", "-f", "parquet"], "Parquet is written to a file"),
     "resume a pipe": (["a.csv", "--resume"], "Only output to a file or folder can be resumed"),
-    "itself": (["a.csv", "-o", "a.csv"], "a.csv is also an input;"),
+    "itself": (["a.csv", "-f", "text", "-o", "a.csv"], "a.csv is also an input;"),
     "nowhere": (["a.csv", "-o", "no/o.jsonl"], "no/o.jsonl cannot be written: "),
     "a text": (
         ["It rained.", "--resume", "-o", "o.jsonl"],
         'There is no file "It rained."; a long run reads files, and no text.',
     ),
-    "standard input": (["-", "--resume", "-o", "o.jsonl"], "There is no file -."),
+    "standard input": (["-", "-c", "text", "-o", "o.jsonl"], "A long run reads files, not stand"),
+    "a pipe": (["--resume", "-o", "o.jsonl"], "A long run reads files, not standard input; name"),
+    "the folder itself": ([".", "-o", "./"], "./ is also an input; write to another folder."),
+    "a file in the folder": (
+        [".", "--resume", "-o", "o.jsonl"],
+        "o.jsonl would be read as an input the next time, since it is in .; write it to another",
+    ),
+    "as csv": (["a.csv", "-o", "o.csv"], "A long run writes text, .jsonl and .parquet, the first"),
+    "as tsv": (["a.csv", "-o", "o.TSV"], "A long run writes text, .jsonl and .parquet, the first"),
+    "as json": (["a.csv", "-o", "o.json.gz"], "A long run writes text, .jsonl and .parquet, the"),
+    "as bz2": (["a.csv", "-o", "o.jsonl.bz2"], "A long run writes text, .jsonl and .parquet, the"),
 }
 
 

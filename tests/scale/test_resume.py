@@ -73,7 +73,7 @@ def go(form: str, *, by_file: bool, resume: bool = True) -> None:
     output = FileOutput(targets, state, by_file=by_file, parquet=end == "parquet", every=0)
     encoder = Encoder(Form(end), Packing(f".{packing}" if packing else ""))
     work = Work(SplitterTask("source"), encoder, "source")
-    with output.opened(Manifest.of({"--format": form}, files), resume=resume):
+    with output.opened(Manifest.of({"--format": form}, files), files, resume=resume):
         run(files, work, output, Silent(), engine=Local(), sentences=3)
 
 

@@ -19,7 +19,7 @@ from parataxis.errors import InputError
 from parataxis.scale.checkpoint import Checkpoint, Manifest
 from parataxis.scale.encode import Encoder, Form
 from parataxis.scale.files import DataFile, Kind, Packing, find_files, kind_of, packing_of
-from parataxis.scale.output import FileOutput, StreamOutput, is_unfinished, state_of
+from parataxis.scale.output import FileOutput, StreamOutput, is_unfinished, state_of, sweep
 from parataxis.scale.pool import BESIDE_GPU
 from parataxis.scale.reading import check_columns
 from parataxis.scale.remote import is_remote
@@ -35,6 +35,8 @@ _SHOWN = 20
 _MINUTE = 60.0
 """Seconds between two reports where nobody watches a progress bar."""
 _SUFFIXES = {Form.TEXT: ".txt", Form.JSONL: ".jsonl", Form.PARQUET: ".parquet"}
+_UNWRITTEN = frozenset([".csv", ".tsv", ".json", ".bz2", ".xz", ".zip"])
+"""Suffixes that promise something which is not written."""
 
 
 class OnError(StrEnum):
@@ -63,7 +65,7 @@ class LongRun:
 
     def __call__(self) -> None:
         """Do it, and tell how it went on standard error."""
-        files = find_files(self.inputs, self.input_format)
+        files = self._find_files()
         check_columns(files, self.column)
         encoder = self._encoder(files)
         processes = cores() * (BESIDE_GPU if self.device else 1)
@@ -91,7 +93,36 @@ class LongRun:
                 if output.now.sentences and not self._is_stream:
                     warn("Interrupted; go on with --resume.")
                 raise
-        watcher.summarise(done)
+        watcher.summarise(done, by_record=all(file.kind is not Kind.TEXT for file in files))
+
+    def _find_files(self) -> list[DataFile]:
+        """The inputs. What a run writes into a folder that it reads is not among them; where it
+        would be, now or the next time, that is refused."""
+        if STDIN in self.inputs or not self.inputs:
+            raise InputError("A long run reads files, not standard input; name files or folders.")
+        files = find_files(self.inputs, self.input_format)
+        if self.output is None or self._is_stream or is_remote(self.output):
+            return files
+        output = Path(self.output).resolve()
+        folders = [Path(each) for each in self.inputs if Path(each).is_dir()]
+        around = [each for each in folders if output.is_relative_to(each.resolve())]
+        if self.is_folder and output in [each.resolve() for each in around]:
+            raise InputError(f"{self.output} is also an input; write to another folder.")
+        if around and not self.is_folder and kind_of(output):
+            raise InputError(
+                f"{self.output} would be read as an input the next time, since it is in "
+                f"{around[0]}; write it to another place."
+            )
+
+        def is_own(file: DataFile) -> bool:
+            listed = [each / file.place for each in around]
+            return any(
+                each == file.path and each.resolve().is_relative_to(output) for each in listed
+            )
+
+        if not (kept := [file for file in files if not is_own(file)]):
+            raise InputError(f"There is nothing to read but what is in {self.output}.")
+        return kept
 
     def _task(self, stack: ExitStack) -> tuple[SplitterTask, int]:
         """What is done, and with how many sentences at a time."""
@@ -121,10 +152,21 @@ class LongRun:
             return Form(self.output_format)
         if self.is_folder:
             return _form_of({file.kind for file in files})
+        self._require_written()
         kind = kind_of(self.output) if self.output else None
         return {Kind.JSONL: Form.JSONL, Kind.PARQUET: Form.PARQUET}.get(
             kind or Kind.TEXT, Form.TEXT
         )
+
+    def _require_written(self) -> None:
+        """Refuse a name that promises what is not written."""
+        path = Path(self.output or "")
+        suffix = (path.with_suffix("") if packing_of(path) else path).suffix
+        if suffix.lower() in _UNWRITTEN:
+            raise InputError(
+                f"A long run writes text, .jsonl and .parquet, the first two also packed as .gz or "
+                f".zst, but not {suffix}; name it otherwise, or add --format text."
+            )
 
     @property
     def is_folder(self) -> bool:
@@ -161,12 +203,15 @@ class LongRun:
         _check_targets(targets, files)
         state = state_of(path, is_folder=self.is_folder)
         if self.resume and not is_unfinished(state) and all(each.exists() for each in targets):
+            sweep(state)
             warn(f"{self.output} is there and has no unfinished run, so nothing is left to do.")
             return None
         parquet = encoder.form is Form.PARQUET
-        output = FileOutput(targets, state, by_file=self.is_folder, parquet=parquet)
+        output = FileOutput(
+            targets, state, by_file=self.is_folder, parquet=parquet, empty=encoder.empty
+        )
         manifest = Manifest.of(self._options(encoder), files)
-        stack.enter_context(output.opened(manifest, resume=self.resume))
+        stack.enter_context(output.opened(manifest, files, resume=self.resume))
         return output
 
     def _options(self, encoder: Encoder) -> Mapping[str, str]:
@@ -295,13 +340,12 @@ class _Watcher(Progress):
             self._told = now
             warn(self.report)
 
-    def summarise(self, done: Checkpoint) -> None:
-        """Say what was done, and how much of it could not be read."""
+    def summarise(self, done: Checkpoint, *, by_record: bool) -> None:
+        """Say what was done, and how much of it could not be read; and of how many records, where
+        a user would count these."""
         if done.problems:
             hidden = max(0, self._problems - _SHOWN)
             more = f" ({hidden:,} more than were told here)" if hidden else ""
             warn(f"Passed through as they were: {counted(done.problems, 'record')}{more}.")
-        warn(
-            f"{counted(done.sentences, 'sentence')} of {counted(done.records, 'record')} done, "
-            f"{self.rate:,.0f} per second."
-        )
+        records = f" of {counted(done.records, 'record')}" if by_record else ""
+        warn(f"{counted(done.sentences, 'sentence')}{records} done, {self.rate:,.0f} per second.")

@@ -21,6 +21,7 @@ from parataxis.cli.work import Explained, Task, reported, run
 from parataxis.cli.writers import OutputFormat, Writer, make_writer
 from parataxis.errors import InputError
 from parataxis.scale.files import Kind, kind_of
+from parataxis.scale.output import require_finished, state_of
 from parataxis.scale.work import SplitterTask, require_device_splitter
 
 __all__ = ["split"]
@@ -207,6 +208,8 @@ def split(
                 device=device,
             )()
         return
+    if path:
+        require_finished(state_of(path, is_folder=False))
     task = Task(splitter, strict=strict, beam=beam, provenance=not no_provenance)
     if document and path:
         with reported(task, jobs):

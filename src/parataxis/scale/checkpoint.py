@@ -4,7 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
+
+from pydantic import TypeAdapter
 
 from parataxis.errors import InputError
 from parataxis.scale.durable import write_atomically
@@ -14,6 +16,8 @@ from parataxis.scale.reading import START, Position
 __all__ = ["Checkpoint", "Manifest"]
 
 _VERSION = 1
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,7 @@ class Manifest:
     @classmethod
     def read(cls, path: Path) -> "Manifest":
         """Read a manifest that was written."""
-        fields = _read(path)
-        return cls(fields["options"], [Identity(*each) for each in fields["inputs"]])
+        return _read(path, cls)
 
     def write(self, path: Path) -> None:
         """Write it."""
@@ -55,6 +58,15 @@ class Manifest:
             if old != new:
                 raise _refusal(f"cannot go on, because {new.path} has changed since", state)
 
+    def require_unchanged(self, files: Sequence[DataFile], state: Path) -> None:
+        """Raise InputError where one of these inputs is not what it was when the run began."""
+        before = {each.path: each for each in self.inputs}
+        for file in files:
+            if not _is_same(file, before[file.name]):
+                raise InputError(
+                    f"{file.name} changed while it was read; remove {state} to begin again."
+                )
+
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -72,11 +84,7 @@ class Checkpoint:
     @classmethod
     def read(cls, path: Path) -> "Checkpoint":
         """Read a checkpoint; where none was written, it is that of the beginning."""
-        if not path.exists():
-            return cls()
-        fields = _read(path)
-        del fields["version"]
-        return cls(**fields | {"position": Position(*fields["position"])})
+        return _read(path, cls) if path.exists() else cls()
 
     def write(self, path: Path) -> None:
         """Write it, in the place of the one before."""
@@ -87,11 +95,21 @@ def _write(path: Path, fields: Mapping[str, object]) -> None:
     write_atomically(path, json.dumps({"version": _VERSION, **fields}, indent=1).encode())
 
 
-def _read(path: Path) -> dict[str, Any]:
-    fields = json.loads(path.read_bytes())
-    if fields.get("version") != _VERSION:
-        raise InputError(f"{path} was written by another version of Parataxis; begin again.")
-    return dict(fields)
+def _read(path: Path, kind: type[T]) -> T:
+    data = path.read_bytes()
+    try:
+        if json.loads(data)["version"] != _VERSION:
+            raise InputError(f"{path} was written by another version of Parataxis; begin again.")
+        return TypeAdapter(kind).validate_json(data, strict=True)
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is damaged; remove {path.parent} to begin again.") from error
+
+
+def _is_same(file: DataFile, before: Identity) -> bool:
+    try:
+        return file.identity() == before
+    except FileNotFoundError:
+        return False
 
 
 def _refusal(reason: str, state: Path) -> InputError:

@@ -46,16 +46,22 @@ class Encoder:
         match self.form:
             case Form.TEXT:
                 text = "".join(unit.rebuild(rewrites) for unit, rewrites in results)
-                return self._packed(text.encode("utf-8", "surrogateescape"))
+                data = text.encode("utf-8", "surrogateescape")
+                return self._pack(data) if data else b""
             case Form.JSONL:
                 lines = [f"{line}\n" for line in self._lines(results, splitter)]
-                return self._packed("".join(lines).encode())
+                return self._pack("".join(lines).encode()) if lines else b""
             case Form.PARQUET:
                 rows = [
                     to_row(each) if isinstance(each, Rewrite) else _problem_row(each, splitter)
                     for each in self._records(results)
                 ]
                 return _arrow_bytes(rows)
+
+    @property
+    def empty(self) -> bytes:
+        """What an output without any record holds."""
+        return self._pack(b"")
 
     def _lines(
         self, results: Sequence[tuple[Unit, Sequence[Rewrite]]], splitter: str
@@ -77,10 +83,8 @@ class Encoder:
                 plain = rewrite.model_copy(update={"provenance": None})
                 yield rewrite if self.provenance else plain
 
-    def _packed(self, data: bytes) -> bytes:
+    def _pack(self, data: bytes) -> bytes:
         """Each batch is packed for itself: such files may be put one after the other."""
-        if not data:
-            return b""
         match self.packing:
             case Packing.GZIP:
                 return gzip.compress(data, mtime=0)

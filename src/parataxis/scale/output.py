@@ -6,9 +6,8 @@ and done again, so that nothing is lost and nothing is there twice.
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -18,10 +17,20 @@ from parataxis.errors import InputError
 from parataxis.scale.checkpoint import Checkpoint, Manifest
 from parataxis.scale.durable import AppendedFile, locked, move, remove, sync_folder
 from parataxis.scale.encode import write_parquet
+from parataxis.scale.files import DataFile
 from parataxis.scale.reading import Batch
 from parataxis.scale.work import Encoded
 
-__all__ = ["EVERY", "FileOutput", "Output", "StreamOutput", "is_unfinished", "state_of"]
+__all__ = [
+    "EVERY",
+    "FileOutput",
+    "Output",
+    "StreamOutput",
+    "is_unfinished",
+    "require_finished",
+    "state_of",
+    "sweep",
+]
 
 EVERY = 5.0
 """Seconds between two checkpoints, at least: so much work is lost at most, and one batch more."""
@@ -76,12 +85,27 @@ def is_unfinished(state: Path) -> bool:
     return (state / _MANIFEST).exists()
 
 
+def require_finished(state: Path) -> None:
+    """Refuse to write over a run that can go on, or that goes on now."""
+    if is_unfinished(state):
+        with locked(state / _LOCK):
+            raise _unfinished(state)
+
+
+def sweep(state: Path) -> None:
+    """Remove what is left of the state of a run that was killed when its output was complete."""
+    if state.is_dir():
+        with locked(state / _LOCK):
+            if not is_unfinished(state):
+                _clear(state)
+
+
 class FileOutput:
     """Writes to one file, or (``by_file``) to one for each input file.
 
     ``targets`` are their paths, ``state`` is the folder of the unfinished run. ``every`` is how
     many seconds lie between checkpoints, if not :data:`EVERY`. Where ``parquet`` is true, what is
-    appended is made a Parquet file at the end.
+    appended is made a Parquet file at the end. ``empty`` is what one file without records holds.
     """
 
     def __init__(
@@ -91,19 +115,27 @@ class FileOutput:
         *,
         by_file: bool,
         parquet: bool = False,
+        empty: bytes = b"",
         every: float | None = None,
     ) -> None:
         self._targets, self._state, self._parquet = targets, state, parquet
+        self._empty = empty
         self._every = EVERY if every is None else every
         self.by_file = by_file
         self.now = Checkpoint()
+        self._manifest = Manifest({}, [])
+        self._files: Sequence[DataFile] = ()
         self._file: AppendedFile | None = None
         self._is_placed = False
         self._committed = monotonic()
 
     @contextmanager
-    def opened(self, manifest: Manifest, *, resume: bool) -> Iterator[None]:
-        """Begin, or go on with what was begun; refuse to where that would not be the same run."""
+    def opened(
+        self, manifest: Manifest, files: Sequence[DataFile], *, resume: bool
+    ) -> Iterator[None]:
+        """Begin, or go on with what was begun; refuse to where that would not be the same run.
+        ``files`` are the inputs of the manifest."""
+        self._manifest, self._files = manifest, files
         with self._told():
             self._state.mkdir(parents=self.by_file, exist_ok=True)
         with locked(self._state / _LOCK):
@@ -117,10 +149,12 @@ class FileOutput:
                 if self._file:
                     self._file.close()
                 if is_begun and self.now == Checkpoint() and self._state.exists():
-                    self._clear()  # what failed before anything was done leaves nothing behind
+                    _clear(self._state)  # what failed before anything was done leaves nothing
 
     def append(self, batch: Batch, encoded: Encoded) -> None:
         """Write the bytes of a batch; now and then, write a checkpoint."""
+        if self.by_file and batch.ends_file:
+            self._manifest.require_unchanged([self._files[batch.end.file - 1]], self._state)
         with self._told():
             if self._file is None:
                 self._file = AppendedFile(self._state / _DATA, self.now.length)
@@ -141,26 +175,23 @@ class FileOutput:
 
     def finish(self) -> None:
         """Put the output in its place, and remove the state."""
+        is_ready = self.by_file or self._is_placed
+        if not is_ready:
+            self._manifest.require_unchanged(self._files, self._state)
         with self._told():
-            if not self.by_file and not self._is_placed:
+            if not is_ready:
                 if self._file is None:
                     self._file = AppendedFile(self._state / _DATA, self.now.length)
+                if not self.now.length:
+                    self._file.append(self._empty)
+                    self.now = replace(self.now, length=self._file.length)
                 self._end_file()
-            self._clear()
-
-    def _clear(self) -> None:
-        # Without a manifest it is no unfinished run any more, should this be cut short.
-        remove(self._state / _MANIFEST)
-        shutil.rmtree(self._state)
-        sync_folder(self._state.parent)
+            _clear(self._state)
 
     def _begin(self, manifest: Manifest, *, resume: bool) -> None:
         if is_unfinished(self._state):
             if not resume:
-                raise InputError(
-                    f"There is an unfinished run in {self._state}; go on with --resume, or remove "
-                    "it to begin again."
-                )
+                raise _unfinished(self._state)
             Manifest.read(self._state / _MANIFEST).require_same(manifest, self._state)
             self.now = Checkpoint.read(self._state / _CHECKPOINT)
             if self.now.is_ending:
@@ -216,6 +247,22 @@ class FileOutput:
             raise InputError(
                 f"{where} cannot be written: {reason}; correct that and go on with --resume."
             ) from error
+
+
+def _unfinished(state: Path) -> InputError:
+    return InputError(
+        f"There is an unfinished run in {state}; go on with --resume, or remove it to begin again."
+    )
+
+
+def _clear(state: Path) -> None:
+    # Without a manifest it is no unfinished run any more, should this be cut short.
+    for name in (_MANIFEST, _CHECKPOINT, _DATA, _PACKED, _LOCK):
+        remove(state / name)
+        remove(state / f"{name}.new")
+    with suppress(OSError):  # there is something in it that is not of the run
+        state.rmdir()
+    sync_folder(state.parent)
 
 
 def _after(now: Checkpoint, batch: Batch, encoded: Encoded, *, length: int = 0) -> Checkpoint:
