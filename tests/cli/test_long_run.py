@@ -461,11 +461,15 @@ def wait_for_output(state: Path, program: "subprocess.Popen[str]") -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to a session")
-def test_long_run_can_be_interrupted() -> None:
+@pytest.mark.parametrize(
+    ("kill", "number"),
+    [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.killpg, signal.SIGHUP)],
+)
+def test_long_run_can_be_interrupted(kill: Callable[[int, int], None], number: int) -> None:
     make("a.jsonl", [f"Ann ate {n} plums." for n in range(6_000)])
     with start("a.jsonl", "-o", "o.jsonl.gz", "-j", "2") as program:
         wait_for_output(Path("o.jsonl.gz.unfinished"), program)
-        os.killpg(program.pid, signal.SIGINT)
+        kill(program.pid, number)
         _, told = program.communicate()
     assert program.returncode == 130
     assert told == "parataxis: Interrupted; go on with --resume.\n"

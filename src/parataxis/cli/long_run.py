@@ -1,6 +1,7 @@
 """``parataxis split`` over many or huge files: can be resumed, and passes bad records through."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -77,6 +78,7 @@ class LongRun:
             if output is None:
                 return
             stack.enter_context(_one_thread())
+            stack.enter_context(_interruptible())
             left = sum(file.size for file in files[output.now.position.file :])
             watcher = stack.enter_context(_Watcher(left, self.output, self.on_error))
             try:
@@ -287,6 +289,22 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         del os.environ[THREADS_VARIABLE]
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let a process that is told to end do so as after Ctrl-C: what was done until then is kept,
+    and the others end too. What is ignored, as under nohup, stays so."""
+    names = ("SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    changed = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager

@@ -37,6 +37,8 @@ BESIDE_GPU = 2
 _AHEAD = 2
 """Items that wait for each process, so that none is idle."""
 
+_ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
 
 def in_order(
     items: Iterable[T],
@@ -118,7 +120,8 @@ class Processes(Generic[S, R]):
 def _spawned(jobs: int, initial: tuple[Callable[[Any], Any], int]) -> ProcessPoolExecutor:
     """Processes that load for themselves what they need."""
     context = get_context("spawn")
-    return ProcessPoolExecutor(jobs, context, initializer=_start_worker, initargs=initial)
+    with _no_interrupts():  # Python starts a process for itself, which is to outlive this one
+        return ProcessPoolExecutor(jobs, context, initializer=_start_worker, initargs=initial)
 
 
 def _forked(
@@ -188,14 +191,15 @@ class _Reader(Thread):
 
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back: processes started now leave it to their parent, which ends them in order.
+    """Hold back Ctrl-C, and what a caller may treat like it: processes started now leave Ctrl-C to
+    their parent, which ends them in order.
 
     A blocked signal is inherited and, unlike an ignored one, reaches the parent afterwards.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, *_ENDINGS])
     try:
         yield
     finally:
@@ -209,8 +213,18 @@ def _start_worker(work: Callable[[Any], Any], threads: int) -> None:
     global _own_work  # a worker process does exactly one kind of work
     os.environ.setdefault(THREADS_VARIABLE, str(threads))
     _own_work = work
+    _end_when_told()
     collect_seldom()
     Thread(target=end_with_parent, daemon=True).start()
+
+
+def _end_when_told() -> None:
+    """Let signals end a worker as they end any process, whatever its parent does with them."""
+    for number in _ENDINGS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDINGS)
 
 
 def collect_seldom() -> None:
