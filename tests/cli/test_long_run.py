@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from parataxis.cli import long_run
 from parataxis.scale import durable
 from parataxis.scale.output import FileOutput
 
@@ -367,8 +369,8 @@ def test_long_run_answers_mistakes_in_one_sentence(
 
 
 def test_long_run_on_a_full_disk_can_be_resumed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    make("a.csv", SOURCES * 20)
-    command = ["split", "a.csv", "-s", "source", "-o", "o.jsonl", "-j", 1]
+    make("a.csv", SOURCES * 50)
+    command = ["split", "a.csv", "-s", "source", "-o", "o.jsonl", "-j", 1, "--no-provenance"]
     run(*command)
     whole = Path("o.jsonl").read_bytes()
     Path("o.jsonl").unlink()
@@ -389,8 +391,14 @@ def test_long_run_on_a_full_disk_can_be_resumed(run: Run, monkeypatch: pytest.Mo
         "parataxis: o.jsonl cannot be written: no space left on device; correct that and go on "
         "with --resume.\n",
     )
-    assert run(*command, "--resume").code == 0
+    monkeypatch.setattr(long_run, "_MINUTE", 0)
+    again = run(*command, "--resume")
+    assert again.code == 0
     assert Path("o.jsonl").read_bytes() == whole
+    shares = [int(share) for share in re.findall(r"(\d+)% of the input", again.err)]
+    assert shares == sorted(shares)
+    assert 5 < shares[0] < 50, "of what was left"
+    assert shares[-1] == 100
 
 
 EAGER = """

@@ -79,7 +79,7 @@ class LongRun:
                 return
             stack.enter_context(_one_thread())
             stack.enter_context(_interruptible())
-            left = sum(file.size for file in files[output.now.position.file :])
+            left = sum(file.size for file in files) - output.now.consumed
             watcher = stack.enter_context(_Watcher(left, self.output, self.on_error))
             try:
                 done = run(
@@ -102,7 +102,7 @@ class LongRun:
         would be, now or the next time, that is refused."""
         if STDIN in self.inputs or not self.inputs:
             raise InputError("A long run reads files, not standard input; name files or folders.")
-        files = find_files(self.inputs, self.input_format)
+        files = find_files(self.inputs, self.input_format, self.column)
         if self.output is None or self._is_stream or is_remote(self.output):
             return files
         output = Path(self.output).resolve()

@@ -24,7 +24,8 @@ EXIT_CODES = {
     BAD_INPUT: "Bad input or options: a sentence on standard error says what, and nothing was "
     "written; where a stream turns bad midway, what came before is written, and a long run can be "
     "resumed.",
-    INTERRUPTED: "Interrupted (Ctrl-C): what was written until then is whole.",
+    INTERRUPTED: "Interrupted (Ctrl-C; a long run also by SIGTERM or SIGHUP): what was written "
+    "until then is whole.",
 }
 """The exit codes of all commands, as the command reference states them."""
 

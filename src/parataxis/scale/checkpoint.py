@@ -70,12 +70,13 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """How far a run has come: all units before ``position`` are in the output, whose first
-    ``length`` bytes count. ``is_ending`` says that the output is complete and needs only be put in
-    its place."""
+    """How far a run has come: all units before ``position``, of which the input files have
+    ``consumed`` bytes, are in the output, whose first ``length`` bytes count. ``is_ending`` says
+    that the output is complete and needs only be put in its place."""
 
     position: Position = START
     length: int = 0
+    consumed: int = 0
     is_ending: bool = False
     records: int = 0
     sentences: int = 0

@@ -270,6 +270,7 @@ def _after(now: Checkpoint, batch: Batch, encoded: Encoded, *, length: int = 0) 
         now,
         position=batch.end,
         length=length,
+        consumed=now.consumed + batch.size,
         records=now.records + encoded.records,
         sentences=now.sentences + encoded.sentences,
         problems=now.problems + len(encoded.problems),
