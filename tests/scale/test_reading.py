@@ -212,6 +212,15 @@ def test_reading_a_file_that_was_cut_off(tmp_path: Path, packing: str) -> None:
 
 
 @pytest.mark.parametrize("packing", [".gz", ".zst"])
+def test_reading_a_table_that_was_cut_off_in_its_header(tmp_path: Path, packing: str) -> None:
+    data = pack(b"number,and,text,and,more\n1,,One.,,\n", packing)
+    file = make(tmp_path / f"a.csv{packing}", data[:24])
+    check_columns([file], "text")
+    (unit,) = read_units(file, "text")
+    assert "the file is broken" in str(unit.problem)
+
+
+@pytest.mark.parametrize("packing", [".gz", ".zst"])
 def test_reading_all_that_can_be_had_of_a_broken_file(tmp_path: Path, packing: str) -> None:
     text = "".join(f"Ann ate {n} plums.\n" for n in range(5000)).encode()
     file = make(tmp_path / f"a.txt{packing}", pack(text, packing) + b"garbage")

@@ -177,12 +177,16 @@ def _lines_units(
         text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "surrogateescape", newline="")
         lines = _Lines(text, is_followed=is_followed)
         number = 0
-        for number, unit in enumerate(_of_kind(file, column, lines, skip), start=1):
-            share.done = stream.done
-            if number > skip:
-                yield unit
-            elif number == skip:
-                share.skipped = share.done
+        try:
+            for number, unit in enumerate(_of_kind(file, column, lines, skip), start=1):
+                share.done = stream.done
+                if number > skip:
+                    yield unit
+                elif number == skip:
+                    share.skipped = share.done
+        except InputError:  # the header may be what is broken
+            if stream.error is None:
+                raise
         if stream.error and number + 1 > skip:
             yield broken_unit(file.name, stream.error)
 

@@ -77,7 +77,7 @@ def _csv_row(taken: list[str], left: "_PutBack") -> tuple[list[str], str]:
     are taken where it has more."""
     try:
         cells = next(csv.reader(_row_lines(taken, left)))
-        if len(taken) > 1:  # where the end of a cell is none, the quote that it closed is the next
+        if len(taken) > 1:  # a quote that is followed by more than a comma belongs to another cell
             next(csv.reader(taken, strict=True))
         return cells, next(filter(None, map(not_text, taken)), "")
     except (_UnclosedError, csv.Error) as error:
