@@ -368,6 +368,17 @@ def test_long_run_answers_mistakes_in_one_sentence(
     assert [path.name for path in Path().iterdir()] == ["a.csv"]
 
 
+def test_long_run_does_not_write_over_an_input_by_another_name(run: Run) -> None:
+    path = Path(make("a.csv")).resolve()
+    before = path.read_bytes()
+    done = run("split", path.as_uri(), "-s", "source", "-f", "text", "-o", "a.csv")
+    assert (done.code, done.err) == (
+        2,
+        "parataxis: a.csv is also an input; write the output to another file.\n",
+    )
+    assert path.read_bytes() == before
+
+
 def test_long_run_on_a_full_disk_can_be_resumed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     make("a.csv", SOURCES * 50)
     command = ["split", "a.csv", "-s", "source", "-o", "o.jsonl", "-j", 1, "--no-provenance"]
