@@ -21,7 +21,7 @@ from parataxis.scale.checkpoint import Checkpoint, Manifest
 from parataxis.scale.encode import Encoder, Form
 from parataxis.scale.files import DataFile, Kind, Packing, find_files, kind_of, packing_of
 from parataxis.scale.output import FileOutput, StreamOutput, is_unfinished, state_of, sweep
-from parataxis.scale.pool import BESIDE_GPU
+from parataxis.scale.pool import BESIDE_GPU, ENDINGS
 from parataxis.scale.reading import check_columns
 from parataxis.scale.remote import is_remote
 from parataxis.scale.run import SENTENCES, Engine, Local, run
@@ -295,9 +295,7 @@ def _one_thread() -> Iterator[None]:
 def _interruptible() -> Iterator[None]:
     """Let a process that is told to end do so as after Ctrl-C: what was done until then is kept,
     and the others end too. What is ignored, as under nohup, stays so."""
-    names = ("SIGTERM", "SIGHUP")
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    changed = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]
+    changed = [each for each in ENDINGS if signal.getsignal(each) is signal.SIG_DFL]
     for number in changed:
         signal.signal(number, signal.default_int_handler)
     try:

@@ -64,9 +64,6 @@ _KINDS = {
 }
 
 
-_WITH_COLUMNS = frozenset([Kind.TSV, Kind.CSV, Kind.JSONL, Kind.PARQUET])
-
-
 class Identity(NamedTuple):
     """What tells whether a file is still the one that a run began with."""
 
@@ -91,6 +88,11 @@ class DataFile:
         return str(self.path)
 
     @property
+    def has_columns(self) -> bool:
+        """Whether its sentences stand in a column or a field."""
+        return self.kind in (Kind.TSV, Kind.CSV, Kind.JSONL, Kind.PARQUET)
+
+    @property
     def size(self) -> int:
         """Its bytes on disk."""
         return self.path.stat().st_size
@@ -107,6 +109,10 @@ class DataFile:
         """The bytes as they were before they were packed."""
         with self.path.open("rb") as plain:
             yield Unpacked(plain, packing_of(self.name))
+
+
+_BROKEN = (EOFError, zlib.error, OSError)
+"""What is raised where packed data prove broken; and, with a number, where a disk is."""
 
 
 class Unpacked(io.RawIOBase):
@@ -132,11 +138,9 @@ class Unpacked(io.RawIOBase):
             return 0
         try:
             data = self._read(len(buffer))
-        except (EOFError, zlib.error, OSError) as error:
-            if (
-                getattr(error, "errno", None) is not None
-            ):  # the disk or the connection, not the data
-                raise
+        except _BROKEN as error:
+            if getattr(error, "errno", None) is not None:
+                raise  # it is the disk or the connection that is broken
             self.error, self._broken_at = error, self._plain.tell()
             data = self._rest(len(buffer))
         buffer[: len(data)] = data
@@ -167,7 +171,7 @@ class Unpacked(io.RawIOBase):
         try:
             while len(rest) < most and (byte := read(1)):
                 rest += byte
-        except (EOFError, zlib.error, OSError):
+        except _BROKEN:
             pass
         return bytes(rest)
 
@@ -242,7 +246,7 @@ def _in_folder(
 ) -> list[DataFile]:
     """The data files of a folder; where a column is asked for, those that have columns."""
     files = [_file(path, kind, place) for path, place in inside if _is_data(place)]
-    found = [file for file in files if column is None or file.kind in _WITH_COLUMNS]
+    found = [file for file in files if column is None or file.has_columns]
     if not found:
         without = "files with columns" if files else "data files"
         raise InputError(f"{folder} is a folder without {without}.")

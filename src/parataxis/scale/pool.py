@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from parataxis.errors import ParataxisError
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 
-__all__ = ["BESIDE_GPU", "Processes", "collect_seldom", "end_with_parent", "in_order"]
+__all__ = ["BESIDE_GPU", "ENDINGS", "Processes", "collect_seldom", "end_with_parent", "in_order"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -37,7 +37,8 @@ BESIDE_GPU = 2
 _AHEAD = 2
 """Items that wait for each process, so that none is idle."""
 
-_ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that tell a process to end."""
 
 
 def in_order(
@@ -199,7 +200,7 @@ def _no_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, *_ENDINGS])
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, *ENDINGS])
     try:
         yield
     finally:
@@ -220,11 +221,11 @@ def _start_worker(work: Callable[[Any], Any], threads: int) -> None:
 
 def _end_when_told() -> None:
     """Let signals end a worker as they end any process, whatever its parent does with them."""
-    for number in _ENDINGS:
+    for number in ENDINGS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDINGS)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
 
 
 def collect_seldom() -> None:

@@ -74,11 +74,8 @@ def check_columns(files: Sequence[DataFile], column: str | None) -> None:
         if file.kind is Kind.PARQUET:
             ParquetColumn(file.path, column).check()
         elif file.kind in (Kind.CSV, Kind.TSV):
-            try:
-                next(read_units(file, column), None)
-            except OSError as error:
-                raise _unreadable(file, error) from error
-        elif column and file.kind is not Kind.JSONL:
+            next(read_units(file, column), None)
+        elif column and not file.has_columns:
             raise InputError(f"{file.name} is {file.kind}, which has no columns.")
 
 
@@ -154,12 +151,8 @@ def read_units(
         for unit in units:
             yield too_long(unit, LONGEST_SENTENCE)
     except OSError as error:
-        raise _unreadable(file, error) from error
-
-
-def _unreadable(file: DataFile, error: BaseException) -> InputError:
-    reason = (getattr(error, "strerror", None) or str(error)).lower()
-    return InputError(f"{file.name} cannot be read: {reason}.")
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{file.name} cannot be read: {reason}.") from error
 
 
 def _parquet(file: DataFile, column: str | None, skip: int, share: _Share) -> Iterator[Unit]:

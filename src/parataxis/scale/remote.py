@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from parataxis.errors import InputError
 from parataxis.scale.arrow import arrow
 
-__all__ = ["RemotePath", "find_remote", "is_remote"]
+__all__ = ["RemotePath", "find_remote", "in_words", "is_remote"]
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://\S+")
 _BUFFER = 1 << 20
@@ -67,7 +67,7 @@ class _Raw(io.RawIOBase):
         try:
             return int(self._stream.readinto(buffer))
         except OSError as error:
-            raise OSError(errno.EIO, _in_words(error)) from error
+            raise OSError(errno.EIO, in_words(error)) from error
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         return int(self._stream.seek(offset, whence))
@@ -114,8 +114,9 @@ def _told(name: str, call: Any, *arguments: Any) -> Any:
     try:
         return call(*arguments)
     except (OSError, ValueError, NotImplementedError) as error:  # Arrow's errors are such
-        raise InputError(f"{name} cannot be read: {_in_words(error)}.") from error
+        raise InputError(f"{name} cannot be read: {in_words(error)}.") from error
 
 
-def _in_words(error: BaseException) -> str:
+def in_words(error: BaseException) -> str:
+    """What an error says, on one line and without its full stop."""
     return " ".join(str(error).split()).rstrip(".")

@@ -18,6 +18,7 @@ from parataxis.corpora.files import unquoted
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import SourceLine, read_source
 from parataxis.rewrite.record import Rewrite
+from parataxis.scale.remote import in_words
 from parataxis.text.documents import Document, split_blocks
 from parataxis.text.layout import LINE, next_fence
 from parataxis.text.segments import sentence_spans
@@ -290,8 +291,7 @@ def rest_unit(piece: Piece) -> Unit:
 
 def broken_unit(name: str, error: Exception) -> Unit:
     """A unit for the rest of a file that is broken after what was read of it."""
-    reason = " ".join(str(error).split()).rstrip(".")
-    complaint = f"the file is broken, so that its rest cannot be read ({reason})"
+    complaint = f"the file is broken, so that its rest cannot be read ({in_words(error)})"
     return Unit((), _Same(""), 0, Problem(f"{name}:rest", name, complaint, ""))
 
 
