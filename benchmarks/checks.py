@@ -19,7 +19,7 @@ from rich.table import Table
 
 from parataxis.checks import Checker
 from parataxis.checks.damage import DAMAGES, damaged
-from parataxis.rewrite.record import Finding, Kind
+from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.splitters.registry import load_splitter
 from parataxis.syntax.analyser import load_analyser
 
@@ -110,7 +110,9 @@ def _damage_table(words: Checker, checker: Checker, good: Sequence[Pair]) -> Tab
             for name, _, result in damaged(source, simple):
                 cases[name].append((source, result))
     for name, (kind, _) in DAMAGES.items():
-        finder = words if kind in (Kind.LOST, Kind.NEW, Kind.REPEATED) else checker
+        finder = (
+            words if kind in (FindingKind.LOST, FindingKind.NEW, FindingKind.REPEATED) else checker
+        )
         hits = sum(
             any(finding.kind is kind for finding in findings)
             for findings in finder.pipe(cases[name])
@@ -124,14 +126,14 @@ def _damage_table(words: Checker, checker: Checker, good: Sequence[Pair]) -> Tab
 def _table(title: str, first: str) -> Table:
     table = Table(title=title)
     table.add_column(first)
-    for heading in ("n", "any", *(kind.value for kind in Kind)):
+    for heading in ("n", "any", *(kind.value for kind in FindingKind)):
         table.add_column(heading, justify="right")
     return table
 
 
 def _add(table: Table, name: str, found: Sequence[list[Finding]]) -> None:
     kinds = Counter(kind for findings in found for kind in {finding.kind for finding in findings})
-    shares = [sum(map(bool, found)), *(kinds[kind] for kind in Kind)]
+    shares = [sum(map(bool, found)), *(kinds[kind] for kind in FindingKind)]
     table.add_row(name, str(len(found)), *(f"{100 * n / len(found):.1f}" for n in shares))
 
 

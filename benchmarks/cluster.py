@@ -27,13 +27,13 @@ from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
-from parataxis.scale.cluster import Cluster
-from parataxis.scale.encode import Encoder, Form
-from parataxis.scale.files import find_files
-from parataxis.scale.output import StreamOutput
-from parataxis.scale.run import Engine, Local, run
-from parataxis.scale.units import Problem
-from parataxis.scale.work import SplitterTask, Work
+from parataxis.run.cluster import Cluster
+from parataxis.run.encode import RecordEncoder, RecordFormat
+from parataxis.run.files import find_files
+from parataxis.run.output import StreamOutput
+from parataxis.run.run import Engine, Local, run
+from parataxis.run.units import BadRecord
+from parataxis.run.work import SplitterTask, Work
 from parataxis.syntax.onnx import THREADS_VARIABLE
 from scale import made_lines
 
@@ -59,7 +59,7 @@ class Clock:
         count = self.times[-1][0] + sentences
         self.times.append((count, time.monotonic(), time.process_time()))
 
-    def problem(self, problem: Problem) -> None:
+    def problem(self, problem: BadRecord) -> None:
         raise SystemExit(str(problem))
 
     def per_sentence(self) -> tuple[float, float]:
@@ -122,7 +122,7 @@ def measure(engine: Engine, options: argparse.Namespace) -> Measured:
     """Do a long run, and keep only the hash of what it writes."""
     beam = options.beam if options.splitter == "pointer" else None
     task = SplitterTask(options.splitter, beam=beam)
-    work = Work(task, Encoder(Form.JSONL), task.load().name)
+    work = Work(task, RecordEncoder(RecordFormat.JSONL), task.load().name)
     lines = (
         options.input.read_text().splitlines() if options.input else made_lines(options.sentences)
     )

@@ -18,17 +18,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from parataxis.corpora.choose import parse_corpus
-from parataxis.corpora.example import Example
-from parataxis.corpora.files import write_files
-from parataxis.corpora.formats.jsonl import Jsonl
-from parataxis.corpora.protocol import Report
-from parataxis.corpora.sentences import cut_line
-from parataxis.corpora.websplit.benchmark import WebSplit10, write_parts
-from parataxis.corpora.websplit.split import tied_groups
+from parataxis.evaluate.corpora.example import Example
+from parataxis.evaluate.corpora.formats import Jsonl
+from parataxis.evaluate.corpora.registry import parse_corpus
+from parataxis.evaluate.corpora.sentences import cut_line
+from parataxis.evaluate.corpora.websplit import WebSplit10, write_parts
+from parataxis.lab.rdf_split import tied_groups
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
-from parataxis.text.brackets import plain_brackets
+from parataxis.text.files import ReadReport, write_files
+from parataxis.text.tokens import plain_brackets
 
 _VALIDATION = 0.05
 """The share of the sentences that the validation part gets."""
@@ -43,7 +42,7 @@ def main() -> None:
     options = parser.parse_args()
     report, websplit = options.data / "report2019", options.output / "websplit"
 
-    examples = list(parse_corpus(f"websplit-v1.0:{websplit}").read(Report()))
+    examples = list(parse_corpus(f"websplit-v1.0:{websplit}").read(ReadReport()))
     known = {_letters(example.source): example for example in examples}
     sources = _lines(report / "sources2.txt")
     found = {
@@ -54,7 +53,7 @@ def main() -> None:
     outputs = {name: _lines(report / f"pred_{name}2.txt") for name in ("websplit", "wikisplit")}
     _write(options.output, found, outputs)
     if options.known:
-        corpus = parse_corpus(options.known).read(Report())
+        corpus = parse_corpus(options.known).read(ReadReport())
         known_triples = frozenset().union(*(example.triples for example in corpus))
         for name, is_known in (("known", True), ("new", False)):
             some = {n: e for n, e in found.items() if bool(e.triples & known_triples) == is_known}

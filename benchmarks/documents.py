@@ -27,7 +27,7 @@ from docx.oxml.ns import nsdecls, qn
 from docx.text.paragraph import Paragraph
 
 from parataxis.api import Splitter
-from parataxis.documents.docx import DocxDocument
+from parataxis.run.documents.docx import DocxDocument
 
 PARTIES = (
     "This Agreement is made on 3 May 2024 between **Harrow Lane Estates Limited**, a company "

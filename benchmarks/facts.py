@@ -25,10 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from parataxis.checks import Checker
-from parataxis.metrics.analyses import shared_analyser
-from parataxis.metrics.facts import label_sentences, missing_facts
+from parataxis.evaluate.metrics.facts import label_sentences, missing_facts, shared_analyser
 from parataxis.syntax.analysis import Analysis
-from parataxis.text.brackets import plain_brackets
+from parataxis.text.tokens import plain_brackets
 
 HERE = Path(__file__).parent / "facts"
 LABELS = {"c": "correct", "u": "unsupported", "r": "repeated"}

@@ -29,14 +29,14 @@ import numpy as np
 import torch
 
 from parataxis.errors import ParataxisError
-from parataxis.scale.gpu.graph import TorchGraph
-from parataxis.scale.gpu.models import DeviceModels
-from parataxis.scale.gpu.packed import WIDTHS, Sources
-from parataxis.scale.gpu.server import Address, RemoteModels, served
-from parataxis.scale.gpu.splitter import WINDOW, DevicePointerSplitter
-from parataxis.scale.pool import collect_seldom
+from parataxis.run.gpu.graph import TorchGraph
+from parataxis.run.gpu.models import DeviceModels
+from parataxis.run.gpu.packed import WIDTHS, Sources
+from parataxis.run.gpu.server import Address, RemoteModels, served
+from parataxis.run.gpu.splitter import WINDOW, DevicePointerSplitter
+from parataxis.run.pool import collect_seldom
 from parataxis.splitters.pointer import PointerSplitter
-from parataxis.splitters.pointer.features import Features, read_source
+from parataxis.splitters.pointer.actions import Features, read_source
 from parataxis.syntax.onnx import THREADS_VARIABLE
 from parataxis.text.tokens import tokenize
 

@@ -24,8 +24,8 @@ from parataxis import Rewrite, Splitter
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Origin
 from parataxis.splitters.pointer.actions import CLOSED_WORDS
+from parataxis.text.casing import words
 from parataxis.text.tokens import tokenize
-from parataxis.text.wordlists import words
 
 NEGATIONS = words("not n't no never nor neither none nobody nothing nowhere without")
 MODALS = words("shall must may might can could should will would ought 'll wo ca sha")

@@ -13,9 +13,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from parataxis.metrics.protocol import Item
-from parataxis.metrics.registry import load_metric
-from parataxis.metrics.scoring import score_all
+from parataxis.evaluate.metrics.protocol import ScoredItem, score_all
+from parataxis.evaluate.metrics.registry import load_metric
 
 REPORT = ("sentences-per-source", "tokens-per-sentence-2019", "fkgl-2019")
 BISECT = ("sari", "bleu-lc")
@@ -33,7 +32,7 @@ def main() -> None:
     for name in ("websplit", "wikisplit"):
         outputs = _lines(data / "report2019" / f"pred_{name}2.txt")
         items = [
-            Item(source, _sentences(output, "<::::>"))
+            ScoredItem(source, _sentences(output, "<::::>"))
             for source, output in zip(sources, outputs, strict=True)
         ]
         table.add_row(name, *_scores((*REPORT, "fkgl"), items))
@@ -45,7 +44,7 @@ def main() -> None:
         path = data / "bisect" / "outputs" / f"{system}.txt"
         outputs = sources if system == "source" else _lines(path)
         items = [
-            Item(source, _sentences(output, "<SEP>"), (_sentences(reference, "<SEP>"),))
+            ScoredItem(source, _sentences(output, "<SEP>"), (_sentences(reference, "<SEP>"),))
             for source, output, reference in zip(sources, outputs, references, strict=True)
         ]
         table.add_row(system, *_scores(BISECT, items))
@@ -61,7 +60,7 @@ def _sentences(line: str, separator: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in line.split(separator) if part.strip())
 
 
-def _scores(names: Sequence[str], items: Sequence[Item]) -> list[str]:
+def _scores(names: Sequence[str], items: Sequence[ScoredItem]) -> list[str]:
     found = score_all([load_metric(name) for name in names], items)
     return [f"{one.value:.2f}" for one in found]
 

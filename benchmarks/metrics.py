@@ -25,10 +25,10 @@ from rich.console import Console
 from rich.table import Table
 from sacrebleu.metrics.bleu import BLEU
 
-from parataxis.metrics import bleu, sari, tokens
-from parataxis.metrics.protocol import Item, Metric, Statistics
-from parataxis.metrics.registry import load_metric, metric_names
-from parataxis.metrics.scoring import score, score_all
+from parataxis.evaluate.metrics import bleu, sari
+from parataxis.evaluate.metrics import bleu as tokens
+from parataxis.evaluate.metrics.protocol import Metric, ScoredItem, Statistics, score, score_all
+from parataxis.evaluate.metrics.registry import load_metric, metric_names
 
 ANALYSED = ("facts", "learned", "patterns")
 Grams = Counter[tuple[str, ...]]
@@ -83,7 +83,7 @@ class _Clock:
         self.signature, self.from_statistics = metric.signature, metric.from_statistics
         self._metric, self._seconds = metric, seconds
 
-    def statistics(self, items: Sequence[Item]) -> Statistics:
+    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         seconds, rows = _time(lambda: self._metric.statistics(items))
         self._seconds[self.name] += seconds
         return rows
@@ -106,15 +106,15 @@ def _forget() -> None:
     type(tokenizer).__call__.cache_clear()
 
 
-def _items(path: Path, number: int) -> list[Item]:
-    items: list[Item] = []
+def _items(path: Path, number: int) -> list[ScoredItem]:
+    items: list[ScoredItem] = []
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             record = json.loads(line)
             simple = record["simple"]
             variants = [_without(simple, place) for place in (1, 2, 3, 4)]
             source = record.get("source") or record["complex"]
-            items.append(Item(source, variants[0], (tuple(simple), *variants[1:])))
+            items.append(ScoredItem(source, variants[0], (tuple(simple), *variants[1:])))
             if len(items) == number:
                 return items
     raise SystemExit(f"{path} has only {len(items)} rewrites.")
@@ -126,12 +126,12 @@ def _without(simple: Sequence[str], place: int) -> tuple[str, ...]:
     return (" ".join(words[:place] + words[place + 1 :]) or first, *rest)
 
 
-def _plain_bleu(items: Sequence[Item]) -> float:
+def _plain_bleu(items: Sequence[ScoredItem]) -> float:
     streams = [list(stream) for stream in zip(*(i.reference_texts for i in items), strict=True)]
     return float(BLEU(force=True).corpus_score([item.text for item in items], streams).score)
 
 
-def _plain_sari(items: Sequence[Item]) -> float:
+def _plain_sari(items: Sequence[ScoredItem]) -> float:
     """The formula of EASSE as it is written down, one operation and one length at a time."""
     tokenize = BLEU(tokenize="13a", force=True).tokenizer
     counts = [[[0, 0, 0] for _ in range(4)] for _ in range(3)]

@@ -15,7 +15,7 @@ from parataxis.errors import TooLongError
 from parataxis.syntax.analyser import Analyser, load_analyser
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern, find_patterns, pattern_table
-from parataxis.syntax.patterns.agreement import Agreement, measure, read_labelled
+from parataxis.syntax.patterns.agreement import PatternAgreement, measure, read_labelled
 
 PARTS = ["dev", "test", "final"]
 LABELLED = Path(__file__).parents[1] / "tests" / "syntax" / "fixtures" / "patterns.jsonl"
@@ -70,18 +70,21 @@ def with_pattern(analyses: Sequence[Analysis]) -> str:
     return f"{found} of {len(analyses)} ({100 * found / max(1, len(analyses)):.0f} %)"
 
 
-def print_table(part: str, sentences: int, result: Mapping[Pattern, Agreement]) -> None:
+def print_table(part: str, sentences: int, result: Mapping[Pattern, PatternAgreement]) -> None:
     print(f"\n{part}: {sentences} sentences\n")
     print("| pattern | labelled | found | precision | recall | loose precision | loose recall |")
     print("|---|---|---|---|---|---|---|")
-    rows = {**{str(p): a for p, a in result.items()}, "all": sum(result.values(), Agreement())}
+    rows = {
+        **{str(p): a for p, a in result.items()},
+        "all": sum(result.values(), PatternAgreement()),
+    }
     for name, a in rows.items():
         scores = [a.precision(), a.recall(), a.precision(loose=True), a.recall(loose=True)]
         cells = [name, str(a.labelled), str(a.found), *(f"{score:.2f}" for score in scores)]
         print(f"| {' | '.join(cells)} |")
 
 
-def print_errors(result: Mapping[Pattern, Agreement]) -> None:
+def print_errors(result: Mapping[Pattern, PatternAgreement]) -> None:
     for pattern, agreement in result.items():
         for line in agreement.missed:
             print(f"{pattern} missed: {line}")

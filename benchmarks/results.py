@@ -12,17 +12,24 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from parataxis.api import Splitter
-from parataxis.corpora.choose import Corpus
-from parataxis.corpora.example import Example
-from parataxis.metrics.protocol import Metric
-from parataxis.metrics.registry import load_metric
-from parataxis.reports.compare import Comparison, System, compare
-from parataxis.reports.correlate import correlate
-from parataxis.reports.judgements import Judged, read_judgements
-from parataxis.reports.resample import Resampler
-from parataxis.reports.systems import read_examples, read_output, read_system
-from parataxis.reports.tables import cells, markdown_table, part_cells, turned
-from parataxis.training.metric.fit import Material, agreement, family, held_out
+from parataxis.evaluate.compare import (
+    Comparison,
+    System,
+    compare,
+    read_examples,
+    read_output,
+    read_system,
+)
+from parataxis.evaluate.corpora.example import Example
+from parataxis.evaluate.corpora.registry import Corpus
+from parataxis.evaluate.correlate import correlate
+from parataxis.evaluate.judgements import Judged, read_judgements
+from parataxis.evaluate.metrics.protocol import Metric
+from parataxis.evaluate.metrics.registry import load_metric
+from parataxis.evaluate.resample import Resampler
+from parataxis.evaluate.tables import cells, part_cells, turned
+from parataxis.lab.metric import FittingData, agreement, family, held_out
+from parataxis.report import markdown_table
 
 PUBLISHED = {
     "DisSim": "dissim",
@@ -167,7 +174,7 @@ def correlations(path: Path, examples: Sequence[Example]) -> str:
     for each in correlate(judged, metrics):
         mark = "" if each.is_significant else "†"
         rows.setdefault(each.metric, [each.metric]).append(f"{each.value:.3f}{mark}")
-    material = Material.of(judged)
+    material = FittingData.of(judged)
     parts: dict[str, Callable[[Judged], str]] = {
         "systems": lambda each: each.system,
         "families": family,

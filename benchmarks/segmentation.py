@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
 
+from parataxis.lab.analyser.data import gold_sentences
 from parataxis.text.segments import sentence_spans
 from parataxis.text.tokens import tokenize
-from parataxis.training.analyser.treebank import gold_sentences
 
 HOSTILE = [
     "a",

@@ -25,8 +25,8 @@ from pathlib import Path
 from statistics import quantiles
 
 from parataxis import Splitter
-from parataxis.client import Client
 from parataxis.rewrite.record import Rewrite
+from parataxis.serve.client import Client
 
 PEOPLE = "Anna Weber|Tom Okafor|Lucía Pérez|Judge Hall|Dr. Iyer|Maya Lind|Omar Haddad|Ruth Klein"
 WORK = "a nurse from Leeds|an engineer|the new mayor|a painter|the oldest member|a young lawyer"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import parataxis
-from parataxis import InputError, Kind, Rewrite, Splitter, TooLongError, UnknownSplitterError
+from parataxis import FindingKind, InputError, Rewrite, Splitter, TooLongError, UnknownSplitterError
 from parataxis.errors import ParataxisError
 
 MILL = "The mill, which was built in 1850, burned down."
@@ -163,7 +163,7 @@ def test_api_checks_only_when_asked() -> None:
     assert Splitter(FakeSplitter())(sentence).findings is None
     findings = Splitter(FakeSplitter(), check=True)(sentence).findings
     assert findings is not None
-    assert [(finding.kind, finding.words) for finding in findings] == [(Kind.LOST, "not")]
+    assert [(finding.kind, finding.words) for finding in findings] == [(FindingKind.LOST, "not")]
     assert Splitter(FakeSplitter(), check=True)("Ann sang; Bob left.").findings == ()
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from parataxis.cli.main import EXIT_CODES
 from parataxis.cli.reference import commands, parameters, reference
-from parataxis.metrics.registry import load_metric
+from parataxis.evaluate.metrics.registry import load_metric
 from parataxis.splitters.registry import available_splitters
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -80,10 +80,10 @@ def pip(*arguments: object) -> None:
         "parataxis/splitters/llm/assets/instructions.txt",
         "parataxis/rewrite/assets/page.css",
         "parataxis/rewrite/assets/page.js",
-        "parataxis/studies/rubric/rubrics/six-criteria.yaml",
-        "parataxis/studies/rubric/rubrics/write.yaml",
-        "parataxis/web/studies/interface.yaml",
-        "parataxis/web/studies/templates/rate.html",
+        "parataxis/studies/rubrics/six-criteria.yaml",
+        "parataxis/studies/rubrics/write.yaml",
+        "parataxis/studies/pages/interface.yaml",
+        "parataxis/studies/pages/templates/rate.html",
     ],
 )
 def test_packaging_wheel_contains(wheel: Path, name: str) -> None:

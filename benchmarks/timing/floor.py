@@ -22,7 +22,7 @@ from parataxis.checks import Checker
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer import model as shipped
 from parataxis.syntax.analyser import TREES, Analyser, load_analyser
-from parataxis.syntax.labels import read_labels
+from parataxis.syntax.decoding import read_labels
 from parataxis.syntax.onnx import SHIPPED, Arrays, Model, OnnxModel
 from timing.sentences import Item
 

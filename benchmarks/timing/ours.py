@@ -9,11 +9,10 @@ from parataxis.checks import Checker
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.model import load_decoder
 from parataxis.splitters.pointer.search import search
-from parataxis.splitters.protocol import SentenceSplitter
-from parataxis.splitters.registry import load_splitter
+from parataxis.splitters.registry import SentenceSplitter, load_splitter
 from parataxis.splitters.rules import RulesSplitter
 from parataxis.syntax.analyser import TREES, WHOLE, Analyser, Tokenized, load_analyser
-from parataxis.syntax.labels import read_labels
+from parataxis.syntax.decoding import read_labels
 from parataxis.syntax.onnx import SHIPPED, OnnxModel, threads
 from parataxis.text.tokens import tokenize
 from timing.measure import Runs, System

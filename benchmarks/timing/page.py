@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parataxis.reports.figures import draw_svg
+from parataxis.evaluate.figures import draw_svg
 
 __all__ = ["curve", "page", "write_page"]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from parataxis.splitters.pointer.features import Features, read_source
+from parataxis.splitters.pointer.actions import Features, read_source
 from parataxis.syntax.wordpieces import load_word_pieces
 from parataxis.text.tokens import tokenize
 

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from parataxis.api import DEFAULT_SPLITTER, DocumentRewrite, Splitter, split
     from parataxis.errors import InputError, ParataxisError, TooLongError, UnknownSplitterError
-    from parataxis.rewrite.record import Finding, Kind, Origin, OutputToken, Rewrite
-
-__version__ = "0.1.0"
+    from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken, Rewrite
 
 __all__ = [
     "DEFAULT_SPLITTER",
     "DocumentRewrite",
     "Finding",
+    "FindingKind",
     "InputError",
-    "Kind",
     "Origin",
     "OutputToken",
     "ParataxisError",
@@ -31,10 +29,13 @@ __all__ = [
     "split",
 ]
 
+__version__ = "0.1.0"
+
+
 _HOMES = {
     "parataxis.api": ("DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split"),
     "parataxis.errors": ("InputError", "ParataxisError", "TooLongError", "UnknownSplitterError"),
-    "parataxis.rewrite.record": ("Finding", "Kind", "Origin", "OutputToken", "Rewrite"),
+    "parataxis.rewrite.record": ("Finding", "FindingKind", "Origin", "OutputToken", "Rewrite"),
 }
 
 

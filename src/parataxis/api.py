@@ -9,8 +9,12 @@ from itertools import islice
 from parataxis.errors import InputError, ParataxisError, TooLongError
 from parataxis.rewrite.record import Rewrite
 from parataxis.rewrite.render import complaints
-from parataxis.splitters.protocol import AdjustableSplitter, ReportingSplitter, SentenceSplitter
-from parataxis.splitters.registry import load_splitter
+from parataxis.splitters.registry import (
+    AdjustableSplitter,
+    ReportingSplitter,
+    SentenceSplitter,
+    load_splitter,
+)
 from parataxis.splitters.source import left_whole
 from parataxis.text.documents import Document, read_document
 

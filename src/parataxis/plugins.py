@@ -11,8 +11,6 @@ from typing import Generic, TypeVar
 
 from parataxis.errors import ParataxisError
 
-__all__ = ["Installed", "Registry"]
-
 T = TypeVar("T")
 
 

@@ -4,12 +4,12 @@ import pytest
 
 from parataxis.checks import Checker
 from parataxis.checks.clauses import is_fragment
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import FindingKind
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 
 
 def _kinds(checker: Checker, source: str, *simple: str) -> list[tuple[int | None, str]]:
-    kinds = (Kind.NO_VERB, Kind.FRAGMENT)
+    kinds = (FindingKind.NO_VERB, FindingKind.FRAGMENT)
     return [(f.sentence, f.kind.value) for f in checker(source, simple) if f.kind in kinds]
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from parataxis.checks import Checker, check
 from parataxis.checks.damage import DAMAGES, damaged
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import FindingKind
 
 _LINES = (Path(__file__).parent / "good_rewrites.jsonl").read_text(encoding="utf-8").splitlines()
 GOOD = [(record["complex"], record["simple"]) for record in map(json.loads, _LINES)]
-WORD_KINDS = (Kind.LOST, Kind.NEW, Kind.REPEATED)
+WORD_KINDS = (FindingKind.LOST, FindingKind.NEW, FindingKind.REPEATED)
 FLOORS = {
     "drop a number": 0.97,
     "change a number": 0.97,

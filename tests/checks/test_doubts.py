@@ -7,9 +7,9 @@ import pytest
 
 from parataxis.checks import Checker, checker
 from parataxis.checks.damage import damaged
-from parataxis.checks.doubts import doubtful
+from parataxis.checks.pronouns import doubtful
 from parataxis.rewrite.align import align
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import FindingKind
 from parataxis.syntax.analyser import load_analyser
 
 GOOD = [
@@ -40,7 +40,12 @@ def test_doubts_name_what_must_be_analysed(
 
 
 def test_doubts_cost_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = (Kind.NO_VERB, Kind.FRAGMENT, Kind.AMBIGUOUS_PRONOUN, Kind.RELATION)
+    kinds = (
+        FindingKind.NO_VERB,
+        FindingKind.FRAGMENT,
+        FindingKind.AMBIGUOUS_PRONOUN,
+        FindingKind.RELATION,
+    )
     rewrites = [(record["complex"], record["simple"]) for record in GOOD]
     rewrites += [
         (source, result)

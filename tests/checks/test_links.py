@@ -3,7 +3,7 @@
 import pytest
 
 from parataxis.checks import check
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import FindingKind
 
 
 @pytest.mark.parametrize(
@@ -132,4 +132,4 @@ def test_links_point_at_the_one_that_is_missing() -> None:
 )
 def test_links_a_contrast_is_no_condition(simple: list[str], lost: list[str]) -> None:
     found = check("Growth will slow unless the state acts.", simple)
-    assert [finding.words for finding in found if finding.kind is Kind.LOST] == lost
+    assert [finding.words for finding in found if finding.kind is FindingKind.LOST] == lost

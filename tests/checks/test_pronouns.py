@@ -3,16 +3,16 @@
 import pytest
 
 from parataxis.checks import Checker
-from parataxis.checks.origins import Origins
+from parataxis.checks.findings import Origins
 from parataxis.checks.pronouns import ambiguous_pronouns
 from parataxis.rewrite.align import align
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import FindingKind
 from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import Analysis
 
 
 def _messages(checker: Checker, source: str, *simple: str) -> list[str]:
-    return [f.message for f in checker(source, simple) if f.kind is Kind.AMBIGUOUS_PRONOUN]
+    return [f.message for f in checker(source, simple) if f.kind is FindingKind.AMBIGUOUS_PRONOUN]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_pronouns_that_are_clear_are_left(checker: Checker, source: str, simple:
 def test_pronoun_has_its_place(checker: Checker) -> None:
     source = "The castle overlooks the village, which was founded in 1300."
     simple = ["The castle overlooks the village.", "Later, it was founded in 1300."]
-    finding = next(f for f in checker(source, simple) if f.kind is Kind.AMBIGUOUS_PRONOUN)
+    finding = next(f for f in checker(source, simple) if f.kind is FindingKind.AMBIGUOUS_PRONOUN)
     assert (finding.sentence, simple[1][finding.start : finding.end]) == (1, "it")
 
 

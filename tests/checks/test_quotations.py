@@ -3,7 +3,7 @@
 import pytest
 
 from parataxis.checks import check
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import FindingKind
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ from parataxis.rewrite.record import Kind
 def test_quotations_lost_are_found(
     source: str, simple: list[str], words: str, message: str
 ) -> None:
-    lost = [finding for finding in check(source, simple) if finding.kind is Kind.LOST]
+    lost = [finding for finding in check(source, simple) if finding.kind is FindingKind.LOST]
     assert [(finding.words, finding.message) for finding in lost] == [(words, message)]
     assert source[lost[0].start : lost[0].end] == words
 

@@ -3,11 +3,13 @@
 import pytest
 
 from parataxis.checks import Checker
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import FindingKind
 
 
 def _messages(checker: Checker, source: str, *simple: str) -> list[tuple[int | None, str]]:
-    return [(f.sentence, f.message) for f in checker(source, simple) if f.kind is Kind.RELATION]
+    return [
+        (f.sentence, f.message) for f in checker(source, simple) if f.kind is FindingKind.RELATION
+    ]
 
 
 @pytest.mark.parametrize(
@@ -174,6 +176,6 @@ def test_relations_that_the_source_has_are_not_faulted(
 def test_relations_name_the_word_at_fault(checker: Checker) -> None:
     source = "The clerk kept the list of the members, which was lost in 1902."
     simple = ["The clerk kept the list of the members.", "The members was lost in 1902."]
-    (finding,) = [f for f in checker(source, simple) if f.kind is Kind.RELATION]
+    (finding,) = [f for f in checker(source, simple) if f.kind is FindingKind.RELATION]
     assert finding.words == "members"
     assert simple[finding.sentence or 0][finding.start : finding.end] == "members"

@@ -1,11 +1,11 @@
 import pytest
 
 from parataxis.checks import check
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import FindingKind
 
 
 def _repeated(source: str, *simple: str) -> list[int | None]:
-    return [f.sentence for f in check(source, simple) if f.kind is Kind.REPEATED]
+    return [f.sentence for f in check(source, simple) if f.kind is FindingKind.REPEATED]
 
 
 @pytest.mark.parametrize(

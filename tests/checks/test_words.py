@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from parataxis.checks import check
-from parataxis.rewrite.record import Kind
+from parataxis.rewrite.record import FindingKind
 
 
 def _messages(source: str, *simple: str) -> list[str]:
@@ -142,8 +142,16 @@ def test_words_in_other_forms_are_kept(source: str, simple: list[str]) -> None:
 def test_words_have_their_places() -> None:
     source, simple = "Ann, who is 30, sings.", ["Ann sings loudly."]
     lost, new = check(source, simple)
-    assert (lost.kind, lost.sentence, source[lost.start : lost.end]) == (Kind.LOST, None, "30")
-    assert (new.kind, new.sentence, simple[0][new.start : new.end]) == (Kind.NEW, 0, "loudly")
+    assert (lost.kind, lost.sentence, source[lost.start : lost.end]) == (
+        FindingKind.LOST,
+        None,
+        "30",
+    )
+    assert (new.kind, new.sentence, simple[0][new.start : new.end]) == (
+        FindingKind.NEW,
+        0,
+        "loudly",
+    )
 
 
 def test_words_that_match_exactly_need_no_dictionary() -> None:

@@ -11,8 +11,7 @@ from parataxis import api
 from parataxis.cli.main import main
 from parataxis.errors import TooLongError
 from parataxis.rewrite.record import Rewrite
-from parataxis.splitters.protocol import SentenceSplitter
-from parataxis.splitters.registry import load_splitter
+from parataxis.splitters.registry import SentenceSplitter, load_splitter
 
 
 class Result(NamedTuple):

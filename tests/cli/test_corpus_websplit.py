@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parataxis.corpora.websplit.benchmark import TEXT_FILE, WebSplit10
+from parataxis.evaluate.corpora.websplit import TEXT_FILE, WebSplit10
 
 Run = Callable[..., Any]
 PARTS_FILE = WebSplit10.parts_file

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from parataxis import api
-from parataxis.cli import diagnose_attention
+from parataxis.lab.commands import diagnose_model as diagnose_attention
 from parataxis.rewrite.record import Rewrite
-from parataxis.splitters.attention import Attention
-from parataxis.splitters.registry import load_splitter
+from parataxis.splitters.registry import Attention, load_splitter
 from parataxis.text.tokens import tokenize
 
 Run = Callable[..., Any]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parataxis.cli.inputs import Input, Lines, resolve_inputs
 from parataxis.errors import InputError
+from parataxis.text.inputs import Input, Lines, resolve_inputs
 
 
 class Trickle(io.BytesIO):

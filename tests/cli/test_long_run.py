@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from parataxis.cli import long_run
-from parataxis.scale import durable
-from parataxis.scale.output import FileOutput
+from parataxis.run import long as long_run
+from parataxis.run import output as durable
+from parataxis.run.output import FileOutput
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -415,7 +415,7 @@ def test_long_run_on_a_full_disk_can_be_resumed(run: Run, monkeypatch: pytest.Mo
 EAGER = """
 import sys
 from parataxis.cli.main import main
-from parataxis.scale import output
+from parataxis.run import output
 output.EVERY = 0.0
 sys.exit(main())
 """

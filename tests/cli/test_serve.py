@@ -14,7 +14,7 @@ import httpx2
 import uvicorn
 
 from parataxis.cli.main import main
-from parataxis.web.service import Settings
+from parataxis.serve.settings import ServiceSettings
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def free_port() -> int:
 
 def test_serve_without_options_has_the_usual_settings(served: list[Any]) -> None:
     assert main(["serve", "--port", str(free_port())]) == 0
-    assert served[0].app.state.service.settings == Settings()
+    assert served[0].app.state.service.settings == ServiceSettings()
 
 
 def test_serve_options_are_settings(served: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,7 +40,7 @@ def test_serve_options_are_settings(served: list[Any], capsys: pytest.CaptureFix
     options = "--no-page -s rules -s source --characters 9 --sentences 8 --upload 0.5"
     limits = "--per-minute 7 --concurrent 6 --queue 5"
     assert main(["serve", "--port", port, *options.split(), *limits.split()]) == 0
-    assert served[0].app.state.service.settings == Settings(
+    assert served[0].app.state.service.settings == ServiceSettings(
         splitters=("rules", "source"),
         page=False,
         characters=9,

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from parataxis.cli import terminal
-from parataxis.cli.inputs import Input
 from parataxis.cli.terminal import (
     Output,
     Progress,
@@ -20,6 +19,7 @@ from parataxis.cli.terminal import (
     whole_step,
 )
 from parataxis.errors import InputError
+from parataxis.text.inputs import Input
 
 
 class Terminal(io.StringIO):

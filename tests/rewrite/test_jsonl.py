@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import SourceLine, read_rewrites, read_sources, to_json
-from parataxis.rewrite.record import Finding, Kind, Origin, OutputToken, Rewrite
+from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken, Rewrite
 
 RAIN = Rewrite(source="It rained.", simple=("It rained.",), splitter="source")
 BROKEN = "the record has a lone surrogate (half a character) or is nested too deeply"
@@ -35,7 +35,9 @@ def test_jsonl_reads_back_what_it_wrote(written: list[Rewrite]) -> None:
 
 def test_jsonl_keeps_provenance_and_findings() -> None:
     token = OutputToken(text="It", start=0, end=2, origin=Origin.COPIED, source=(0, 2))
-    finding = Finding(kind=Kind.LOST, words="x", sentence=None, start=0, end=1, message="Gone.")
+    finding = Finding(
+        kind=FindingKind.LOST, words="x", sentence=None, start=0, end=1, message="Gone."
+    )
     rewrite = RAIN.model_copy(
         update={"provenance": ((token,),), "findings": (finding,), "id": "mine"}
     )

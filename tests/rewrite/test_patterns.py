@@ -2,8 +2,7 @@
 
 import pytest
 
-from parataxis.rewrite.align import align
-from parataxis.rewrite.patterns import said_apart, sides
+from parataxis.rewrite.align import align, said_apart, sides
 from parataxis.syntax.analyser import load_analyser
 
 MILL = "The mill, which was built in 1811, burnt down, and nobody was hurt."

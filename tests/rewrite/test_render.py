@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.rewrite.marks import Mark, mark
-from parataxis.rewrite.page import page_end, page_entry, page_start
-from parataxis.rewrite.record import Finding, Kind, Origin, OutputToken, Rewrite
-from parataxis.rewrite.render import render_diff, render_explanation
+from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken, Rewrite
+from parataxis.rewrite.render import (
+    Mark,
+    mark,
+    page_end,
+    page_entry,
+    page_start,
+    render_diff,
+    render_explanation,
+)
 from parataxis.syntax.patterns import Occurrence, Pattern
 
 SOURCE = "Jeddah, serving as the gateway\nto Mecca, is the city that pilgrims visit."
@@ -22,10 +28,20 @@ JEDDAH = Rewrite(
 WHOLE = Rewrite(source="It rained.", simple=("It rained.",), splitter="rules", id="a.txt:1:1")
 PARTICIPLE = Occurrence(Pattern.PART, 2, 7, 2, 8, 39)
 LOST = Finding(
-    kind=Kind.LOST, words="Mecca", sentence=None, start=34, end=39, message="'Mecca' is missing."
+    kind=FindingKind.LOST,
+    words="Mecca",
+    sentence=None,
+    start=34,
+    end=39,
+    message="'Mecca' is missing.",
 )
 NEW = Finding(
-    kind=Kind.NEW, words="also", sentence=1, start=6, end=10, message="'also' is not in the source."
+    kind=FindingKind.NEW,
+    words="also",
+    sentence=1,
+    start=6,
+    end=10,
+    message="'also' is not in the source.",
 )
 
 words = st.text(st.sampled_from("ab ,.'<\n"), min_size=1, max_size=30).filter(str.strip)

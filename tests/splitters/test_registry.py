@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from parataxis.errors import UnknownSplitterError
-from parataxis.splitters.protocol import SentenceSplitter
-from parataxis.splitters.registry import available_splitters, load_splitter, splitter_names
+from parataxis.splitters.registry import (
+    SentenceSplitter,
+    available_splitters,
+    load_splitter,
+    splitter_names,
+)
 from parataxis.splitters.source import SourceSplitter
 
 SHOUT = """

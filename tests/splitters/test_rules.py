@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.errors import TooLongError
-from parataxis.splitters.protocol import SentenceSplitter
+from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.rules import RulesSplitter, split_by_rules
 from parataxis.syntax.analysis import ROOT, Analysis, Argument, Frame, Word
 from parataxis.text.tokens import tokenize

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.errors import InputError
-from parataxis.splitters.protocol import SentenceSplitter
+from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.source import SourceSplitter, left_whole
 
 

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parataxis.studies.agreement import Level, Table, alpha, pairwise, raters_against_rest
+from parataxis.studies.agreement import (
+    MeasurementLevel,
+    Table,
+    alpha,
+    pairwise,
+    raters_against_rest,
+)
 
 # The example of Krippendorff (2011), section C: four observers, twelve units, some not rated.
 KRIPPENDORFF = [
@@ -27,17 +33,25 @@ def table_of(rows: list[str]) -> Table:
 
 
 @pytest.mark.parametrize(
-    ("level", "value"), [(Level.NOMINAL, 0.743), (Level.ORDINAL, 0.815), (Level.INTERVAL, 0.849)]
+    ("level", "value"),
+    [
+        (MeasurementLevel.NOMINAL, 0.743),
+        (MeasurementLevel.ORDINAL, 0.815),
+        (MeasurementLevel.INTERVAL, 0.849),
+    ],
 )
-def test_alpha_published_values(level: Level, value: float) -> None:
+def test_alpha_published_values(level: MeasurementLevel, value: float) -> None:
     found = alpha(table_of(KRIPPENDORFF), level)
     assert found.value == pytest.approx(value, abs=0.0005)
     assert (found.items, found.ratings) == (11, 40)  # the last unit has one rating only
 
 
 def test_alpha_explains_itself_where_it_is_undefined() -> None:
-    assert alpha({"a": {"x": 1.0}}, Level.NOMINAL).reason == "no item was rated by two people"
-    same = alpha({"a": {"x": 5, "y": 5}, "b": {"x": 5, "y": 5}}, Level.ORDINAL)
+    assert (
+        alpha({"a": {"x": 1.0}}, MeasurementLevel.NOMINAL).reason
+        == "no item was rated by two people"
+    )
+    same = alpha({"a": {"x": 5, "y": 5}, "b": {"x": 5, "y": 5}}, MeasurementLevel.ORDINAL)
     assert same.value is None
     assert same.reason == "all 4 ratings are the same, so that chance would agree as well"
 
@@ -45,7 +59,7 @@ def test_alpha_explains_itself_where_it_is_undefined() -> None:
 def test_alpha_chance_is_near_zero_and_its_interval_holds_it() -> None:
     chance = random.Random(1)
     table = {str(item): {r: float(chance.randint(0, 1)) for r in "xyz"} for item in range(300)}
-    found = alpha(table, Level.NOMINAL, trials=200)
+    found = alpha(table, MeasurementLevel.NOMINAL, trials=200)
     assert found.value is not None
     assert found.low is not None
     assert found.high is not None
@@ -59,7 +73,7 @@ def test_alpha_does_not_depend_on_who_said_it_and_is_at_most_one(units: list[lis
     turned = {
         str(n): {str(r): float(v) for r, v in enumerate(reversed(u))} for n, u in enumerate(units)
     }
-    for level in Level:
+    for level in MeasurementLevel:
         found, other = alpha(table, level).value, alpha(turned, level).value
         assert (found is None) == (other is None)
         if found is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.corpora.example import Example
+from parataxis.evaluate.corpora.example import Example
 from parataxis.rewrite.jsonl import read_rewrites
 from parataxis.studies.blind import Blinded, blind, write_study
 

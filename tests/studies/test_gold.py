@@ -5,8 +5,7 @@ from fractions import Fraction
 import pytest
 
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.budget import Batch, affordable
-from parataxis.studies.gold import benchmark, perfect, statistics
+from parataxis.studies.budget import TaskBatch, affordable, benchmark, perfect, statistics
 from parataxis.studies.records import Rating
 
 SOURCE = "Ghent, a city, is old."
@@ -49,8 +48,10 @@ def test_benchmark_gathers_references_of_a_source_once() -> None:
 
 def test_budget_reproduces_the_costs_of_the_paper() -> None:
     fee = Fraction("0.25")
-    writing = Batch(500, 3, Fraction("0.2")).cost(fee) + Batch(500, 3, Fraction("0.4")).cost(fee)
+    writing = TaskBatch(500, 3, Fraction("0.2")).cost(fee) + TaskBatch(
+        500, 3, Fraction("0.4")
+    ).cost(fee)
     assert writing == 1125
     # 97 of the 3,000 rewrites were flagged or left out, as the sum in the paper implies.
-    assert round(Batch(2903, 2, Fraction("0.07")).cost(fee)) == 508
+    assert round(TaskBatch(2903, 2, Fraction("0.07")).cost(fee)) == 508
     assert affordable(Fraction(525), Fraction("0.07"), fee) == 6000

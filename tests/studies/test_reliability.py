@@ -3,8 +3,8 @@
 import pytest
 
 from parataxis.errors import InputError
+from parataxis.studies.agreement import Bucket, Posterior, buckets, posteriors, sample
 from parataxis.studies.records import Rating
-from parataxis.studies.reliability import Bucket, Posterior, buckets, posteriors, sample
 
 
 def rated(item: str, *votes: bool | None, rater: str = "r") -> list[Rating]:

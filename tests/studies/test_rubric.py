@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("yaml", reason="needs the extra [study]")
 
 from parataxis.errors import InputError
-from parataxis.studies.records import Value
+from parataxis.studies.records import Value, in_language
 from parataxis.studies.rubric import (
     Rubric,
     applicable,
@@ -17,7 +17,6 @@ from parataxis.studies.rubric import (
     outcomes,
     problems,
 )
-from parataxis.studies.texts import in_language
 
 SHIPPED = ["concise", "gms", "plain-language", "six-criteria"]
 PERFECT: dict[str, Value] = {

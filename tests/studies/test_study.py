@@ -7,11 +7,17 @@ import pytest
 
 from parataxis.errors import InputError
 from parataxis.studies.blind import blind, write_study
-from parataxis.studies.items import Item, Kind, as_expected, read_items
-from parataxis.studies.records import Purpose
+from parataxis.studies.items import (
+    Effort,
+    Item,
+    ItemKind,
+    as_expected,
+    effort,
+    read_items,
+    sentences_of,
+)
+from parataxis.studies.records import Purpose, in_language
 from parataxis.studies.study import OnFailure, Role, Study, load_study
-from parataxis.studies.texts import in_language
-from parataxis.studies.writing import Effort, effort, sentences_of
 
 WHOLE = """
 name: pilot
@@ -95,14 +101,14 @@ def test_study_is_read_whole(whole: Study, tmp_path: Path) -> None:
 def test_study_items_come_from_all_files(whole: Study) -> None:
     items = {item.id: item for item in read_items(whole)}
     assert [(item.id, item.kind, item.purpose) for item in items.values()] == [
-        ("sources.txt:1", Kind.WRITE, Purpose.ITEM),
-        ("sources.txt:3", Kind.WRITE, Purpose.ITEM),
-        ("a", Kind.RATE, Purpose.ITEM),
-        ("b", Kind.RATE, Purpose.ITEM),
-        ("t", Kind.RATE, Purpose.TRAINING),
-        ("u", Kind.RATE, Purpose.TEST),
-        ("v", Kind.RATE, Purpose.ATTENTION),
-        ("w", Kind.RATE, Purpose.KNOWN),
+        ("sources.txt:1", ItemKind.WRITE, Purpose.ITEM),
+        ("sources.txt:3", ItemKind.WRITE, Purpose.ITEM),
+        ("a", ItemKind.RATE, Purpose.ITEM),
+        ("b", ItemKind.RATE, Purpose.ITEM),
+        ("t", ItemKind.RATE, Purpose.TRAINING),
+        ("u", ItemKind.RATE, Purpose.TEST),
+        ("v", ItemKind.RATE, Purpose.ATTENTION),
+        ("w", ItemKind.RATE, Purpose.KNOWN),
     ]
     assert items["u"].expected == {"sensical": [4, 5], "new": False}
     assert items["t"].feedback == {"en": "Yes.", "es": "Sí."}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from parataxis.errors import InputError, TooLongError
 from parataxis.syntax.analyser import TREES, Analyser, Tokenized, load_analyser, load_trees
 from parataxis.syntax.analysis import ROOT, Analysis, Frame
-from parataxis.syntax.labels import read_labels
+from parataxis.syntax.decoding import read_labels
 from parataxis.syntax.onnx import SHIPPED, OnnxModel
 from parataxis.text.tokens import tokenize
 

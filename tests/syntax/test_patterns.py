@@ -14,8 +14,8 @@ from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 from parataxis.syntax.patterns import Pattern, draw_sample, find_patterns, pattern_table
 from parataxis.syntax.patterns.agreement import (
-    Agreement,
     LabelledSentence,
+    PatternAgreement,
     measure,
     read_labelled,
 )
@@ -237,7 +237,7 @@ def test_patterns_any_tree_gives_ordered_phrases_around_their_heads(analysis: An
 
 
 @cache
-def agreement() -> dict[Pattern, Agreement]:
+def agreement() -> dict[Pattern, PatternAgreement]:
     sentences = read_labelled(LABELLED)
     analyses = load_analyser().pipe(s.text for s in sentences)
     pairs = [(s, a) for s, a in zip(sentences, analyses, strict=True) if isinstance(a, Analysis)]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.syntax.analysis import ROOT, Analysis, Argument, Word
-from parataxis.syntax.roles import reconcile
+from parataxis.syntax.decoding import reconcile
 
 CLAUSES = {
     # word/xpos/upos/head/relation; heads count from 1, 0 is the root

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parataxis.text.brackets import plain_brackets
+from parataxis.text.tokens import plain_brackets
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parataxis.text.markers import label_length, marker_length
+from parataxis.text.layout import label_length, marker_length
 
 
 @pytest.mark.parametrize(

@@ -5,24 +5,17 @@ from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import Protocol
 
-from parataxis.checks.clauses import clause_findings
-from parataxis.checks.doubts import doubtful
+from parataxis.checks.clauses import clause_findings, lost_particles
+from parataxis.checks.findings import Origins
 from parataxis.checks.links import lost_links, new_links
-from parataxis.checks.origins import Origins
-from parataxis.checks.particles import lost_particles
-from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
-from parataxis.checks.quotations import lost_quotations
+from parataxis.checks.pronouns import ambiguous_pronouns, doubtful, guessed_genders
 from parataxis.checks.relations import relation_findings
-from parataxis.checks.repeated import repeated_sentences
-from parataxis.checks.sides import Side
-from parataxis.checks.units import units
-from parataxis.checks.words import lost_words, new_words
+from parataxis.checks.units import Side, units
+from parataxis.checks.words import lost_quotations, lost_words, new_words, repeated_sentences
 from parataxis.errors import TooLongError
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Finding, OutputToken
 from parataxis.syntax.analysis import Analysis
-
-__all__ = ["WINDOW", "Checker", "Provenance", "SentenceAnalyser", "check"]
 
 Provenance = Sequence[Sequence[OutputToken]]
 

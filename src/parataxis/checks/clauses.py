@@ -7,13 +7,10 @@ the source is asked too: what was a participle there and was copied is still one
 from collections.abc import Iterator, Sequence
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import whole
-from parataxis.checks.origins import Origins
+from parataxis.checks.findings import Origins, whole
 from parataxis.rewrite.forms import is_verb_form, key
-from parataxis.rewrite.record import Finding, Kind
+from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
-
-__all__ = ["FINITE_TAGS", "RELATIVES", "bare_verb", "clause_findings", "is_fragment", "lacks_verb"]
 
 FINITE_TAGS = frozenset(("VBZ", "VBD", "VBP", "MD"))
 _NOMINAL = frozenset(("NOUN", "PROPN", "PRON", "NUM"))
@@ -37,14 +34,14 @@ def clause_findings(
         # The source is asked last: most simple sentences have no fault.
         if lacks_verb(analysis, origin) and not lacks_verb(source):
             message = f"The sentence '{analysis.text}' has no main verb."
-            findings.append(whole(Kind.NO_VERB, index, analysis.text, message))
+            findings.append(whole(FindingKind.NO_VERB, index, analysis.text, message))
         elif (bare := bare_verb(analysis, origin)) and not lacks_verb(source):
             message = f"In the sentence '{analysis.text}' the verb '{bare.text}' has lost its \
 auxiliary."
-            findings.append(whole(Kind.NO_VERB, index, analysis.text, message))
+            findings.append(whole(FindingKind.NO_VERB, index, analysis.text, message))
         elif is_fragment(analysis) and not is_fragment(source):
             message = f"'{analysis.text}' is only a part of a sentence: its main clause is missing."
-            findings.append(whole(Kind.FRAGMENT, index, analysis.text, message))
+            findings.append(whole(FindingKind.FRAGMENT, index, analysis.text, message))
     return findings
 
 
@@ -210,3 +207,30 @@ def _may_be_verb(analysis: Analysis, root: Word) -> bool:
     if not analysis.children(root.index, "advmod", "obl", "obj", "ccomp"):
         return False
     return root.upos == "NOUN" and is_verb_form(key(root.text))
+
+
+# Particles that a rewrite loses: "put off" is something else than "put".
+
+
+def lost_particles(
+    source: Analysis, simple: Sequence[str], origins: Sequence[Origins]
+) -> list[Finding]:
+    """The particles of verbs that are nowhere in the rewrite though their verb is."""
+    particles = [word for word in source if word.deprel == "compound:prt"]
+    if not particles:
+        return []
+    used = {word.index for origin in origins for word in origin.used()}
+    written = {key(word) for sentence in simple for word in sentence.split()}
+    return [
+        Finding(
+            kind=FindingKind.LOST,
+            words=word.text,
+            start=word.start,
+            end=word.end,
+            message=f"The word '{word.text}' is missing.",
+        )
+        for word in particles
+        if word.index not in used
+        and word.head in used
+        and not any(other.startswith(key(word.text)) for other in written)
+    ]

@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from parataxis.checks import lexicon
-from parataxis.checks.units import Sort, Unit, units
-from parataxis.rewrite.record import Kind
-
-__all__ = ["DAMAGES", "damaged"]
+from parataxis.checks.units import FactUnit, Sort, units
+from parataxis.rewrite.record import FindingKind
 
 _ADDITIONS = ("famous", "Spanish", "wooden", "secretly", "Peterson", "1847", "dangerous")
 _SIGNS = "".join(lexicon.SIGNS) + "− "
@@ -27,7 +25,7 @@ Damage = Callable[[str, Sequence[str], Random], list[str] | None]
 
 def damaged(
     source: str, simple: Sequence[str], *, seed: int = 0
-) -> Iterator[tuple[str, Kind, list[str]]]:
+) -> Iterator[tuple[str, FindingKind, list[str]]]:
     """Each damage that can be done to a rewrite: its name, the kind to be found, the result.
 
     >>> for name, kind, result in damaged("Ann ran and did not fall.", ["Ann ran.",
@@ -88,7 +86,7 @@ def _drop_sign(source: str, simple: Sequence[str], random: Random) -> list[str] 
     return _replace(simple, index, unit, _bare(unit))
 
 
-def _bare(unit: Unit) -> str:
+def _bare(unit: FactUnit) -> str:
     return unit.text.strip(_SIGNS)
 
 
@@ -165,29 +163,29 @@ def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _replace(simple: Sequence[str], index: int, unit: Unit, text: str) -> list[str]:
+def _replace(simple: Sequence[str], index: int, unit: FactUnit, text: str) -> list[str]:
     old = simple[index]
     new = f"{old[: unit.start]}{text}{old[unit.end :]}"
     new = re.sub(r"\s+([.,;:?!])", r"\1", re.sub(r"\s{2,}", " ", new)).strip()
     return [*simple[:index], new, *simple[index + 1 :]]
 
 
-DAMAGES: dict[str, tuple[Kind, Damage]] = {
-    "drop a number": (Kind.LOST, _drop(Sort.NUMBER, once=True)),
-    "change a number": (Kind.NEW, _change_number),
-    "drop a sign": (Kind.LOST, _drop_sign),
-    "drop a name": (Kind.LOST, _drop(Sort.NAME, once=True)),
-    "drop a content word": (Kind.LOST, _drop(Sort.WORD, once=True)),
-    "drop a negation": (Kind.LOST, _drop(Sort.NEGATION, once=False)),
-    "drop a modal verb": (Kind.LOST, _drop(Sort.MODAL, once=False)),
-    "drop a condition": (Kind.LOST, _drop(Sort.CONDITION, once=False)),
-    "drop a link": (Kind.LOST, _drop_link),
-    "drop a sentence": (Kind.LOST, _drop_sentence),
-    "add a word": (Kind.NEW, _add_word),
-    "add a negation": (Kind.NEW, _add_negation),
-    "repeat a sentence": (Kind.REPEATED, _repeat_sentence),
-    "subordinate a sentence": (Kind.FRAGMENT, _subordinate),
-    "begin with a relative": (Kind.FRAGMENT, _relative),
-    "drop the main verb": (Kind.NO_VERB, _drop_verb),
+DAMAGES: dict[str, tuple[FindingKind, Damage]] = {
+    "drop a number": (FindingKind.LOST, _drop(Sort.NUMBER, once=True)),
+    "change a number": (FindingKind.NEW, _change_number),
+    "drop a sign": (FindingKind.LOST, _drop_sign),
+    "drop a name": (FindingKind.LOST, _drop(Sort.NAME, once=True)),
+    "drop a content word": (FindingKind.LOST, _drop(Sort.WORD, once=True)),
+    "drop a negation": (FindingKind.LOST, _drop(Sort.NEGATION, once=False)),
+    "drop a modal verb": (FindingKind.LOST, _drop(Sort.MODAL, once=False)),
+    "drop a condition": (FindingKind.LOST, _drop(Sort.CONDITION, once=False)),
+    "drop a link": (FindingKind.LOST, _drop_link),
+    "drop a sentence": (FindingKind.LOST, _drop_sentence),
+    "add a word": (FindingKind.NEW, _add_word),
+    "add a negation": (FindingKind.NEW, _add_negation),
+    "repeat a sentence": (FindingKind.REPEATED, _repeat_sentence),
+    "subordinate a sentence": (FindingKind.FRAGMENT, _subordinate),
+    "begin with a relative": (FindingKind.FRAGMENT, _relative),
+    "drop the main verb": (FindingKind.NO_VERB, _drop_verb),
 }
 """Every kind of damage: the finding that it should raise, and how it is done."""

@@ -8,42 +8,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from parataxis.rewrite.forms import lemmas
-from parataxis.text.wordlists import words
-
-__all__ = [
-    "CONDITIONS",
-    "CONDITION_PHRASES",
-    "CONDITION_TWINS",
-    "CONNECTIVES",
-    "CONTRASTS",
-    "DATE_WORDS",
-    "FEMININE",
-    "FINITE_FORMS",
-    "FUNCTION_WORDS",
-    "GENDERED_ENDINGS",
-    "HE",
-    "INSERTABLE",
-    "LIFE_DATES",
-    "LINK_PHRASES",
-    "MASCULINE",
-    "MODALS",
-    "MODAL_GROUNDS",
-    "NEGATIONS",
-    "NEGATIVE_GROUNDS",
-    "NEGATIVE_PREFIXES",
-    "NEGATIVE_TWINS",
-    "NEVER_PREPOSITIONS",
-    "NUMBERS",
-    "PERSONS",
-    "PERSON_ENDINGS",
-    "SHE",
-    "SIGNS",
-    "SUBORDINATORS",
-    "UNCHANGING_VERBS",
-    "WITH_CONDITIONS",
-    "Twins",
-    "has_opposite",
-]
+from parataxis.text.casing import words
 
 
 def _phrases(text: str) -> tuple[tuple[str, ...], ...]:

@@ -10,12 +10,9 @@ from itertools import pairwise
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import lost, new
-from parataxis.checks.sides import Side
-from parataxis.checks.units import Sort, Unit
+from parataxis.checks.units import FactUnit, Side, Sort
 from parataxis.rewrite.forms import lemmas
 from parataxis.rewrite.record import Finding
-
-__all__ = ["lost_links", "new_links"]
 
 _SCOPE = 6
 _PURE_CONDITIONS = frozenset(("if", "unless"))
@@ -68,7 +65,7 @@ def _may_be_denied(source: Side, simple: Side) -> bool:
     return any(lexicon.has_opposite(word, added) for word in source.keys)
 
 
-def _missing(sort: Sort, source: Side, simple: Side) -> list[Unit]:
+def _missing(sort: Sort, source: Side, simple: Side) -> list[FactUnit]:
     """The units of a sort that are too many in the source, those without a partner first."""
     needed = source.of(sort)
     kept = len(simple.of(sort))
@@ -102,7 +99,7 @@ def _added_twins(sort: Sort, source: Side, simple: Side) -> int:
     return sum(key not in before for key in after)
 
 
-def _following(sort: Sort, units: Sequence[Unit]) -> dict[int, frozenset[str]]:
+def _following(sort: Sort, units: Sequence[FactUnit]) -> dict[int, frozenset[str]]:
     """For each unit of a sort, by its place, the lemmas of the first fact after it."""
     found: dict[int, frozenset[str]] = {}
     following: frozenset[str] = frozenset()
@@ -114,7 +111,7 @@ def _following(sort: Sort, units: Sequence[Unit]) -> dict[int, frozenset[str]]:
     return found
 
 
-def _exchanged(source: Side, simple: Side) -> list[Unit]:
+def _exchanged(source: Side, simple: Side) -> list[FactUnit]:
     """Modals that only others of the source stand in for: "must" became "may", which the source
     has too. A word of the rewrite's own was chosen for it, and negations all say the same."""
     if not source.of(Sort.MODAL):
@@ -128,7 +125,7 @@ def _exchanged(source: Side, simple: Side) -> list[Unit]:
     return [] if chosen else gone
 
 
-def _flipped(source: Side, simple: Side) -> list[Unit]:
+def _flipped(source: Side, simple: Side) -> list[FactUnit]:
     """Each "not" whose next word, the only one of its kind in the source, is asserted."""
     if not source.of(Sort.NEGATION):
         return []
@@ -143,7 +140,7 @@ def _flipped(source: Side, simple: Side) -> list[Unit]:
     return found
 
 
-def _unconnected(source: Side, simple: Side) -> list[Unit]:
+def _unconnected(source: Side, simple: Side) -> list[FactUnit]:
     """Links of the source that no word of the rewrite carries on."""
     gone = (_LINKS & source.keys) - simple.keys
     if not gone:
@@ -160,12 +157,12 @@ def _unconnected(source: Side, simple: Side) -> list[Unit]:
     return found
 
 
-def _places(word: Unit, units: Sequence[Unit]) -> list[int]:
+def _places(word: FactUnit, units: Sequence[FactUnit]) -> list[int]:
     forms = lemmas(word.key)
     return [i for i, unit in enumerate(units) if not forms.isdisjoint(lemmas(unit.key))]
 
 
-def _is_denied(units: Sequence[Unit], place: int) -> bool:
+def _is_denied(units: Sequence[FactUnit], place: int) -> bool:
     return any(
         unit.sort is Sort.NEGATION or unit.key in lexicon.NEGATIVE_TWINS
         for unit in units[max(0, place - _SCOPE) : place]

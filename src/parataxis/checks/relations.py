@@ -1,36 +1,286 @@
-"""Relations that a rewrite changes: a noun becomes the subject, the object or the place of what
-the source says of another; a participle changes its voice; a subject and its verb do not agree; a
-relative word has lost its noun.
+"""Which nouns the source lets a predicate be about, and which a pronoun can stand for.
 
-Pronouns are not judged here, and neither is what was copied in one piece with its predicate.
+Parsers err about what a clause hangs on, so every noun that it could hang on is allowed, and so is
+what the semantic roles allow: :meth:`Referents.forbids` is sure, or says no.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from parataxis.checks.origins import Origins
-from parataxis.checks.referents import (
-    NUMBERS,
-    PLACES,
-    UNSURE,
-    Referents,
-    follows,
-    is_noun,
-    place_of,
-)
-from parataxis.rewrite.forms import key
-from parataxis.rewrite.record import Finding, Kind
+from parataxis.checks.findings import Origins
+from parataxis.rewrite.forms import is_plural, key
+from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text.wordlists import words
+from parataxis.text.casing import words
 
-__all__ = ["relation_findings"]
+NOMINAL = frozenset(("NOUN", "PROPN"))
 
-_RELATIVES = words("which who whom whose")
+PLACES = frozenset(("nsubj", "obj", "obl", "nmod"))
+"""The relations of nouns to what they belong to that are compared."""
+
+NUMBERS = {"is": False, "was": False, "has": False, "are": True, "were": True, "have": True}
+"""Whether a verb form is plural."""
+
+# They take a singular or a plural verb, or leave the number to what follows them.
+UNSURE = words(
+    "number majority minority rest half lot percent percentage proportion part pair couple group"
+    " range variety team staff police people family government committee crew band club board"
+    " data media audience public army company council management party parliament series means"
+    " species anyone everyone someone person jury firm bank cattle livestock remainder"
+)
+"""Nouns whose number their form does not tell."""
+
+_STAND_INS = words("one ones")
+_RELATIVES = words("which who whom whose that")
+_PERSONAL = words("he she it they")
+_PARTITIVES = words(
+    "number majority minority rest half part portion lot most some many all both each one two three"
+    " four five six seven eight nine ten several few none any neither either group pair couple"
+    " series set variety range kind type sort form piece member percent total amount"
+)
+_QUOTES = frozenset('"“„«')
+_NAMING = words("called named titled entitled known dubbed nicknamed termed")
+_SAME = frozenset(("appos", "flat", "compound", "list", "goeswith", "conj", "parataxis", "dep"))
+_SHARING = frozenset(("conj", "advcl", "xcomp", "ccomp", "parataxis", "acl", "appos"))
+_SUBJECTS = ("nsubj", "csubj", "expl")
+
+
+def is_noun(word: Word) -> bool:
+    """Whether a word names something by itself, as a pronoun does not."""
+    return word.upos in NOMINAL and key(word.text) not in _STAND_INS
+
+
+def follows(source: Analysis, left: Word, right: Word) -> bool:
+    """Whether a word comes right after another, but for what stands between two marks."""
+    if right.index == left.index + 1:
+        return True
+    between = source.words[left.index + 1 : right.index]
+    return len(between) > 1 and between[0].upos == between[-1].upos == "PUNCT"
+
+
+def place_of(analysis: Analysis, word: Word) -> str | None:
+    """What a word is to its head: "nsubj", "obj", or the preposition before it."""
+    relation = word.relation
+    if relation in ("nsubj", "obj"):
+        return relation
+    if relation in ("obl", "nmod"):
+        return " ".join(key(each.text) for each in analysis.children(word.index, "case")) or None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Allowed:
+    """The words that may be the subject of a predicate; ``sure`` where the verb's number tells."""
+
+    words: Sequence[Word]
+    sure: bool = False
+
+
+class Referents:
+    """What may be said of what in one source."""
+
+    def __init__(self, source: Analysis) -> None:
+        self.source = self._tree = source
+
+    def forbids(self, noun: Word, predicate: Word) -> bool:
+        """Whether a noun cannot be the subject of a predicate, or of another of the same form."""
+        form = key(predicate.text)
+        return all(self._forbids(noun, word) for word in self._tree if key(word.text) == form)
+
+    def replaces_wrongly(self, noun: Word, head: Word, place: str) -> bool:
+        """Whether the source has a pronoun in this place that cannot mean the noun."""
+        there = [w for w in self._tree.children(head.index) if place_of(self._tree, w) == place]
+        return len(there) == 1 and self._cannot_mean(there[0], noun)
+
+    def _forbids(self, noun: Word, predicate: Word) -> bool:
+        allowed = self._subjects(predicate)
+        if not allowed.words:
+            return False
+        if not all(is_noun(word) or self._comes_later(noun, word) for word in allowed.words):
+            return False
+        if self._is_among(noun, allowed.words) or self._is_defined(noun):
+            return False
+        return allowed.sure or not self._has_argument(predicate, noun)
+
+    def _cannot_mean(self, pronoun: Word, noun: Word) -> bool:
+        text = key(pronoun.text)
+        if key(self._tree[pronoun.head].text) in _PARTITIVES and text in ("which", "whom"):
+            # "Seven teams entered the cup, six of which": far away, but plural.
+            return noun.xpos == "NN" and key(noun.text) not in UNSURE
+        if text in ("which", "whom", "who"):
+            clause = self._relative_clause(pronoun)
+            nouns = self._nouns_before(clause, pronoun.index) if clause else []
+            return bool(nouns) and not (self._is_among(noun, nouns) or self._is_defined(noun))
+        if text not in ("it", "they", "them") or key(noun.text) in UNSURE:
+            return False
+        named = [self._tree[place] for place in self._members(noun)]
+        numbers = {is_plural(self._tree, word.index) for word in named}
+        if text == "it":
+            return numbers == {True}
+        is_one = len({key(word.text) for word in named}) == 1  # no "Ann and Bob"
+        return numbers == {False} and is_one and noun.xpos == "NN"
+
+    def _subjects(self, predicate: Word) -> _Allowed:
+        own = self._tree.children(predicate.index, *_SUBJECTS)
+        if not own:
+            return _Allowed(list(self._shared(predicate)))
+        relative = next((word for word in own if key(word.text) in _RELATIVES), None)
+        if relative is None:
+            return _Allowed(own if all(map(is_noun, own)) else [])
+        found = self._nouns_before(predicate, relative.index)
+        verb = next(iter(self._tree.children(predicate.index, "aux", "cop")), predicate)
+        plural = NUMBERS.get(key(verb.text))
+        fitting = [n for n in found if plural is None or is_plural(self._tree, n.index) == plural]
+        return _Allowed(fitting or found, sure=0 < len(fitting) < len(found))
+
+    def _shared(self, predicate: Word) -> Iterator[Word]:
+        """What a predicate without a subject of its own may have for one."""
+        tree = self._tree
+        if predicate.relation not in _SHARING or self._is_aside(predicate):
+            return
+        yield from self._nouns_before(predicate, min(tree.subtree(predicate.index)))
+        word = predicate
+        while word.head >= 0:
+            word = tree[word.head]
+            own = tree.children(word.index, *_SUBJECTS)
+            yield from tree.children(word.index, "obj", "iobj", "obl:agent")
+            if any(key(each.text) in _RELATIVES for each in own) or word.relation == "acl":
+                yield from self._nouns_before(word, min(tree.subtree(word.index)))
+            yield from (each for each in own if key(each.text) not in _RELATIVES)
+
+    def _is_aside(self, predicate: Word) -> bool:
+        """Whether this is "as described in", which may be said of anything, or "on the way"."""
+        marks = self._tree.children(predicate.index, "mark")
+        return any(key(mark.text) in ("as", "than") for mark in marks) or bool(
+            self._tree.children(predicate.index, "case")
+        )
+
+    def _nouns_before(self, clause: Word, start: int) -> list[Word]:
+        """The nouns that a clause after a noun may be about: the one it hangs on, the one right
+        before it, and those that these describe ("the list of the members, which")."""
+        tree = self._tree
+        while clause.relation == "conj" and clause.head >= 0:
+            clause = tree[clause.head]
+        starts = [start]
+        if clause.relation == "acl":
+            if not is_noun(tree[clause.head]):  # "the elder, whom": the noun is not there
+                return []
+            starts.append(min(tree.subtree(clause.index)))
+        stems = [self._last_noun(place) for place in starts]
+        if clause.head >= 0:
+            stems.append(tree[clause.head])
+        found: dict[int, Word] = {}
+        for stem in stems:
+            noun = stem
+            while noun is not None and noun.index not in found:
+                found[noun.index] = noun
+                if noun.relation == "obl":  # "harm to the Company which": an object before it
+                    objects = tree.children(noun.head, "obj")
+                    found |= {each.index: each for each in objects if each.index < noun.index}
+                noun = self._noun_above(noun)
+        return [word for word in found.values() if is_noun(word)]
+
+    def _last_noun(self, end: int) -> Word | None:
+        return next((word for word in reversed(self._tree.words[:end]) if is_noun(word)), None)
+
+    def _noun_above(self, noun: Word) -> Word | None:
+        """The noun that a noun is a part of the description of."""
+        if noun.head < 0:
+            return None
+        head = self._tree[noun.head]
+        if noun.relation in ("nmod", "conj", "appos", "compound", "flat"):
+            return head
+        if noun.relation in ("obj", "obl", "nsubj") and head.relation == "acl":
+            return self._tree[head.head]
+        return None
+
+    def _relative_clause(self, pronoun: Word) -> Word | None:
+        """The clause in which a word with "wh-" stands for a noun before it; None in others."""
+        word = pronoun
+        while word.head >= 0 and word.relation != "acl":
+            if word.relation in ("ccomp", "csubj", "advcl"):
+                return None
+            word = self._tree[word.head]
+        return word if word.deprel == "acl:relcl" else None
+
+    def _comes_later(self, noun: Word, pronoun: Word) -> bool:
+        """Whether a noun is named only after a pronoun of the main clause, which then does not
+        mean it: "Elected by her team, she wore the armband until the federation took it"."""
+        return (
+            key(pronoun.text) in _PERSONAL
+            and pronoun.head == self._tree.root.index
+            and pronoun.index < min(self._members(noun))
+        )
+
+    def _is_defined(self, noun: Word) -> bool:
+        """Whether a noun is a name that the source gives to something: (the "Company")."""
+        return any(place and self._tree[place - 1].text in _QUOTES for place in self._members(noun))
+
+    def _has_argument(self, predicate: Word, noun: Word) -> bool:
+        """Whether the semantic roles of a predicate have a noun at the head of an argument."""
+        return any(
+            argument.first <= noun.index <= argument.last
+            and not argument.first <= noun.head <= argument.last
+            for frame in self._tree.frames
+            if frame.predicate == predicate.index
+            for argument in frame.arguments
+        )
+
+    def _is_among(self, noun: Word, others: Iterable[Word]) -> bool:
+        """Whether a noun names the same thing as one of the others, or a part of it."""
+        places = {other.index for other in others}
+        return noun.index in places or not places.isdisjoint(self._members(noun))
+
+    def _members(self, noun: Word) -> list[int]:
+        group = self._groups[noun.index]
+        return [place for place, other in enumerate(self._groups) if other == group]
+
+    @cached_property
+    def _groups(self) -> list[int]:
+        """For each word the group of the words that name the same thing, or parts of it."""
+        groups = list(range(len(self._tree)))
+
+        def find(place: int) -> int:
+            while groups[place] != place:
+                place = groups[place]
+            return place
+
+        first: dict[str, int] = {}
+        for word in self._tree:
+            if word.upos in NOMINAL:
+                groups[find(word.index)] = find(first.setdefault(key(word.text), word.index))
+            for other in self._same_as(word):
+                groups[find(word.index)] = find(other.index)
+        return [find(place) for place in range(len(groups))]
+
+    def _same_as(self, word: Word) -> Sequence[Word]:
+        if word.head < 0:
+            return ()
+        head, relation = self._tree[word.head], word.relation
+        if (relation in _SAME or word.deprel in ("nmod:desc", "nsubj")) and (
+            word.upos in NOMINAL and head.upos in NOMINAL
+        ):
+            return (head,)
+        if relation == "nmod" and key(head.text) in _PARTITIVES:
+            return (head,)
+        if relation in ("xcomp", "obj", "obl") and key(head.text) in _NAMING:
+            return self._subjects(head).words[:1]
+        return ()
+
+
+# Relations that a rewrite changes: a noun becomes the subject, the object or the place of what
+# the source says of another; a participle changes its voice; a subject and its verb do not agree; a
+# relative word has lost its noun.
+#
+# Pronouns are not judged here, and neither is what was copied in one piece with its predicate.
+
+_RELATIVES_RELATIONS = words("which who whom whose")
 _SINGULAR = words("the a an this that each every such")
 _NO_NOUN = frozenset(("VERB", "AUX", "ADJ", "ADV"))
-_SHARING = frozenset(("xcomp", "advcl", "conj"))
+_SHARING_RELATIONS = frozenset(("xcomp", "advcl", "conj"))
 _DESCRIBING = ("nmod", "amod", "conj", "nummod", "acl")
 _REACH = 4  # words from a noun to its relative word: "the tower, from the top of which"
 
@@ -43,7 +293,7 @@ def relation_findings(
     repeated = _Repeated(origins)
     return [
         Finding(
-            kind=Kind.RELATION,
+            kind=FindingKind.RELATION,
             words=word.text,
             sentence=index,
             start=word.start,
@@ -138,7 +388,7 @@ class _Sentence:
         if self._tree.children(noun.index, *_DESCRIBING):
             return False
         subjects = self._tree.children(head.index, "nsubj")
-        while not subjects and head.relation in _SHARING and head.head >= 0:
+        while not subjects and head.relation in _SHARING_RELATIONS and head.head >= 0:
             head = self._tree[head.head]
             subjects = self._tree.children(head.index, "nsubj")
         return any(key(subject.text) == key(noun.text) for subject in subjects)
@@ -173,7 +423,7 @@ class _Sentence:
 
     def _has_lost_noun(self, word: Word) -> bool:
         """Whether a relative word stands behind a verb or the like, as it did not in the source."""
-        before = self._origins.copied(word) if key(word.text) in _RELATIVES else None
+        before = self._origins.copied(word) if key(word.text) in _RELATIVES_RELATIONS else None
         if before is None:
             return False
         left = (each for each in reversed(self._tree.words[: word.index]))

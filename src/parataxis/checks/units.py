@@ -1,7 +1,8 @@
 """The words of a sentence as the checks see them: how each is compared and what it states."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -10,8 +11,6 @@ from parataxis.checks import lexicon
 from parataxis.rewrite.forms import key
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.tokens import Token, tokenize
-
-__all__ = ["Sort", "Unit", "units"]
 
 
 class Sort(StrEnum):
@@ -31,7 +30,7 @@ _FACTS = frozenset((Sort.WORD, Sort.NAME, Sort.NUMBER))
 
 
 @dataclass(slots=True)
-class Unit:
+class FactUnit:
     """A word, where it stands, the spelling it is compared by, and what it states."""
 
     text: str
@@ -62,7 +61,7 @@ _SIGN_AFTER = re.compile(r"\s?[%€]")
 _MARKER = re.compile(r"[ivx]{1,4}|[a-z]|\d{1,2}", re.IGNORECASE)
 
 
-def units(sentence: str, analysis: Analysis | None = None) -> list[Unit]:
+def units(sentence: str, analysis: Analysis | None = None) -> list[FactUnit]:
     """The words of a sentence; punctuation and list markers such as "(ii)" are left out.
 
     An analysis of the sentence has its tokens already.
@@ -74,11 +73,11 @@ def units(sentence: str, analysis: Analysis | None = None) -> list[Unit]:
     tokens: Sequence[Token | Word] = tokenize(sentence) if analysis is None else analysis.words
     if ")" in sentence:
         tokens = _without_markers(tokens)
-    found: list[Unit] = []
+    found: list[FactUnit] = []
     opens = True
     for token in tokens:
         for first, last, text, spelling, sort in _pieces(token.text, not found, opens):
-            found.append(Unit(text, token.start + first, token.start + last, spelling, sort))
+            found.append(FactUnit(text, token.start + first, token.start + last, spelling, sort))
             if sort is _NUMBER:
                 _add_signs(sentence, found[-1])
         opens = token.text in _OPENERS
@@ -87,7 +86,7 @@ def units(sentence: str, analysis: Analysis | None = None) -> list[Unit]:
     return found
 
 
-def _mark_phrases(found: Sequence[Unit]) -> None:
+def _mark_phrases(found: Sequence[FactUnit]) -> None:
     """Give the words of fixed phrases ("in which case", "save that") what the phrase states."""
     keys = tuple(unit.key for unit in found)
     for first, word in enumerate(keys):
@@ -157,7 +156,7 @@ def _spelling_and_sort(text: str, *, is_first: bool, opens: bool) -> tuple[str, 
     return spelling, sort
 
 
-def _add_signs(sentence: str, number: Unit) -> None:
+def _add_signs(sentence: str, number: FactUnit) -> None:
     """Give a number the signs around it: "$5", "5 %", "-5" (but not "1990-95")."""
     before = _SIGN_BEFORE.search(sentence, max(0, number.start - _SIGN_WIDTH), number.start)
     after = _SIGN_AFTER.match(sentence, number.end)
@@ -189,3 +188,45 @@ def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:
 def _is_proper(text: str, *, is_first: bool) -> bool:
     """Whether a word that looks like a modal is a month or a state ("CA")."""
     return text == "CA" or (text in ("May", "Will") and not is_first)
+
+
+# The two sides of a rewrite, as the word checks compare them.
+#
+# Most rewrites have no fault, and most checks see that from a few words: which words there are, and
+# which of them are numbers, negations, modals and conditions. These are found once for all checks.
+
+_FEW = frozenset((Sort.NUMBER, Sort.NEGATION, Sort.MODAL, Sort.CONDITION))
+
+
+class Side:
+    """The source, or all its simple sentences: ``sentences`` are the units of each text."""
+
+    def __init__(self, texts: Sequence[str], sentences: Sequence[Sequence[FactUnit]]) -> None:
+        self.texts, self.sentences = texts, sentences
+        self.units = [unit for sentence in sentences for unit in sentence]
+        self.keys = {unit.key for unit in self.units}
+        self._of: dict[Sort, list[FactUnit]] = {}
+        for unit in self.units:
+            if unit.sort in _FEW:
+                self._of.setdefault(unit.sort, []).append(unit)
+
+    @property
+    def text(self) -> str:
+        """The source, on the side that has only that."""
+        return self.texts[0]
+
+    def of(self, sort: Sort) -> Sequence[FactUnit]:
+        """The numbers, negations, modals or conditions."""
+        return self._of.get(sort, ())
+
+    def facts_among(self, keys: Set[str]) -> list[FactUnit]:
+        """The content words, names and numbers that have one of the keys."""
+        return [unit for unit in self.units if unit.key in keys and unit.is_fact] if keys else []
+
+    def facts(self) -> set[str]:
+        """The keys of the content words, names and numbers."""
+        return {unit.key for unit in self.units if unit.is_fact}
+
+    def counts(self) -> Counter[str]:
+        """How often each key is there."""
+        return Counter([unit.key for unit in self.units])

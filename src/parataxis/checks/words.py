@@ -5,18 +5,70 @@ a word derived from it ("terminate", "termination"), or the same characters spac
 ("counter-clockwise"). Everything is compared over the whole rewrite, so order does not matter.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import lost, new, runs
-from parataxis.checks.sides import Side
-from parataxis.checks.spelling import Respellings, is_misspelt
-from parataxis.checks.units import Sort, Unit
-from parataxis.rewrite.forms import key, lemmas
-from parataxis.rewrite.record import Finding
+from parataxis.checks.findings import lost, new, runs, whole
+from parataxis.checks.units import FactUnit, Side, Sort
+from parataxis.rewrite.forms import is_known, key, lemmas
+from parataxis.rewrite.record import Finding, FindingKind
 
-__all__ = ["lost_words", "new_words"]
+# Misspelt words of a source ("feburary") that a rewrite corrects: neither lost nor new.
+
+_SHORTEST = 5
+_LONGEST = 40  # what is longer is no word, and its variants would fill the memory
+
+
+def is_misspelt(word: str) -> bool:
+    """Whether a word may be a misspelling: long enough, and not in the dictionary."""
+    return _SHORTEST <= len(word) <= _LONGEST and word.isalpha() and not is_known(word)
+
+
+class Respellings:
+    """Knows which words are one edit away from one of its own.
+
+    Two words that are one edit apart have a common variant with at most one letter left out, so
+    only words with a common variant are compared.
+
+    >>> [word for word in ("feburary", "febuary", "brewery") if word in Respellings(["february"])]
+    ['feburary', 'febuary']
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._by_variant: defaultdict[str, set[str]] = defaultdict(set)
+        for word in words:
+            if _SHORTEST - 1 <= len(word) <= _LONGEST:
+                for variant in _variants(word):
+                    self._by_variant[variant].add(word)
+
+    def __contains__(self, word: str) -> bool:
+        if len(word) > _LONGEST:
+            return False
+        return any(
+            _one_edit_apart(word, other)
+            for variant in _variants(word)
+            for other in self._by_variant.get(variant, ())
+        )
+
+
+def _variants(word: str) -> Iterator[str]:
+    yield word
+    for index in range(len(word)):
+        yield word[:index] + word[index + 1 :]
+
+
+def _one_edit_apart(one: str, other: str) -> bool:
+    """Whether one letter was added, left out or changed, or two neighbours were exchanged."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    first = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if first is None:
+        return True
+    a, b = one[first:], other[first:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
+
 
 _LONGEST_COMPOUND = 4
 
@@ -65,7 +117,7 @@ def new_words(source: Side, simple: Side) -> list[Finding]:
     return findings
 
 
-def _unmatched(side: Side, other: Side) -> list[Unit]:
+def _unmatched(side: Side, other: Side) -> list[FactUnit]:
     """The facts of a side that have no equal, no other form and no twin on the other."""
     keys = other.keys | {"1"} if "one" in other.keys else other.keys
     rest = side.facts_among(side.keys - keys)
@@ -84,7 +136,7 @@ def _unmatched(side: Side, other: Side) -> list[Unit]:
     return [unit for unit in rest if unit.key not in kept.get(unit.sort, ())]
 
 
-def _fewer_numbers(source: Side, simple: Side) -> list[Unit]:
+def _fewer_numbers(source: Side, simple: Side) -> list[FactUnit]:
     """Numbers that the source gives more often than the rewrite: the last ones are missing."""
     numbers = source.of(Sort.NUMBER)
     if len({unit.key for unit in numbers}) == len(numbers):  # none stands there twice
@@ -100,7 +152,7 @@ def _fewer_numbers(source: Side, simple: Side) -> list[Unit]:
     return missing
 
 
-def _lost_signs(source: Side, simple: Side) -> list[Unit]:
+def _lost_signs(source: Side, simple: Side) -> list[FactUnit]:
     """Numbers that are all there, but with a sign ("%", "$", "-") less often than in the source."""
     signed = _signed(source)
     if not signed:
@@ -118,7 +170,7 @@ def _lost_signs(source: Side, simple: Side) -> list[Unit]:
     return missing
 
 
-def _new_signs(source: Side, simple: Side) -> list[Unit]:
+def _new_signs(source: Side, simple: Side) -> list[FactUnit]:
     """Numbers with a sign that the source gives to no number, nor in words."""
     signed = _signed(simple)
     if not signed:
@@ -128,7 +180,7 @@ def _new_signs(source: Side, simple: Side) -> list[Unit]:
     return [u for u in signed if u.key in source.keys and not known.issuperset(u.signs)]
 
 
-def _signed(side: Side) -> list[Unit]:
+def _signed(side: Side) -> list[FactUnit]:
     return [unit for unit in side.of(Sort.NUMBER) if unit.signs]
 
 
@@ -140,23 +192,134 @@ def _words_for_signs(side: Side, other: Side | None = None) -> set[str]:
     return {word for sign, count in more.items() if count > 0 for word in lexicon.SIGNS[sign]}
 
 
-def _adjacent(units: Sequence[Unit]) -> Iterable[Sequence[Unit]]:
+def _adjacent(units: Sequence[FactUnit]) -> Iterable[Sequence[FactUnit]]:
     for length in range(2, _LONGEST_COMPOUND + 1):
         for first in range(len(units) - length + 1):
             yield units[first : first + length]
 
 
-def _compounds(units: Sequence[Unit], keys: set[str]) -> set[int]:
+def _compounds(units: Sequence[FactUnit], keys: set[str]) -> set[int]:
     """The units that, written together, are one word of the other side."""
     return {
         id(unit) for run in _adjacent(units) if "".join(u.key for u in run) in keys for unit in run
     }
 
 
-def _may_be_inserted(unit: Unit, source: Side) -> bool:
+def _may_be_inserted(unit: FactUnit, source: Side) -> bool:
     forms = lemmas(key(unit.text))  # "two" may be inserted, "2" not
     if forms & lexicon.INSERTABLE or unit.key in _words_for_signs(source):
         return True
     if forms & lexicon.WITH_CONDITIONS:
         return bool(source.of(Sort.CONDITION))
     return bool(forms & lexicon.LIFE_DATES) and "(" in source.text
+
+
+# Sentences and facts that a rewrite states twice. No analyser is needed here.
+
+_FEWEST_FACTS = 2
+_STATING = frozenset(Sort) - {Sort.FUNCTION}
+
+
+def repeated_sentences(source: Side, simple: Side) -> list[Finding]:
+    """Simple sentences that say nothing which the sentences before them do not say.
+
+    Such a sentence repeats one of them word for word, or each of its facts stands in them at
+    least as often as in the source. What only a later sentence says again was not idle: "It is a
+    clan. The clan is old." introduces the clan.
+    """
+    said: set[str] = set()
+    findings = []
+    for index, sentence in enumerate(simple.sentences):
+        # Most sentences say something new, which is seen at once.
+        if index and said.issuperset([unit.key for unit in sentence if unit.sort in _STATING]):
+            before = simple.sentences[:index]
+            if _is_copy(sentence, before) or _is_redundant(sentence, before, source):
+                findings.append(_finding(index, simple.texts[index]))
+        said.update([unit.key for unit in sentence])
+    return findings
+
+
+def _is_copy(sentence: Sequence[FactUnit], before: Sequence[Sequence[FactUnit]]) -> bool:
+    keys = [unit.key for unit in sentence]
+    return bool(keys) and any([unit.key for unit in other] == keys for other in before)
+
+
+def _is_redundant(
+    sentence: Sequence[FactUnit], before: Sequence[Sequence[FactUnit]], source: Side
+) -> bool:
+    stated = [unit for unit in sentence if unit.sort in _STATING]
+    # A sentence of names only ("These are the Anna shaft and the Konrad shaft") introduces them.
+    if len({unit.key for unit in stated if unit.is_fact}) < _FEWEST_FACTS:
+        return False
+    if all(unit.sort is Sort.NAME for unit in stated):
+        return False
+    said, needed = Counter(unit.key for other in before for unit in other), source.counts()
+    return all(said[unit.key] >= max(1, needed[unit.key]) for unit in stated)
+
+
+def _finding(index: int, sentence: str) -> Finding:
+    message = f"The sentence '{sentence}' says again what was said before."
+    return whole(FindingKind.REPEATED, index, sentence, message)
+
+
+# Quotations that a rewrite no longer gives as such. No analyser is needed here.
+#
+# A quotation may be cut in two, but every word that the source puts between quotation marks stands
+# between quotation marks in the rewrite too.
+
+# Single marks are left out: most of them are apostrophes.
+_QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"|``(.+?)''")
+_OPENERS = re.compile(r'["“„«`]')
+_AT_CUTS = frozenset(("and", "or", "but", "nor", "that", "which", "who", "whose"))
+"""Words that may go where a quotation is cut in two."""
+_INCHES = re.compile(r"\d\"")
+
+
+def lost_quotations(source: Side, simple: Side, known: Sequence[Finding]) -> list[Finding]:
+    """Quotations of the source whose words stand outside quotation marks, or nowhere.
+
+    ``known`` are the findings on lost words: what they name is not named again.
+    """
+    if not _OPENERS.search(source.text):
+        return []
+    quoted = Counter(
+        key
+        for sentence, units in zip(simple.texts, simple.sentences, strict=True)
+        for span in _spans(sentence)
+        for key in _keys(units, span)
+    )
+    written = simple.counts()
+    findings = []
+    for start, end in _spans(source.text):
+        needed = Counter(_keys(source.units, (start, end)))
+        cut = Counter({key: count for key, count in needed.items() if key not in _AT_CUTS})
+        if (cut or needed) <= quoted or any(f.start < end and start < f.end for f in known):
+            continue
+        words = source.text[start:end].strip(" ,.;:")
+        if cut <= written:
+            message = f"The quotation marks around '{words}' are missing."
+        else:
+            message = f"The quotation '{words}' is not whole."
+        place = source.text.index(words, start)
+        findings.append(
+            Finding(
+                kind=FindingKind.LOST,
+                words=words,
+                start=place,
+                end=place + len(words),
+                message=message,
+            )
+        )
+    return findings
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where quotations stand, without their marks."""
+    if _INCHES.search(text) and text.count('"') % 2:
+        return  # which of the marks are inches is not certain
+    for match in _QUOTATION.finditer(text):
+        yield match.span(match.lastindex or 0)
+
+
+def _keys(units: Sequence[FactUnit], span: tuple[int, int]) -> list[str]:
+    return [unit.key for unit in units if span[0] <= unit.start and unit.end <= span[1]]

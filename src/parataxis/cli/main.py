@@ -12,8 +12,6 @@ from parataxis import __version__
 from parataxis.cli.terminal import ReaderGoneError, is_reader_gone, warn
 from parataxis.errors import ParataxisError
 
-__all__ = ["COMMANDS", "EXIT_CODES", "app", "main", "make_app"]
-
 BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 EXIT_CODES = {
@@ -33,26 +31,53 @@ DEBUG_VARIABLE = "PARATAXIS_DEBUG"
 """Environment variable: where it is set, a bug shows its traceback."""
 
 COMMANDS = {
-    name: f"parataxis.cli.{module}"
-    for name, module in {
-        "split": "split",
-        "splitters": "splitters",
-        "patterns": "patterns",
-        "check": "check",
-        "analyse": "analyse",
-        "evaluate": "evaluate",
-        "correlate": "correlate",
-        "downstream": "downstream",
-        "diagnose": "diagnose",
-        "metrics": "evaluate",
-        "train": "train",
-        "compare-datasets": "compare_datasets",
-        "corpus": "corpus",
-        "study": "study",
-        "serve": "serve",
-    }.items()
+    "split": "parataxis.run.commands",
+    "splitters": "parataxis.run.inspect",
+    "patterns": "parataxis.evaluate.commands",
+    "check": "parataxis.run.inspect",
+    "analyse": "parataxis.run.inspect",
+    "evaluate": "parataxis.evaluate.commands",
+    "correlate": "parataxis.evaluate.commands",
+    "downstream": "parataxis.lab.commands.downstream",
+    "diagnose memorisation": "parataxis.lab.commands.diagnose_model",
+    "diagnose probes": "parataxis.lab.commands.diagnose_model",
+    "diagnose attention": "parataxis.lab.commands.diagnose_model",
+    "diagnose errors": "parataxis.lab.commands.diagnose",
+    "diagnose table": "parataxis.lab.commands.diagnose",
+    "metrics": "parataxis.evaluate.commands",
+    "train": "parataxis.lab.commands.train",
+    "compare-datasets": "parataxis.lab.commands.compare_datasets",
+    "corpus formats": "parataxis.evaluate.corpus_commands",
+    "corpus convert": "parataxis.evaluate.corpus_commands",
+    "corpus describe": "parataxis.evaluate.corpus_commands",
+    "corpus leaks": "parataxis.evaluate.corpus_commands",
+    "corpus collect": "parataxis.evaluate.corpus_commands",
+    "corpus build-websplit": "parataxis.lab.commands.websplit",
+    "corpus split": "parataxis.lab.commands.websplit",
+    "corpus verify": "parataxis.lab.commands.websplit",
+    "study rubrics": "parataxis.studies.commands.results",
+    "study budget": "parataxis.studies.commands.plan",
+    "study create": "parataxis.studies.commands.setup",
+    "study password": "parataxis.studies.commands.setup",
+    "study serve": "parataxis.studies.commands.setup",
+    "study invite": "parataxis.studies.commands.setup",
+    "study export": "parataxis.studies.commands.setup",
+    "study simulate": "parataxis.studies.commands.plan",
+    "study to-platform": "parataxis.studies.commands.plan",
+    "study from-platform": "parataxis.studies.commands.plan",
+    "study sample": "parataxis.studies.commands.results",
+    "study report": "parataxis.studies.commands.results",
+    "serve": "parataxis.serve.commands",
 }
-"""In which module each command is; a group of commands is a Typer app of that name there."""
+"""Every command, in the order of the help, and the module whose function of that name it runs."""
+
+GROUPS = {
+    "diagnose": "See whether a splitter cheats: what it recites, where it looks, what it gets "
+    "wrong.",
+    "corpus": "Read, write, describe and compare corpora of split sentences.",
+    "study": "Let people write and rate rewrites, and make the tables of the papers.",
+}
+"""The groups of commands, with their summaries."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -74,27 +99,42 @@ def _options(
 
 def make_app(names: Iterable[str]) -> typer.Typer:
     """The command line with these commands."""
-    made = typer.Typer(
+    made = _typer(
+        help="Split long, complex English sentences into simple ones with the same meaning."
+    )
+    made.callback()(_options)
+    groups: dict[str, typer.Typer] = {}
+    for name in names:
+        group, _, command = name.rpartition(" ")
+        if group and group not in groups:
+            groups[group] = _typer(name=group, help=GROUPS[group], invoke_without_command=True)
+            groups[group].callback()(_show_help)
+            made.add_typer(groups[group])
+        function = getattr(import_module(COMMANDS[name]), command.replace("-", "_"))
+        groups.get(group, made).command()(function)
+    return made
+
+
+def _typer(**options: Any) -> typer.Typer:
+    return typer.Typer(
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
-        help="Split long, complex English sentences into simple ones with the same meaning.",
+        **options,
     )
-    made.callback()(_options)
-    for name in names:
-        command = getattr(import_module(COMMANDS[name]), name.replace("-", "_"))
-        if isinstance(command, typer.Typer):
-            made.add_typer(command)
-        else:
-            made.command()(command)
-    return made
+
+
+def _show_help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        sys.stdout.write(f"{context.get_help()}\n")
 
 
 def app(args: Sequence[str], **options: Any) -> Any:
-    """Run the command line. Only the command that is asked for is imported: the first result
-    should not wait for the others. Help and mistakes concern them all."""
-    return make_app(args[:1] if args[0] in COMMANDS else COMMANDS)(args=args, **options)
+    """Run the command line. Only the command or group that is asked for is imported: the first
+    result should not wait for the others. Help and mistakes concern them all."""
+    wanted = [name for name in COMMANDS if name.split()[0] == args[0]]
+    return make_app(wanted or COMMANDS)(args=args, **options)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

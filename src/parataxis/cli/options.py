@@ -1,20 +1,12 @@
 """Arguments and options that several commands share."""
 
+import socket
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from parataxis.cli.units import InputFormat
-
-__all__ = [
-    "AnalysedOption",
-    "InputFormatOption",
-    "Inputs",
-    "MetricOption",
-    "ReportFormat",
-    "ReportFormatOption",
-]
+from parataxis.errors import InputError
 
 Inputs = Annotated[
     list[str] | None,
@@ -22,16 +14,6 @@ Inputs = Annotated[
         metavar="TEXT | FILES | -",
         show_default=False,
         help="A text in quotes, one or more files, or - for standard input.",
-    ),
-]
-
-InputFormatOption = Annotated[
-    InputFormat,
-    typer.Option(
-        "--input",
-        "-i",
-        help="text: running text. lines: a sentence on each line. tsv: the first column. "
-        "jsonl: the field source or complex. auto: jsonl and tsv by the file's suffix, else text.",
     ),
 ]
 
@@ -58,3 +40,19 @@ class ReportFormat(StrEnum):
 ReportFormatOption = Annotated[
     ReportFormat, typer.Option("--format", "-f", help="How the table is written.")
 ]
+
+
+# Where a command that serves something listens.
+
+HostOption = Annotated[str, typer.Option(help="The address to listen at.")]
+PortOption = Annotated[int, typer.Option(min=1, max=65535, help="The port to listen at.")]
+
+
+def refuse_taken(host: str, port: int) -> None:
+    """Tell that nothing can be served there before anything is made or shown."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"Nothing can be served at {host}, port {port}: {reason}.") from error

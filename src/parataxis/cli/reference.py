@@ -14,14 +14,12 @@ from typing import get_args, get_type_hints
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from parataxis.cli.main import COMMANDS, DEBUG_VARIABLE, EXIT_CODES, make_app
-from parataxis.corpora.registry import corpus_formats
-from parataxis.metrics.registry import available_metrics
+from parataxis.evaluate.corpora.registry import corpus_formats
+from parataxis.evaluate.metrics.registry import available_metrics
 from parataxis.plugins import Installed
 from parataxis.splitters.llm.settings import VARIABLES
 from parataxis.splitters.registry import available_splitters
 from parataxis.syntax.onnx import THREADS_VARIABLE
-
-__all__ = ["Parameter", "commands", "parameters", "reference"]
 
 _HEAD = """\
 # Commands

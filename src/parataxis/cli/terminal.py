@@ -3,9 +3,11 @@
 import errno
 import io
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -13,24 +15,13 @@ from time import monotonic
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from parataxis.cli.inputs import STDIN, Input
 from parataxis.errors import InputError
+from parataxis.text.inputs import STDIN, Input
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = [
-    "Output",
-    "Progress",
-    "ReaderGoneError",
-    "is_reader_gone",
-    "open_output",
-    "require_other_file",
-    "wants_colour",
-    "warn",
-    "whole_step",
-]
 
 _PATIENCE = 1.0
 """Seconds before a progress bar appears: what is quick needs none."""
@@ -224,3 +215,21 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+# A folder of results: its files appear when all of them are made, or not at all.
+
+
+def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files, by their names, into a folder, which is made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            for name, content in files.items():
+                data = content.encode() if isinstance(content, str) else content
+                (Path(scratch) / name).write_bytes(data)
+            for name in files:
+                shutil.move(Path(scratch) / name, folder / name)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{folder} cannot be written: {reason}.") from error

@@ -8,7 +8,7 @@ from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import InputError, ParataxisError
 from parataxis.integrations.texts import Names, split_texts
 from parataxis.rewrite.jsonl import to_json
-from parataxis.splitters.protocol import SentenceSplitter
+from parataxis.splitters.registry import SentenceSplitter
 
 if TYPE_CHECKING:
     from datasets import Features

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import InputError, ParataxisError
 from parataxis.integrations.texts import Names, split_texts
-from parataxis.splitters.protocol import SentenceSplitter
+from parataxis.splitters.registry import SentenceSplitter
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,8 +7,6 @@ from parataxis.api import DocumentRewrite, Splitter
 from parataxis.errors import InputError
 from parataxis.text.documents import read_document
 
-__all__ = ["Names", "split_texts"]
-
 
 class Names(NamedTuple):
     """The columns that splitting adds."""

@@ -12,19 +12,6 @@ from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import capitalise, lower_first
 from parataxis.text.tokens import has_word
 
-__all__ = [
-    "Copy",
-    "Inflect",
-    "Insert",
-    "Part",
-    "are_neighbours",
-    "compose",
-    "copies",
-    "keeps_capital",
-    "mark_partners",
-    "part_text",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Copy:

@@ -15,8 +15,6 @@ from pydantic import ValidationError
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 
-__all__ = ["SourceLine", "read_rewrites", "read_source", "read_sources", "to_json"]
-
 _SOURCES = ("source", "complex")
 
 UNKNOWN_SPLITTER = "unknown"

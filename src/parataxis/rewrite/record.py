@@ -9,8 +9,6 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["Finding", "Kind", "Origin", "OutputToken", "Rewrite"]
-
 
 class Origin(StrEnum):
     """Where an output token came from."""
@@ -23,7 +21,7 @@ class Origin(StrEnum):
     """Not in the source: a function word or a punctuation mark."""
 
 
-class Kind(StrEnum):
+class FindingKind(StrEnum):
     """What a check can find."""
 
     LOST = "lost"
@@ -60,7 +58,7 @@ class Finding(_Record):
     where they refer to the source (lost words stand only there).
     """
 
-    kind: Kind
+    kind: FindingKind
     words: str
     sentence: int | None = None
     start: int

@@ -1,17 +1,105 @@
-"""Rewrites for people to read in a terminal: as a diff, or explained word by word.
-
-The HTML rendering is :mod:`parataxis.rewrite.page`.
-"""
+"""A rewrite cut into pieces of text, each marked with what became of it: what renderings show."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from html import escape
+from importlib.resources import files
 from itertools import groupby
+from operator import itemgetter
 
-from parataxis.rewrite.marks import Mark, Piece, mark
-from parataxis.rewrite.record import Finding, Rewrite
+from parataxis.rewrite.align import align
+from parataxis.rewrite.record import Finding, Origin, OutputToken, Rewrite
 from parataxis.syntax.patterns import Occurrence
-from parataxis.text.tokens import has_word
+from parataxis.text.tokens import has_word, tokenize
 
-__all__ = ["complaints", "describe", "render_diff", "render_explanation"]
+
+class Mark(StrEnum):
+    """What became of a piece of the source, or where a piece of a simple sentence came from."""
+
+    KEPT = "kept"
+    LEFT_OUT = "left-out"
+    INFLECTED = "inflected"
+    INSERTED = "inserted"
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPiece:
+    """A word or the space between two; the texts of all pieces give back the sentence.
+
+    ``source`` is the place in the source of the word that it is, or was copied or inflected from.
+    """
+
+    text: str
+    mark: Mark = Mark.KEPT
+    source: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedRewrite:
+    """The pieces of the source and of each simple sentence."""
+
+    source: Sequence[MarkedPiece]
+    simple: Sequence[Sequence[MarkedPiece]]
+
+
+_MARKS = {
+    Origin.COPIED: Mark.KEPT,
+    Origin.INFLECTED: Mark.INFLECTED,
+    Origin.INSERTED: Mark.INSERTED,
+}
+
+
+def mark(rewrite: Rewrite) -> MarkedRewrite:
+    """Mark every word of a rewrite; a rewrite without provenance gets it by alignment."""
+    provenance = rewrite.provenance
+    if provenance is None:
+        provenance = align(rewrite.source, rewrite.simple)
+    used = {token.source for tokens in provenance for token in tokens if token.source}
+    return MarkedRewrite(
+        source=_with_spaces(rewrite.source, _source_pieces(rewrite.source, used)),
+        simple=[
+            _with_spaces(sentence, _simple_pieces(tokens))
+            for sentence, tokens in zip(rewrite.simple, provenance, strict=True)
+        ],
+    )
+
+
+def _source_pieces(source: str, used: Iterable[tuple[int, int]]) -> list[tuple[int, MarkedPiece]]:
+    spans = sorted(used)
+    pieces = []
+    for token in tokenize(source):
+        # A span may cover several of our tokens: other splitters cut words in other places.
+        kept = any(start < token.end and token.start < end for start, end in spans)
+        place = (token.start, token.end)
+        pieces.append(
+            (token.start, MarkedPiece(token.text, Mark.KEPT if kept else Mark.LEFT_OUT, place))
+        )
+    return pieces
+
+
+def _simple_pieces(tokens: Iterable[OutputToken]) -> list[tuple[int, MarkedPiece]]:
+    return [(t.start, MarkedPiece(t.text, _MARKS[t.origin], t.source)) for t in tokens]
+
+
+def _with_spaces(text: str, placed: Iterable[tuple[int, MarkedPiece]]) -> list[MarkedPiece]:
+    pieces, end = [], 0
+    for start, piece in sorted(placed, key=itemgetter(0)):
+        if start < end:
+            continue  # tokens that overlap can only come from outside; show their text once
+        if start > end:
+            pieces.append(MarkedPiece(text[end:start]))
+        pieces.append(piece)
+        end = start + len(piece.text)
+    if end < len(text):
+        pieces.append(MarkedPiece(text[end:]))
+    return pieces
+
+
+# Rewrites for people to read in a terminal: as a diff, or explained word by word.
+#
+# The HTML rendering is :mod:`parataxis.rewrite.render`.
 
 _RESET, _BOLD, _DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"
 _RED, _GREEN, _CYAN = "\x1b[31m", "\x1b[32m", "\x1b[36m"
@@ -131,7 +219,7 @@ def _origins(rewrite: Rewrite) -> Iterator[str]:
             yield f"{kind.value.replace('-', ' ')}: {', '.join(words)}"
 
 
-def _phrases(pieces: Iterable[Piece], wanted: Mark) -> Iterator[str]:
+def _phrases(pieces: Iterable[MarkedPiece], wanted: Mark) -> Iterator[str]:
     """Neighbouring words with the wanted mark as one phrase; lone punctuation is not worth it."""
     for chosen, group in groupby(
         pieces, key=lambda piece: piece.mark is wanted or not piece.text.strip()
@@ -141,7 +229,7 @@ def _phrases(pieces: Iterable[Piece], wanted: Mark) -> Iterator[str]:
             yield _one_line(phrase)
 
 
-def _pieces(pieces: Iterable[Piece], *, colour: bool) -> str:
+def _pieces(pieces: Iterable[MarkedPiece], *, colour: bool) -> str:
     shown = []
     for kind, group in groupby(_joined(pieces), key=lambda piece: piece.mark):
         text = "".join(piece.text for piece in group)
@@ -154,12 +242,12 @@ def _pieces(pieces: Iterable[Piece], *, colour: bool) -> str:
     return _one_line("".join(shown))
 
 
-def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+def _joined(pieces: Iterable[MarkedPiece]) -> list[MarkedPiece]:
     """Give the space between two pieces with the same mark that mark too: {+It is+}."""
     joined = list(pieces)
     for i in range(1, len(joined) - 1):
         if not joined[i].text.strip() and joined[i - 1].mark is joined[i + 1].mark:
-            joined[i] = Piece(joined[i].text, joined[i - 1].mark)
+            joined[i] = MarkedPiece(joined[i].text, joined[i - 1].mark)
     return joined
 
 
@@ -170,3 +258,110 @@ def _paint(text: str, style: str, *, colour: bool) -> str:
 def _one_line(text: str) -> str:
     """A source may be hard-wrapped; a rendering shows it on one line."""
     return " ".join(text.split())
+
+
+# Rewrites as one HTML page: every source with its simple sentences and where each word came from.
+#
+# The page is self-contained: it needs no other file and no network, and its content security
+# policy forbids both.
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def page_start(title: str) -> str:
+    """The page up to its first rewrite: title, style and legend."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<title>{escape(title)}</title>
+<style>
+{_asset("page.css")}</style>
+</head>
+<body>
+<header>
+<h1>{escape(title)}</h1>
+<p>Each source, then its simple sentences. Point at a word, a sentence or a pattern to see the
+source words behind it.</p>
+<p class="legend"><ins>inserted word</ins> <span class="inflected">changed inflection</span>
+<s>left out</s></p>
+</header>
+<main>
+"""
+
+
+def page_entry(rewrite: Rewrite, patterns: Sequence[Occurrence] = ()) -> str:
+    """One rewrite as an article."""
+    marked = mark(rewrite)
+    kind = "split" if rewrite.is_split else "unsplit"
+    parts = [f'<article class="{kind}">']
+    if rewrite.id:
+        parts.append(f'<h2 class="id">{escape(rewrite.id)}</h2>')
+    parts.append(f'<p class="source">{_words(marked.source, rewrite.source)}</p>')
+    if rewrite.is_split:
+        items = (_words(sentence, rewrite.source) for sentence in marked.simple)
+        parts.append("<ol>")
+        parts += [f'<li tabindex="0">{words}</li>' for words in items]
+        parts.append("</ol>")
+    parts += [*_patterns_page(patterns, rewrite.source), *_notes(rewrite), "</article>"]
+    return "\n".join(parts) + "\n"
+
+
+def page_end() -> str:
+    """The rest of the page after its last rewrite."""
+    return f"""</main>
+<footer><p>Made with Parataxis.</p></footer>
+<script>
+{_asset("page.js")}</script>
+</body>
+</html>
+"""
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("parataxis.rewrite") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _words(pieces: Iterable[MarkedPiece], source: str) -> str:
+    return "".join(_word(piece, source) for piece in pieces)
+
+
+def _word(piece: MarkedPiece, source: str) -> str:
+    text = escape(piece.text)
+    if piece.mark is Mark.INSERTED:
+        return f"<ins>{text}</ins>"
+    if piece.source is None:
+        return text
+    place = f'data-s="{piece.source[0]}"'
+    if piece.mark is Mark.LEFT_OUT:
+        return f"<s {place}>{text}</s>"
+    if piece.mark is Mark.INFLECTED:
+        origin = escape(source[slice(*piece.source)])
+        return f'<ruby class="inflected" {place}>{text}<rt>{origin}</rt></ruby>'
+    return f"<span {place}>{text}</span>"
+
+
+def _patterns_page(patterns: Sequence[Occurrence], source: str) -> list[str]:
+    if not patterns:
+        return []
+    items = []
+    for span in patterns:
+        words = escape(" ".join(source[span.start : span.end].split()))
+        items.append(
+            f'<li tabindex="0" data-span="{span.start} {span.end}">'
+            f"<b>{escape(span.pattern.plain_name)}</b> {words}</li>"
+        )
+    return ['<ul class="patterns" aria-label="Patterns">', *items, "</ul>"]
+
+
+def _notes(rewrite: Rewrite) -> list[str]:
+    remarks = [] if rewrite.confidence is None else [f"Confidence: {rewrite.confidence:.0%}."]
+    remarks += [rewrite.note] if rewrite.note else []
+    notes = [f'<p class="note">{escape(remark)}</p>' for remark in remarks]
+    if not rewrite.findings:
+        return notes
+    items = [f"<li>{escape(describe(finding))}</li>" for finding in rewrite.findings]
+    return [*notes, '<ul class="findings" aria-label="Findings">', *items, "</ul>"]

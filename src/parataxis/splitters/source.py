@@ -6,8 +6,6 @@ from parataxis.errors import InputError
 from parataxis.rewrite.record import Origin, OutputToken, Rewrite
 from parataxis.text.tokens import tokenize
 
-__all__ = ["SourceSplitter", "left_whole"]
-
 
 class SourceSplitter:
     """Returns the source itself, with the provenance that every word has: its own place.

@@ -4,16 +4,19 @@ Krippendorff (2011), *Computing Krippendorff's alpha-reliability*. Ratings may b
 that only one person rated says nothing about agreement and is left out.
 """
 
+import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Alpha", "Level", "RaterAgreement", "Table", "alpha", "pairwise", "raters_against_rest"]
+from parataxis.errors import InputError, ParataxisError
+from parataxis.studies.records import Rating
 
 Table = Mapping[str, Mapping[str, float]]
 """Values by item and rater; yes and no are 1 and 0."""
@@ -21,7 +24,7 @@ Table = Mapping[str, Mapping[str, float]]
 Numbers = NDArray[np.float64]
 
 
-class Level(StrEnum):
+class MeasurementLevel(StrEnum):
     """How far apart two values are."""
 
     NOMINAL = "nominal"
@@ -50,7 +53,7 @@ class Alpha:
     high: float | None = None
 
 
-def alpha(table: Table, level: Level, *, trials: int = 0, seed: int = 1) -> Alpha:
+def alpha(table: Table, level: MeasurementLevel, *, trials: int = 0, seed: int = 1) -> Alpha:
     """Krippendorff's alpha of ratings.
 
     >>> votes = {"a": {"ann": 1, "bob": 1}, "b": {"ann": 0, "bob": 0}, "c": {"ann": 1}}
@@ -86,7 +89,7 @@ def _alpha(
     return 1.0 - float((within * apart).sum()) / expected if expected else float("nan")
 
 
-def _distances(level: Level) -> Callable[[Numbers, Numbers], Numbers]:
+def _distances(level: MeasurementLevel) -> Callable[[Numbers, Numbers], Numbers]:
     def nominal(values: Numbers, totals: Numbers) -> Numbers:
         return 1.0 - np.eye(len(values))
 
@@ -97,11 +100,15 @@ def _distances(level: Level) -> Callable[[Numbers, Numbers], Numbers]:
     def interval(values: Numbers, totals: Numbers) -> Numbers:
         return np.asarray((values[:, None] - values) ** 2)
 
-    return {Level.NOMINAL: nominal, Level.ORDINAL: ordinal, Level.INTERVAL: interval}[level]
+    return {
+        MeasurementLevel.NOMINAL: nominal,
+        MeasurementLevel.ORDINAL: ordinal,
+        MeasurementLevel.INTERVAL: interval,
+    }[level]
 
 
 def _interval(
-    counts: Numbers, values: Numbers, level: Level, trials: int, seed: int
+    counts: Numbers, values: Numbers, level: MeasurementLevel, trials: int, seed: int
 ) -> tuple[float | None, float | None]:
     chance = np.random.default_rng(seed)
     distances = _distances(level)
@@ -166,3 +173,104 @@ def raters_against_rest(table: Table) -> list[RaterAgreement]:
 def _mean(values: Sequence[float] | Iterable[float]) -> float:
     listed = list(values)
     return sum(listed) / len(listed)
+
+
+# How far the crowd can be trusted: an expert rates a sample of what the crowd rated.
+#
+# The method of Zhang et al. (2020), §6: rewrites fall into buckets by how many of their raters said
+# *correct*; an expert rates a few of each; a Beta posterior with Laplace's prior says how often the
+# expert would agree.
+
+
+class Bucket(NamedTuple):
+    """So many of so many raters said yes."""
+
+    yes: int
+    raters: int
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """What is known about how often the expert says yes in a bucket: a Beta distribution."""
+
+    bucket: Bucket
+    yes: int
+    no: int
+
+    @property
+    def mean(self) -> float:
+        """The expected share."""
+        return (self.yes + 1) / (self.yes + self.no + 2)
+
+    def at_least(self, confidence: float = 0.9) -> float:
+        """The share that is exceeded with this confidence."""
+        return float(_beta(self).ppf(1 - confidence))
+
+    def at_most(self, confidence: float = 0.9) -> float:
+        """The share that is not reached with this confidence."""
+        return float(_beta(self).ppf(confidence))
+
+    def density(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The curve of figure 1."""
+        return np.asarray(_beta(self).pdf(shares), np.float64)
+
+
+def _beta(posterior: Posterior) -> Any:
+    try:
+        from scipy.stats import beta
+    except ImportError as error:
+        raise ParataxisError(
+            "Reliability needs scipy; install it with: pip install 'parataxis[metrics]'."
+        ) from error
+    return beta(posterior.yes + 1, posterior.no + 1)
+
+
+def buckets(ratings: Iterable[Rating], outcome: str) -> dict[str, Bucket]:
+    """The bucket of each item: how many of those who rated it gave the outcome."""
+    votes: dict[str, list[bool]] = defaultdict(list)
+    for rating in ratings:
+        value = rating.outcomes.get(outcome)
+        if isinstance(value, bool):
+            votes[rating.item].append(value)
+    return {item: Bucket(sum(given), len(given)) for item, given in votes.items()}
+
+
+def sample(
+    found: Mapping[str, Bucket], groups: Mapping[str, str], each: int, *, seed: int = 1
+) -> list[str]:
+    """So many items of each bucket in each group (a system on a benchmark), drawn by chance and
+    shuffled; all of a bucket that has no more."""
+    cells: dict[tuple[str, Bucket], list[str]] = defaultdict(list)
+    for item in sorted(found):
+        cells[groups[item], found[item]].append(item)
+    chance = random.Random(seed)
+    drawn = [
+        item
+        for cell in sorted(cells)
+        for item in chance.sample(cells[cell], min(each, len(cells[cell])))
+    ]
+    chance.shuffle(drawn)
+    return drawn
+
+
+def posteriors(crowd: Iterable[Rating], expert: Sequence[Rating], outcome: str) -> list[Posterior]:
+    """The posterior of each bucket that the expert rated something of, from few to many.
+
+    >>> def rating(item, rater, yes):
+    ...     return Rating(item=item, rater=rater, rubric="r", answers={}, outcomes={"correct": yes})
+    >>> crowd = [rating("a", "ann", True), rating("a", "bob", True), rating("b", "ann", False)]
+    >>> [(p.bucket, p.yes, p.no) for p in posteriors(crowd, [rating("a", "eve", True)], "correct")]
+    [(Bucket(yes=2, raters=2), 1, 0)]
+    """
+    found = buckets(crowd, outcome)
+    votes: dict[Bucket, list[bool]] = defaultdict(list)
+    for rating in expert:
+        value = rating.outcomes.get(outcome)
+        if rating.item in found and isinstance(value, bool):
+            votes[found[rating.item]].append(value)
+    if not votes:
+        raise InputError("The expert has rated nothing that the crowd has rated.")
+    return [
+        Posterior(bucket, sum(given), len(given) - sum(given))
+        for bucket, given in sorted(votes.items(), key=lambda pair: (pair[0].raters, pair[0].yes))
+    ]

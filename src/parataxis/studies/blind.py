@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from parataxis.corpora.example import Example
-from parataxis.corpora.files import write_files
-from parataxis.corpora.sentences import running_text
+from parataxis.evaluate.corpora.example import Example
+from parataxis.evaluate.corpora.sentences import running_text
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
-
-__all__ = ["ITEMS", "KEY", "STUDY", "Blinded", "KeyRow", "blind", "write_study"]
+from parataxis.text.files import write_files
 
 ITEMS, STUDY, KEY = "items.jsonl", "study.yaml", "study-key.csv"
 

@@ -14,8 +14,6 @@ from parataxis.studies.rubric import Rubric, outcomes
 if TYPE_CHECKING:
     from parataxis.studies.store import Store
 
-__all__ = ["FILES", "export_file", "export_zip"]
-
 
 def _items(store: "Store", rubric: Rubric) -> Iterator[str]:
     return (each.model_dump_json(exclude_none=True) for each in store.export_items())

@@ -9,17 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from parataxis.corpora.files import read_lines, unquoted
-from parataxis.corpora.protocol import Report
-from parataxis.corpora.sentences import cut_line, has_mark, on_one_line
 from parataxis.errors import InputError
+from parataxis.evaluate.corpora.sentences import by_segmenter, cut_line, has_mark, on_one_line
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites, read_sources
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.records import Answers, Purpose, Value
+from parataxis.studies.records import Answers, Purpose, Text, Value
 from parataxis.studies.study import Study
-from parataxis.studies.texts import Text
-
-__all__ = ["Expected", "Item", "Kind", "as_expected", "read_items"]
+from parataxis.text.files import ReadReport, read_lines, unquoted
 
 Expected = Mapping[str, Value | Sequence[Value]]
 """Known answers by question; a list names all that are right."""
@@ -28,7 +24,7 @@ _SOURCE_COLUMNS = ("source", "complex", "original")
 _REWRITE_COLUMNS = ("rewrite", "simple", "target", "suggested rewrite")
 
 
-class Kind(StrEnum):
+class ItemKind(StrEnum):
     """What is to be done with an item."""
 
     WRITE = "write"
@@ -47,9 +43,9 @@ class Item:
     feedback: Text | None = None
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ItemKind:
         """Whether it is to be written or to be rated."""
-        return Kind.WRITE if self.rewrite is None else Kind.RATE
+        return ItemKind.WRITE if self.rewrite is None else ItemKind.RATE
 
 
 def as_expected(expected: Expected, answers: Answers, tolerance: float = 0) -> dict[str, bool]:
@@ -191,7 +187,7 @@ def _rewrites(path: Path) -> Iterator[Rewrite]:
 
 
 def _text(path: Path) -> Iterator[str]:
-    return (line for _, line in read_lines(path, Report(strict=True)))
+    return (line for _, line in read_lines(path, ReadReport(strict=True)))
 
 
 @dataclass(frozen=True)
@@ -244,3 +240,41 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, row
     except csv.Error as error:
         raise InputError(f"{path.name}, line {reader.line_num}: {error}.") from error
+
+
+# What a writer typed: its sentences, and whether it shows the least effort that a study asks.
+
+
+class Effort(StrEnum):
+    """Why a text is not taken for a rewrite."""
+
+    EMPTY = "empty"
+    SAME = "same"
+    """It is the source."""
+    TOO_FEW = "too-few"
+    """It has fewer sentences than the study asks for."""
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The simple sentences of a text: its lines where it has several, else what the segmenter
+    finds.
+
+    >>> sentences_of("Dr. Lee left. He is back!"), sentences_of("One, e.g. this.\\n\\nTwo.")
+    (('Dr. Lee left.', 'He is back!'), ('One, e.g. this.', 'Two.'))
+    """
+    lines = [on_one_line(line) for line in text.splitlines() if line.strip()]
+    return tuple(lines) if len(lines) > 1 else by_segmenter(text)
+
+
+def effort(source: str, text: str, sentences: int) -> Effort | None:
+    """What is wrong with a rewrite at first sight, or None.
+
+    >>> effort("Ann, who left, is back.", "Ann is back.", 2)
+    <Effort.TOO_FEW: 'too-few'>
+    """
+    found = sentences_of(text)
+    if not found:
+        return Effort.EMPTY
+    if on_one_line(text) == on_one_line(source):
+        return Effort.SAME
+    return Effort.TOO_FEW if len(found) < sentences else None

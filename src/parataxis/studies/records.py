@@ -12,12 +12,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parataxis.corpora.files import read_lines
-from parataxis.corpora.protocol import Report
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-
-__all__ = ["HUMAN", "Answers", "Purpose", "Rating", "Value", "is_identical", "read_ratings"]
+from parataxis.text.files import ReadReport, read_lines
 
 HUMAN = "human"
 """The system of rewrites that people of a study wrote."""
@@ -70,10 +67,30 @@ def is_identical(rewrite: Rewrite) -> bool:
 
 def read_ratings(path: Path) -> Iterator[Rating]:
     """The ratings of a file of JSON lines; blank lines are skipped."""
-    for number, line in read_lines(path, Report(strict=True)):
+    for number, line in read_lines(path, ReadReport(strict=True)):
         if line.strip():
             try:
                 yield Rating.model_validate_json(line)
             except ValidationError as error:
                 reason = error.errors()[0]["msg"]
                 raise InputError(f"{path}, line {number}, is not a rating: {reason}.") from error
+
+
+# Texts that people of a study read, in one language or in several.
+
+Text = str | dict[str, str]
+"""One text for everybody, or texts by language code."""
+
+
+def in_language(text: str | Mapping[str, str], language: str) -> str:
+    """The text in that language; in English, or else in its first language, where it has none.
+
+    >>> in_language({"en": "yes", "es": "sí"}, "es"), in_language({"es": "sí"}, "en")
+    ('sí', 'sí')
+    """
+    if isinstance(text, str):
+        return text
+    for code in (language, language.partition("-")[0], "en"):
+        if code in text:
+            return text[code]
+    return next(iter(text.values()), "")

@@ -12,23 +12,17 @@ from numpy.typing import NDArray
 
 from parataxis.errors import TooLongError
 from parataxis.syntax.analysis import Analysis, Frame, Word
-from parataxis.syntax.decoding import best_tags, best_trees, bio_spans
-from parataxis.syntax.labels import Labels, read_labels
+from parataxis.syntax.decoding import (
+    Labels,
+    best_tags,
+    best_trees,
+    bio_spans,
+    read_labels,
+    reconcile,
+)
 from parataxis.syntax.onnx import SHIPPED, Arrays, Model, OnnxModel, threads
-from parataxis.syntax.roles import reconcile
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import Token, has_word, tokenize
-
-__all__ = [
-    "TREES",
-    "WHOLE",
-    "Analyser",
-    "Tokenized",
-    "forced",
-    "load_analyser",
-    "load_trees",
-    "too_long",
-]
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -10,8 +10,6 @@ from typing import NamedTuple, TypeVar
 
 from parataxis.text.tokens import has_word
 
-__all__ = ["ROOT", "Analysis", "Argument", "Frame", "Word"]
-
 T = TypeVar("T")
 
 ROOT = -1

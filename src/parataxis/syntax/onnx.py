@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from parataxis.errors import InputError
 
-__all__ = ["SHIPPED", "THREADS_VARIABLE", "Arrays", "Model", "OnnxModel", "cores", "threads"]
-
 Arrays = Mapping[str, NDArray[Any]]
 
 SHIPPED = Path(str(files("parataxis.syntax"))) / "model"

@@ -14,8 +14,6 @@ from tokenizers import Tokenizer
 
 from parataxis.syntax.onnx import SHIPPED
 
-__all__ = ["MAX_PIECES", "SHAPES", "Pieces", "WordPieces", "load_word_pieces", "shape", "stack"]
-
 MAX_PIECES = 512
 """The encoder has this many positions, its two marks at the ends included."""
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from parataxis.text.layout import LINE, next_fence
 from parataxis.text.segments import Span, sentence_spans
 
-__all__ = ["BLOCK_LIMIT", "Document", "read_blocks", "read_document", "split_blocks"]
-
 BLOCK_LIMIT = 1 << 14
 """Characters after which a block is cut even if no blank line comes."""
 

@@ -1,18 +1,91 @@
-"""The layout of a plain-text or Markdown document: which lines hold running text.
-
-A *run* is a stretch of running text whose edges no sentence crosses: a paragraph, a list item, a
-heading. It is a list of pieces, one a line, without indentation, list markers and quotation marks
-of the margin. Code, tables, pictures and ruled lines belong to no run.
-"""
+"""Words that start sentences and are rarely part of a name: evidence that a stop ended one."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from parataxis.text.markers import marker_length
+from parataxis.text.casing import words
 
-__all__ = ["LINE", "Piece", "Run", "find_runs", "next_fence"]
+STARTERS = words("""
+    The A An This That These Those It He She They We You I One There Here His Her Its Their Our My
+    Your What Who Whom Whose Where When Why How Which While If Unless Until Although Though Because
+    Since As After Before Once Whenever Whereas Whether In On At For From By With Without Within
+    During Under Upon To Into Through Throughout Despite Between Among Against About Above Below
+    According And But Or Nor So Yet Then Thus Hence Therefore However Moreover Furthermore
+    Meanwhile Otherwise Instead Also Still Even Only Just Not No Yes Never Ever Now Today Later
+    Soon Finally First Second Each Every All Any Some Many Most Both Several Few Such Another Other
+    Others Neither Either None Nothing Nobody Everyone Everybody Someone Is Are Was Were Am Be Been
+    Do Does Did Has Have Had Can Could Will Would Shall Should May Might Must Let Please Thank
+    Thanks Notwithstanding Except Subject Provided Pursuant Two Three Four Five Six Seven Eight
+    Nine Ten It's He's She's They're We're I'm I've I'll You're That's There's Don't Perhaps Maybe
+    Sometimes Often Usually Recently Currently Additionally Similarly Likewise Consequently
+    Nevertheless Nonetheless Accordingly Whereupon Given Based Using Compared See Note Well Oh Ah
+    Ok Okay
+""")
+"""Spelt as they start a sentence."""
+
+
+# What numbers or marks a clause and is no part of its sentence: "1.", "(a)", "•", "Section 3.".
+
+_ROMAN = r"[ivxIVX]{1,5}|[lcLC]{1,2}[ivxIVX]{0,5}"
+_BULLET = re.compile(r"(?:[-*+•‣◦·▪●○■□–—]\s+)(?:\[[ xX]\]\s+)?(?=\S)")
+_DASH = re.compile(r"[-+–—]\s+[a-z]")
+_NUMBER = re.compile(
+    rf"\s*(?P<label>(?:\((?:\d{{1,3}}|[a-zA-Z]{{1,2}}|{_ROMAN})\)|(?:\d{{1,3}}|[a-z]|{_ROMAN})\)"
+    r"|\d{1,3}(?:\.\d{1,3}){0,9}\.|\d{1,3}(?:\.\d{1,3}){1,9}(?=\s+[\"“(]*[A-Z])"
+    r"|(?:[a-hj-z]|[ivx]{2,5}|[IVX]{2,5})\.)\s+)(?=\S)"
+)
+_CAPITAL = re.compile(r"\s*(?P<label>[A-Z]\.\s+)(?P<word>[A-Z][a-z]*)\b")
+_LABEL = re.compile(
+    r"\s*(?P<label>"
+    r"(?i:article|section|sec\.|clause|chapter|part|schedule|exhibit|appendix|annex|§+)\s*"
+    rf"(?:\d+(?:\.\d+)*|{_ROMAN}|[A-Z])(?:\([a-zA-Z0-9]{{1,4}}\))*[.:]\s+)(?=[\"“(]*[A-Z])"
+)
+_REFERENCE = re.compile(
+    r"\b(?i:clauses?|sections?|subsections?|paragraphs?|articles?|items?|of|in|to|by|under|with)$"
+)
+_FINISHED = re.compile(r"(?:[.!?…:;][\"'”’)\]*_]*|\band|\bor|,)$")
+
+
+def marker_length(line: str, above: str = "", *, in_list: bool = False) -> int:
+    """Length of the list markers and labels at the start of a line.
+
+    ``above`` is the line above in the same paragraph; ``in_list`` says that an item began at the
+    same column before. Under a line that is not finished, "5. May" or "- or" is the rest of a
+    sentence.
+    """
+    bullet = _BULLET.match(line)
+    length = bullet.end() if bullet else 0
+    length += label_length(line[length:])
+    if not above or (bullet and not _DASH.match(line)):
+        return length
+    if not bullet and _REFERENCE.search(above):
+        return 0
+    return length if in_list or _FINISHED.search(above) else 0
+
+
+def label_length(text: str) -> int:
+    """Length of what numbers a clause: "1.", "(a)", "A. ", "Section 3.", several in a row."""
+    length = 0
+    while match := (
+        _NUMBER.match(text, length) or _LABEL.match(text, length) or _letter(text, length)
+    ):
+        length = match.end("label")
+    return length
+
+
+def _letter(text: str, position: int) -> re.Match[str] | None:
+    # "A. The Lender" is a clause, "A. Lincoln" is a man.
+    match = _CAPITAL.match(text, position)
+    return match if match and match["word"] in STARTERS else None
+
+
+# The layout of a plain-text or Markdown document: which lines hold running text.
+#
+# A *run* is a stretch of running text whose edges no sentence crosses: a paragraph, a list item, a
+# heading. It is a list of pieces, one a line, without indentation, list markers and quotation marks
+# of the margin. Code, tables, pictures and ruled lines belong to no run.
 
 Piece = tuple[int, int]
 """Start and end of a part of a line."""

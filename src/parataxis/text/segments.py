@@ -9,18 +9,14 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from parataxis.text.abbreviations import (
+from parataxis.text.layout import STARTERS, Run, find_runs, label_length
+from parataxis.text.tokens import (
     ABBREVIATIONS,
     BEFORE_NAME,
     BEFORE_NUMBER,
     MAY_END,
     NEVER_END,
 )
-from parataxis.text.layout import Run, find_runs
-from parataxis.text.markers import label_length
-from parataxis.text.starters import STARTERS
-
-__all__ = ["Span", "on_one_line", "sentence_ends", "sentence_spans"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,175 @@
-"""What people see in a browser and programs ask for. Needs the extra ``[study]`` or ``[serve]``."""
+"""What holds for every request: headers, a limit on what is sent, and a limit on how often."""
+
+import re
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+
+def _policy(**changes: str) -> str:
+    named = {name.replace("_", "-"): value for name, value in changes.items()}
+    return "; ".join(f"{name} {value}" for name, value in (_POLICY | named).items())
+
+
+_HEADERS = {
+    "content-security-policy": _policy(),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+_SECURE = "max-age=31536000"
+_STATIC = "/static/"
+
+
+class _TooLargeError(HTTPException):
+    """More was sent than is allowed."""
+
+
+class Guard:
+    """Sets the headers of every answer, and refuses what is too large before it is read.
+
+    ``largest`` is how many bytes a request may send, or a function that says it for a path;
+    ``refuse`` makes the answer to more of them.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        largest: int | Callable[[str], int],
+        *,
+        secure: bool,
+        refuse: Callable[[str, int], Response] = PlainTextResponse,
+    ) -> None:
+        self._app = app
+        self._largest = largest
+        self._secure = secure
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+        seen = 0
+        largest = self._largest(scope["path"]) if callable(self._largest) else self._largest
+        too_large = _TooLargeError(413, "This is too large.")
+
+        async def guarded(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                add_headers(MutableHeaders(scope=message), scope["path"], secure=self._secure)
+            await send(message)
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > largest:
+                raise too_large
+            return message
+
+        try:
+            declared = Headers(scope=scope).get("content-length", "0")
+            if not re.fullmatch("[0-9]{1,12}", declared) or int(declared) > largest:
+                raise too_large
+            await self._app(scope, counted, guarded)
+        except _TooLargeError:
+            if begun:
+                raise
+            await self._refuse(too_large.detail, 413)(scope, receive, guarded)
+
+
+def add_headers(headers: MutableHeaders, path: str, *, secure: bool) -> None:
+    """Set what every answer must say."""
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
+    if secure:
+        headers.setdefault("strict-transport-security", _SECURE)
+    if not path.startswith(_STATIC):
+        headers.setdefault("cache-control", "no-store")
+
+
+def allow_frame(headers: MutableHeaders, where: str) -> None:
+    """Let a page without a session be shown in a frame of another site, and send its form there."""
+    headers["content-security-policy"] = _policy(frame_ancestors=where, form_action=where)
+
+
+class Throttle:
+    """Allows so many events in a while for each key, and so many for all keys together.
+
+    It counts within one process.
+    """
+
+    def __init__(
+        self,
+        times: int,
+        seconds: float,
+        *,
+        altogether: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._times = times
+        self._altogether = altogether
+        self._seconds = seconds
+        self._clock = clock
+        self._events: dict[str | None, deque[float]] = defaultdict(deque)
+        self._cleared = clock()
+        self._turn = threading.Lock()
+
+    def wait(self, key: str) -> float:
+        """How many seconds to wait until the next event is allowed; 0 is now."""
+        with self._turn:
+            now = self._forget(key)
+            waits = [0.0]
+            for each, limit in ((key, self._times), (None, self._altogether)):
+                events = self._events.get(each) or deque()
+                if limit is not None and len(events) >= limit:
+                    waits.append(events[-limit] + self._seconds - now)
+            return max(waits)
+
+    def count(self, key: str) -> None:
+        """Note an event."""
+        with self._turn:
+            now = self._forget(key)
+            self._events[key].append(now)
+            if self._altogether is not None:
+                self._events[None].append(now)
+
+    def forgive(self, key: str) -> None:
+        """Forget the events of a key."""
+        with self._turn:
+            self._events.pop(key, None)
+
+    def _forget(self, key: str) -> float:
+        """Forget what is over: of this key now, of all keys once in a while."""
+        now = self._clock()
+        all_ = now - self._cleared >= self._seconds
+        for each in list(self._events) if all_ else (key, None):
+            events = self._events.get(each)
+            while events and events[0] <= now - self._seconds:
+                events.popleft()
+            if not events:
+                self._events.pop(each, None)
+        if all_:
+            self._cleared = now
+        return now

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.splitters.llm.answers import read_answer
+from parataxis.splitters.llm.prompt import read_answer
 
 ONE = {"id": 1, "simple": ["It rained.", "It snowed."]}
 TWO = {"id": 2, "simple": ["Ann left."]}

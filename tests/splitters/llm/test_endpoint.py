@@ -11,11 +11,9 @@ import pytest
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.splitters.llm import endpoint as module
-from parataxis.splitters.llm.endpoint import Call, Endpoint
-from parataxis.splitters.llm.ledger import Fate, Ledger
+from parataxis.splitters.llm.endpoint import Call, Completion, Endpoint, Failure, Reply
 from parataxis.splitters.llm.prompt import request
-from parataxis.splitters.llm.replies import Answer, Failure, Reply
-from parataxis.splitters.llm.settings import Settings
+from parataxis.splitters.llm.settings import Fate, Ledger, LlmSettings
 
 pytest.importorskip("httpx2", reason="needs the extra [llm]")
 
@@ -31,7 +29,7 @@ class Line:
 
     def __init__(self, url: str, **more: Any) -> None:
         self.settings = replace(
-            Settings(url=f"{url}/chat/completions", model="small", key=KEY, timeout=5.0), **more
+            LlmSettings(url=f"{url}/chat/completions", model="small", key=KEY, timeout=5.0), **more
         )
         self.ledger = Ledger(self.settings)
         self.waits: list[float] = []
@@ -51,7 +49,7 @@ class Line:
 def test_endpoint_sends_key_model_and_limits(serve: Serve, tools: Tools) -> None:
     fake = serve(lambda _, handler: tools["send"](handler, tools["completion"]("Yes.")))
     line = Line(fake.url, options={"seed": 7})
-    assert line.ask("It rained.") == [Answer("Yes.")]
+    assert line.ask("It rained.") == [Completion("Yes.")]
     (got,) = fake.requests
     assert got.path == "/v1/chat/completions"
     assert got.headers["Authorization"] == f"Bearer {KEY}"
@@ -69,7 +67,7 @@ def test_endpoint_sends_key_model_and_limits(serve: Serve, tools: Tools) -> None
 
 def test_endpoint_without_a_key_sends_none(serve: Serve, tools: Tools) -> None:
     fake = serve(lambda _, handler: tools["send"](handler, tools["completion"]("Yes.")))
-    assert Line(fake.url, key=None).ask("It rained.") == [Answer("Yes.")]
+    assert Line(fake.url, key=None).ask("It rained.") == [Completion("Yes.")]
     assert "Authorization" not in fake.requests[0].headers
 
 
@@ -84,7 +82,7 @@ def test_endpoint_answers_several_at_once_in_order(serve: Serve, tools: Tools) -
 
     line = Line(serve(respond).url, concurrent=3)
     names = [f"Sentence {n}." for n in range(4)]
-    assert line.ask(*names) == [Answer(name) for name in names]
+    assert line.ask(*names) == [Completion(name) for name in names]
 
 
 def test_endpoint_makes_no_more_calls_at_once_than_allowed(serve: Serve, tools: Tools) -> None:
@@ -124,7 +122,7 @@ def test_endpoint_is_asked_again_after_a_wait(
             tools["send"](handler, tools["completion"]("Yes."))
 
     line = Line(serve(respond).url)
-    assert line.ask("It rained.") == [Answer("Yes.")]
+    assert line.ask("It rained.") == [Completion("Yes.")]
     assert line.waits == waits
     assert line.ledger.calls == 1
 
@@ -259,9 +257,9 @@ def test_endpoint_that_refuses_later_has_only_failed(serve: Serve, tools: Tools)
 
     line = Line(serve(respond).url, concurrent=1)
     assert line.ask("One.", "Two.", "Three.") == [
-        Answer("Yes."),
+        Completion("Yes."),
         Failure("the endpoint turned the request down (status 403)", Fate.TURNED_DOWN),
-        Answer("Yes."),
+        Completion("Yes."),
     ]
 
 
@@ -283,7 +281,7 @@ def test_endpoint_that_fails_again_and_again_is_left_alone_for_a_while(
     line.now += module.PAUSE - 1
     assert line.ask("6") == [alone]
     line.now += 2
-    assert line.ask("7") == [Answer("Yes.")]
+    assert line.ask("7") == [Completion("Yes.")]
 
 
 def test_endpoint_makes_no_call_that_could_pass_the_budget(serve: Serve, tools: Tools) -> None:
@@ -293,9 +291,9 @@ def test_endpoint_makes_no_call_that_could_pass_the_budget(serve: Serve, tools: 
     line = Line(fake.url, budget=0.008, price_in=1.0, price_out=11.0)
     replies = line.ask("One.", "Two.", "Three.", "Four.", "Five.", "Six.")
     over = Failure("the next call could pass the budget", Fate.OVER_BUDGET)
-    answered = replies.count(Answer("Yes."))
+    answered = replies.count(Completion("Yes."))
     assert 1 <= answered < 6
-    assert replies == [Answer("Yes.")] * answered + [over] * (6 - answered)
+    assert replies == [Completion("Yes.")] * answered + [over] * (6 - answered)
     assert len(fake.requests) == line.ledger.calls == answered
     assert line.ledger.spent <= 0.008
     most = len(str(fake.requests[0].body)) * 1.0 / 1e6 + 300 * 11.0 / 1e6
@@ -305,7 +303,7 @@ def test_endpoint_makes_no_call_that_could_pass_the_budget(serve: Serve, tools: 
 def test_endpoint_that_tells_no_tokens_is_booked_at_the_most(serve: Serve, tools: Tools) -> None:
     content = b'{"choices": [{"message": {"content": "Yes."}}]}'
     line = Line(serve(lambda _, handler: tools["send"](handler, content)).url)
-    assert line.ask("It rained.") == [Answer("Yes.")]
+    assert line.ask("It rained.") == [Completion("Yes.")]
     assert line.ledger.tokens.written == 300
     assert line.ledger.tokens.read > 1000
 
@@ -318,7 +316,7 @@ def test_endpoint_works_where_a_loop_is_running(serve: Serve, tools: Tools) -> N
     async def in_a_notebook() -> list[Reply]:
         return Line(fake.url).ask("It rained.")
 
-    assert asyncio.run(in_a_notebook()) == [Answer("Yes.")]
+    assert asyncio.run(in_a_notebook()) == [Completion("Yes.")]
 
 
 def test_endpoint_names_the_extra_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from parataxis.rewrite.record import Finding, Kind, Origin
-from parataxis.splitters.llm.guard import Candidate, examine
+from parataxis.rewrite.record import Finding, FindingKind, Origin
+from parataxis.splitters.llm.guard import GuardedCandidate, examine
 from parataxis.syntax.analyser import load_analyser
 
 MILL = "The mill, which was not built in 1850, burned down."
@@ -207,12 +207,14 @@ def test_guard_gives_provenance_by_alignment() -> None:
 
 
 def test_guard_weighs_what_rules_out_before_all_else() -> None:
-    def candidate(*kinds: Kind) -> Candidate:
+    def candidate(*kinds: FindingKind) -> GuardedCandidate:
         found = tuple(Finding(kind=kind, words="x", start=0, end=1, message="x.") for kind in kinds)
-        return Candidate((), (), found)
+        return GuardedCandidate((), (), found)
 
-    blocking = {Kind.LOST, Kind.NEW}
-    one_lost = candidate(Kind.LOST).gravity(blocking)
-    three_lesser = candidate(Kind.FRAGMENT, Kind.FRAGMENT, Kind.NO_VERB).gravity(blocking)
+    blocking = {FindingKind.LOST, FindingKind.NEW}
+    one_lost = candidate(FindingKind.LOST).gravity(blocking)
+    three_lesser = candidate(
+        FindingKind.FRAGMENT, FindingKind.FRAGMENT, FindingKind.NO_VERB
+    ).gravity(blocking)
     assert candidate().gravity(blocking) < three_lesser < one_lost
-    assert one_lost < candidate(Kind.LOST, Kind.NO_VERB).gravity(blocking)
+    assert one_lost < candidate(FindingKind.LOST, FindingKind.NO_VERB).gravity(blocking)

@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.splitters.llm.ledger import Fate, Ledger, Tokens
-from parataxis.splitters.llm.settings import Settings
+from parataxis.splitters.llm.settings import Fate, Ledger, LlmSettings, Tokens
 
 
 def ledger(**more: float) -> Ledger:
-    return Ledger(Settings(url="http://localhost", model="small", **more))  # type: ignore[arg-type]
+    return Ledger(LlmSettings(url="http://localhost", model="small", **more))  # type: ignore[arg-type]
 
 
 PRICED = {"price_in": 1.0, "price_out": 10.0}

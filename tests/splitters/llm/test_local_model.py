@@ -12,7 +12,7 @@ import pytest
 
 from parataxis.checks import Checker
 from parataxis.splitters.llm import LlmSplitter
-from parataxis.splitters.llm.settings import Settings
+from parataxis.splitters.llm.settings import LlmSettings
 from parataxis.splitters.pointer.choose import BLOCKING
 from parataxis.syntax.analyser import load_analyser
 
@@ -72,7 +72,7 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_local_model_is_guarded(url: str, record_property: Callable[[str, object], None]) -> None:
     assert url.startswith("http://127.0.0.1:")
-    settings = Settings(
+    settings = LlmSettings(
         url=f"{url}/v1/chat/completions",
         model="smollm2",
         key="a-local-secret",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from parataxis.rewrite.record import Finding, Kind
+from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.splitters.llm.guard import examine
 from parataxis.splitters.llm.prompt import correct, examples, longest_answer, repeat, request
 from parataxis.syntax.analyser import load_analyser
@@ -40,7 +40,7 @@ def test_prompt_asks_for_numbered_sentences_after_examples() -> None:
 def test_prompt_sends_findings_back() -> None:
     source, simple = "Ann did not sing, and Bob left.", ("Ann sang.", "Bob left.")
     message = "The negation 'not' is missing."
-    finding = Finding(kind=Kind.LOST, words="not", start=8, end=11, message=message)
+    finding = Finding(kind=FindingKind.LOST, words="not", start=8, end=11, message=message)
     messages = correct(source, simple, [finding])
     assert messages[:-2] == request([source])
     assert json.loads(messages[-2]["content"])["rewrites"] == [{"id": 1, "simple": list(simple)}]

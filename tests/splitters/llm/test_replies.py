@@ -6,15 +6,15 @@ from email.utils import format_datetime
 
 import pytest
 
-from parataxis.splitters.llm.ledger import Fate, Tokens
-from parataxis.splitters.llm.replies import (
-    Answer,
+from parataxis.splitters.llm.endpoint import (
     BadReplyError,
+    Completion,
     Failure,
     complaint,
     read_completion,
     turned_away,
 )
+from parataxis.splitters.llm.settings import Fate, Tokens
 
 KEY = "sk-very-secret-0123456789"
 
@@ -26,7 +26,7 @@ def completion(message: object, **more: object) -> bytes:
 @pytest.mark.parametrize(
     ("content", "reply"),
     [
-        (completion({"content": "Yes."}), Answer("Yes.")),
+        (completion({"content": "Yes."}), Completion("Yes.")),
         (
             completion({"content": None, "refusal": "I will not."}),
             Failure("the language model declined to rewrite it", Fate.DECLINED),
@@ -58,7 +58,7 @@ def test_replies_are_answers_or_reasons(content: bytes, reply: object) -> None:
 
 
 def test_replies_may_hold_a_placeholder() -> None:
-    assert read_completion(completion({"content": "none"}), "none")[0] == Answer("none")
+    assert read_completion(completion({"content": "none"}), "none")[0] == Completion("none")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_replies_that_are_none_say_so(content: bytes, reason: str) -> None:
 )
 def test_replies_tell_tokens_or_not(usage: object, tokens: Tokens | None) -> None:
     content = json.dumps({"choices": [{"message": {"content": "Yes."}}], "usage": usage}).encode()
-    assert read_completion(content, None) == (Answer("Yes."), tokens)
+    assert read_completion(content, None) == (Completion("Yes."), tokens)
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,18 @@ import pytest
 
 from parataxis.errors import InputError
 from parataxis.splitters.llm import settings
-from parataxis.splitters.llm.settings import VARIABLES, Settings
+from parataxis.splitters.llm.settings import VARIABLES, LlmSettings
 
 LEAST = {"PARATAXIS_LLM_URL": "http://localhost:8080/v1", "PARATAXIS_LLM_MODEL": "small"}
 
 
-def read(**more: str) -> Settings:
+def read(**more: str) -> LlmSettings:
     extra = {f"PARATAXIS_LLM_{name}": value for name, value in more.items()}
-    return Settings.from_environment({**LEAST, **extra})
+    return LlmSettings.from_environment({**LEAST, **extra})
 
 
 def test_settings_need_only_url_and_model() -> None:
-    assert read() == Settings(url="http://localhost:8080/v1/chat/completions", model="small")
+    assert read() == LlmSettings(url="http://localhost:8080/v1/chat/completions", model="small")
 
 
 def test_settings_read_everything() -> None:
@@ -33,7 +33,7 @@ def test_settings_read_everything() -> None:
         PRICE_OUT="15",
         TEMPERATURE="0.2",
         OPTIONS='{"seed": 7}',
-    ) == Settings(
+    ) == LlmSettings(
         url="http://localhost:8080/v1/chat/completions",
         model="small",
         key="sk-123",

@@ -14,10 +14,10 @@ from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.llm import LlmSplitter, endpoint
-from parataxis.splitters.llm.settings import VARIABLES, Settings
+from parataxis.splitters.llm.settings import VARIABLES, LlmSettings
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.choose import BLOCKING
-from parataxis.splitters.protocol import (
+from parataxis.splitters.registry import (
     AdjustableSplitter,
     ReportingSplitter,
     SentenceSplitter,
@@ -62,7 +62,9 @@ def pointer() -> PointerSplitter:
 @pytest.fixture
 def splitter(pointer: PointerSplitter) -> Callable[..., LlmSplitter]:
     def make(fake: Any, **more: Any) -> LlmSplitter:
-        settings = Settings(url=f"{fake.url}/chat/completions", model="small", key=KEY, timeout=5.0)
+        settings = LlmSettings(
+            url=f"{fake.url}/chat/completions", model="small", key=KEY, timeout=5.0
+        )
         return LlmSplitter(replace(settings, **more), pointer)
 
     return make

@@ -16,9 +16,10 @@ from parataxis.splitters.pointer.actions import (
     NEXT,
     START,
     WHOLE,
+    Features,
     closed_word,
+    read_source,
 )
-from parataxis.splitters.pointer.features import Features, read_source
 from parataxis.splitters.pointer.search import Place
 from parataxis.syntax.analyser import Analyser, load_analyser
 from parataxis.text.tokens import tokenize

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from parataxis.errors import InputError
-from parataxis.splitters.attention import AttentiveSplitter
-from parataxis.splitters.lstm import CopySplitter, Seq2SeqSplitter
+from parataxis.lab.lstm.splitter import CopySplitter, Seq2SeqSplitter
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import WHOLE
+from parataxis.splitters.registry import AttentiveSplitter
 from parataxis.splitters.source import SourceSplitter
 
 SOURCE = "Ann, serving tea, fell."

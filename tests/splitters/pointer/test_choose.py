@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.checks import Checker
-from parataxis.rewrite.record import Finding, Kind, Rewrite
+from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.splitters.pointer.actions import COPY, NEXT
 from parataxis.splitters.pointer.choose import (
     BLOCKING,
@@ -91,7 +91,7 @@ def test_choose_keeps_what_does_not_rule_a_rewrite_out(chosen: Callable[..., Rew
     rewrite = chosen(POET, FRAGMENT, NO_NUMBER)
     assert rewrite.simple == ("Ann died in York.", "Because Ann wrote 5 plays.")
     assert rewrite.findings is not None
-    assert [finding.kind for finding in rewrite.findings] == [Kind.FRAGMENT]
+    assert [finding.kind for finding in rewrite.findings] == [FindingKind.FRAGMENT]
     assert rewrite.note is None
 
 
@@ -236,7 +236,7 @@ def test_choose_gives_out_nothing_that_is_ruled_out(
     assert rewrite.source == text
     findings = Checker(analyser)(text, rewrite.simple, rewrite.provenance)
     assert tuple(findings) == rewrite.findings
-    blocking = set(Kind) if strict else BLOCKING
+    blocking = set(FindingKind) if strict else BLOCKING
     assert blocking.isdisjoint(finding.kind for finding in findings)
     assert rewrite.is_split or rewrite.simple == (text,)
 

@@ -12,13 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from parataxis.errors import ParataxisError
-from parataxis.splitters.pointer.actions import COPY
-from parataxis.splitters.pointer.features import Features, read_source
+from parataxis.splitters.pointer.actions import COPY, Features, read_source
 from parataxis.splitters.pointer.model import (
     DESCRIPTION,
     WIDTH_STEP,
-    Description,
     OnnxDecoder,
+    PointerDescription,
     load_decoder,
     open_decoder,
     this_description,
@@ -158,7 +157,7 @@ def test_model_selects_sources(rows: list[int]) -> None:
 def test_model_description_round_trip(tmp_path: Path) -> None:
     description = this_description(3, 384)
     description.write(tmp_path / DESCRIPTION)
-    assert Description.read(tmp_path / DESCRIPTION) == description
+    assert PointerDescription.read(tmp_path / DESCRIPTION) == description
 
 
 def test_model_refuses_a_folder_without_a_model(tmp_path: Path) -> None:

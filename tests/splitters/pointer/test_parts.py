@@ -20,8 +20,8 @@ from parataxis.splitters.pointer.actions import (
     START,
     WHOLE,
 )
-from parataxis.splitters.pointer.articles import article
 from parataxis.splitters.pointer.parts import sentence_parts
+from parataxis.splitters.pointer.repairs import article
 from parataxis.syntax.analyser import Analyser, load_analyser
 
 Write = Callable[..., list[int]]

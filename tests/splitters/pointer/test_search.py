@@ -19,9 +19,10 @@ from parataxis.splitters.pointer.actions import (
     NEXT,
     START,
     WHOLE,
+    Features,
     closed_word,
+    read_source,
 )
-from parataxis.splitters.pointer.features import Features, read_source
 from parataxis.splitters.pointer.search import Place, search
 
 Chances = Callable[[Features, tuple[int, ...]], Mapping[int, float]]

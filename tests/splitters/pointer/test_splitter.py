@@ -10,7 +10,7 @@ from parataxis.errors import InputError, TooLongError
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import WHOLE
 from parataxis.splitters.pointer.splitter import LONGEST
-from parataxis.splitters.protocol import AdjustableSplitter, SentenceSplitter
+from parataxis.splitters.registry import AdjustableSplitter, SentenceSplitter
 from parataxis.syntax.analyser import Analyser
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import THREADS_VARIABLE

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("yaml", reason="needs the extra [study]")
 
-from parataxis.studies.items import Kind
+from parataxis.studies.items import ItemKind
 from parataxis.studies.platforms import PLATFORMS, Design
 from parataxis.studies.rubric import load_rubric
 
@@ -29,7 +29,7 @@ def browser() -> Iterator[Any]:
 
 
 def _open(browser: Any, tmp_path: Path, identical: str, assignment: str) -> tuple[Any, list[str]]:
-    design = Design(load_rubric("concise"), Kind.RATE)
+    design = Design(load_rubric("concise"), ItemKind.RATE)
     page = PLATFORMS["mturk"].files(design, [])["task.html"]
     texts = {"item": "x1", "source": "A <b>.", "rewrite": "B.", "identical": identical}
     for name, text in texts.items():

@@ -16,7 +16,7 @@ pytest.importorskip("sqlalchemy", reason="needs the extra [study]")
 
 from parataxis.cli.main import main
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.items import Item, Kind
+from parataxis.studies.items import Item, ItemKind
 from parataxis.studies.platforms import (
     PLATFORMS,
     Design,
@@ -28,7 +28,7 @@ from parataxis.studies.platforms.files import opaque
 from parataxis.studies.platforms.markup import written
 from parataxis.studies.records import Rating, read_ratings
 from parataxis.studies.rubric import available_rubrics, complete, load_rubric, writing
-from parataxis.studies.simulation.people import Habits, rate
+from parataxis.studies.simulation import Habits, rate
 from parataxis.studies.study import Study
 
 WHOLE = "Ann, who left, is back."
@@ -119,7 +119,7 @@ class _Fields(HTMLParser):
 @pytest.mark.parametrize("rubric", [each.name for each in available_rubrics()] + ["write"])
 def test_platforms_page_asks_all_and_loads_nothing(rubric: str, language: str) -> None:
     asked = writing() if rubric == "write" else load_rubric(rubric)
-    kind = Kind.WRITE if rubric == "write" else Kind.RATE
+    kind = ItemKind.WRITE if rubric == "write" else ItemKind.RATE
     for name, platform in PLATFORMS.items():
         files = platform.files(Design(asked, kind, language), [])
         page = files["task.html" if name == "mturk" else "task.cml"]
@@ -129,9 +129,9 @@ def test_platforms_page_asks_all_and_loads_nothing(rubric: str, language: str) -
         assert parser.names == {f"q_{q.id.replace('-', '_')}" for q in asked.questions} | named
         assert parser.loaded == []
         assert "http" not in page
-        placeholders = {"source"} if kind is Kind.WRITE else {"source", "rewrite"}
+        placeholders = {"source"} if kind is ItemKind.WRITE else {"source", "rewrite"}
         if name == "mturk":
-            extra = {"item"} if kind is Kind.WRITE else {"item", "identical"}
+            extra = {"item"} if kind is ItemKind.WRITE else {"item", "identical"}
             assert set(re.findall(r"\$\{(\w+)\}", page)) == placeholders | extra
         else:
             assert set(re.findall(r"\{\{ (\w+) \| escape \}\}", page)) == placeholders
@@ -163,7 +163,7 @@ def test_platforms_appen_test_questions(study: Path) -> None:
 
 
 def test_platforms_appen_conditions_by_place() -> None:
-    page = PLATFORMS["appen"].files(Design(load_rubric("concise"), Kind.RATE), [])["task.cml"]
+    page = PLATFORMS["appen"].files(Design(load_rubric("concise"), ItemKind.RATE), [])["task.cml"]
     assert 'name="q_severity" label="How severe is the error?" validates="required" ' in page
     assert 'only-if="q_overall:[2]"' in page
     assert 'only-if="q_concerning:[0]"' in page

@@ -14,8 +14,7 @@ from parataxis.cli.main import main
 from parataxis.studies.items import read_items
 from parataxis.studies.records import HUMAN
 from parataxis.studies.rubric import available_rubrics, load_rubric, outcomes, problems
-from parataxis.studies.simulation import Clock, Habits, Simulated, Truth, simulate
-from parataxis.studies.simulation.people import rate, write
+from parataxis.studies.simulation import Clock, Habits, Simulated, Truth, rate, simulate, write
 from parataxis.studies.store import Store
 from parataxis.studies.study import load_study
 

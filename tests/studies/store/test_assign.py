@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from parataxis.studies.items import Kind
+from parataxis.studies.items import ItemKind
 from parataxis.studies.store import Stage, Store, Stored
 from parataxis.studies.study import Role
 
@@ -14,7 +14,7 @@ def rate_all(store: Store, person: str) -> list[str]:
     """Everything that the person can do; the ids of the items."""
     done = []
     while (task := store.next_task(person)) is not None:
-        answers = TEXT if task.kind is Kind.WRITE else OK
+        answers = TEXT if task.kind is ItemKind.WRITE else OK
         assert store.submit(person, task.slot, answers, 1.0).stored is Stored.COUNTED
         done.append(task.item.id)
     return done
@@ -219,7 +219,7 @@ def test_assign_limits_what_one_person_does(store, make) -> None:
     (person,) = store.invite(1)
     assert len(rate_all(store, person.id)) == 4
     assert store.progress(person.id).stage is Stage.FINISHED
-    assert store.progress(person.id).done[Kind.RATE] == 4
+    assert store.progress(person.id).done[ItemKind.RATE] == 4
 
 
 def test_assign_a_returned_task_goes_to_others(store, make, sound) -> None:

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import create_engine, event, text
 
 from parataxis.errors import InputError, ParataxisError
-from parataxis.studies.items import Kind
+from parataxis.studies.items import ItemKind
 from parataxis.studies.records import Value
 from parataxis.studies.store import Store, Stored, StoreError, Task
 from parataxis.studies.store.database import _Turns
@@ -248,7 +248,7 @@ def test_faults_a_lost_connection_is_made_again(store, make, url, postgresql) ->
     _end_connections(postgresql, name)
     task = store.next_task(ann.id)
     _end_connections(postgresql, name)
-    assert store.progress(ann.id).done[Kind.RATE] == 0
+    assert store.progress(ann.id).done[ItemKind.RATE] == 0
 
     ends = iter([True])
 

@@ -12,8 +12,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 
-from parataxis.studies.store import Store, StoreError, migrate
-from parataxis.studies.store.migrate import VERSION_TABLE
+from parataxis.studies.store import Store, StoreError
+from parataxis.studies.store import database as migrate
+from parataxis.studies.store.database import VERSION_TABLE
 from parataxis.studies.store.tables import METADATA
 
 

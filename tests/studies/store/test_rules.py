@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from parataxis.studies.items import Kind
+from parataxis.studies.items import ItemKind
 from parataxis.studies.store import NotYoursError, PersonState, Store, Stored, Task, UndoError
 from parataxis.studies.study import Role
 
@@ -165,7 +165,9 @@ def test_rules_no_item_is_lost_to_people_who_leave(store, make, clock, sound, id
         clock.move(hours=1)
         for person in people[idle:]:
             while (task := store.next_task(person.id)) is not None:
-                answers = {"rewrite": "A. B."} if task.kind is Kind.WRITE else {"grammatical": 5}
+                answers = (
+                    {"rewrite": "A. B."} if task.kind is ItemKind.WRITE else {"grammatical": 5}
+                )
                 store.submit(person.id, task.slot, answers)
     sound(store)
     phases = store.overview().phases

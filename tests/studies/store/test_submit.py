@@ -5,7 +5,7 @@ import math
 import pytest
 
 from parataxis.errors import InputError
-from parataxis.studies.items import Kind
+from parataxis.studies.items import ItemKind
 from parataxis.studies.records import Purpose, Value
 from parataxis.studies.store import NotYoursError, Stage, Stored, Task, UndoError
 from parataxis.studies.study import Controls, OnFailure, Qualification, Role
@@ -271,7 +271,7 @@ def test_qualification_trains_then_tests_then_works(store, make, sound) -> None:
     assert store.progress(ann.id).stage is Stage.WORK
     assert store.next_task(ann.id).purpose is Purpose.ITEM
     assert store.person(ann.id).qualified
-    assert store.progress(ann.id).done[Kind.RATE] == 0
+    assert store.progress(ann.id).done[ItemKind.RATE] == 0
     assert len(store.export_ratings(purposes=[Purpose.TEST])) == 4
     sound(store)
 
@@ -333,7 +333,7 @@ def test_controls_come_in_each_stretch_and_never_first(store, make) -> None:
     assert for_all.count(Purpose.ITEM) == 12
     assert for_all[0] is Purpose.ITEM
     assert for_all.count(Purpose.ATTENTION) == 4
-    assert store.progress(ann.id).done[Kind.RATE] == 16
+    assert store.progress(ann.id).done[ItemKind.RATE] == 16
     assert len(store.export_ratings()) == 12
     overview = store.overview().people[0]
     assert (overview.controls, overview.failures, overview.warnings) == (4, 0, 0)

@@ -5,14 +5,14 @@ import sys
 import threading
 from contextlib import suppress
 
-from parataxis.studies.items import Kind
+from parataxis.studies.items import ItemKind
 from parataxis.studies.store import Store, Task, UndoError
 
 
 def answers_of(person: str, task: Task) -> dict[str, object]:
     """What this person says about this slot, so that a crossed rating would be seen."""
     answers: dict[str, object] = {"grammatical": 5, "by": person, "slot": task.slot}
-    if task.kind is Kind.WRITE:
+    if task.kind is ItemKind.WRITE:
         answers["rewrite"] = f"One by {person}. Two of {task.slot}."
     return answers
 

@@ -1,29 +1,123 @@
-"""The llm splitter: a language model proposes, the checks decide, the pointer stands by."""
+"""One sentence on its way to a rewrite: the best that came, what to ask next, and why no more is
+asked."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
 from typing import NamedTuple
 
 from parataxis.checks.checker import SentenceAnalyser
-from parataxis.rewrite.record import Kind, Rewrite
-from parataxis.splitters.llm.answers import read_answer
-from parataxis.splitters.llm.draft import Draft
-from parataxis.splitters.llm.endpoint import Ask, Call, Endpoint
-from parataxis.splitters.llm.guard import Candidate, examine
-from parataxis.splitters.llm.ledger import Fate, Ledger
-from parataxis.splitters.llm.prompt import longest_answer, request
-from parataxis.splitters.llm.replies import HELD_KEY, Failure, Reply, holds_key
-from parataxis.splitters.llm.settings import Settings
+from parataxis.rewrite.record import Finding, FindingKind, Rewrite
+from parataxis.rewrite.render import complaints
+from parataxis.splitters.llm.endpoint import (
+    HELD_KEY,
+    Ask,
+    Call,
+    Endpoint,
+    Failure,
+    Reply,
+    holds_key,
+)
+from parataxis.splitters.llm.guard import GuardedCandidate, examine
+from parataxis.splitters.llm.prompt import correct, longest_answer, read_answer, repeat, request
+from parataxis.splitters.llm.settings import Fate, Ledger, LlmSettings
 from parataxis.splitters.pointer import PointerSplitter
+from parataxis.splitters.pointer.actions import read_source
 from parataxis.splitters.pointer.choose import BLOCKING
-from parataxis.splitters.pointer.features import read_source
 from parataxis.splitters.pointer.splitter import untouched
 from parataxis.splitters.source import left_whole
 from parataxis.syntax.analyser import load_trees
 from parataxis.text.tokens import tokenize
 
-__all__ = ["LlmSplitter"]
+_SHOWN = 3
+_REFUSED = (Fate.DECLINED, Fate.TURNED_DOWN)
+
+
+@dataclass(slots=True)
+class Draft:
+    """The state of one source; ``blocking`` are the findings that rule a rewrite out."""
+
+    source: str
+    blocking: Set[FindingKind]
+    is_done: bool = False
+    best: GuardedCandidate | None = None
+    first: GuardedCandidate | None = None
+    failure: Failure | None = None
+    """What went wrong in the last call, where it brought no candidate."""
+
+    def call(self) -> Call:
+        """What to ask next for this sentence alone."""
+        if self.best:
+            messages = correct(self.source, self.best.simple, self.best.findings)
+        elif self.failure and self.failure.fate is Fate.UNREADABLE:
+            messages = repeat(self.source)
+        else:
+            messages = request([self.source])
+        return Call(messages, longest_answer([self.source]))
+
+    def fail(self, failure: Failure, *, alone: bool) -> None:
+        """Note a call without a usable answer. What is refused alone will be refused again, and a
+        repair that cannot be read is no better than what there is."""
+        self.failure = failure
+        is_final = failure.fate is Fate.OVER_BUDGET or (alone and failure.fate in _REFUSED)
+        self.is_done = is_final or self.best is not None
+
+    def judge(self, candidate: GuardedCandidate) -> None:
+        """Keep a candidate where it is better than the best; where it is not, ask no more."""
+        self.first = self.first or candidate
+        if self.best and not self._is_better(candidate, self.best):
+            self.is_done = True
+            return
+        self.best, self.failure = candidate, None
+        self.is_done = not candidate.findings
+
+    def _is_better(self, candidate: GuardedCandidate, best: GuardedCandidate) -> bool:
+        # To give up splitting is no repair: the pointer model may know how to split it.
+        gives_up = len(candidate.simple) == 1 < len(best.simple)
+        return not gives_up and candidate.gravity(self.blocking) < best.gravity(self.blocking)
+
+    @property
+    def taken(self) -> GuardedCandidate | None:
+        """The best candidate, unless its findings rule it out."""
+        if self.best is None or self.best.gravity(self.blocking)[0]:
+            return None
+        return self.best
+
+    @property
+    def fate(self) -> Fate:
+        """Who writes this rewrite, or why the language model does not."""
+        if self.taken:
+            return Fate.SPLIT if len(self.taken.simple) > 1 else Fate.WHOLE
+        if self.best:
+            return Fate.FAULTED
+        return self.failure.fate if self.failure else Fate.NOT_SENT
+
+    @property
+    def reason(self) -> str | None:
+        """Why the candidate was not taken, as a clause."""
+        if self.best:
+            return f"in the language model's rewrite, {_some(self.best.findings)}"
+        return self.failure.reason if self.failure else None
+
+    @property
+    def remark(self) -> str | None:
+        """What to say about a candidate that was taken but was not the first."""
+        if self.first is None or self.first is self.best:
+            return None
+        return (
+            "This is not the language model's first rewrite: in that one, "
+            f"{_some(self.first.findings)}."
+        )
+
+
+def _some(findings: Sequence[Finding]) -> str:
+    """What the first findings say: a rewrite of something else has too many for a note."""
+    rest = len(findings) - _SHOWN
+    return complaints(findings[:_SHOWN]) + (f"; and {rest} more" if rest > 0 else "")
+
+
+# The llm splitter: a language model proposes, the checks decide, the pointer stands by.
 
 _UNREADABLE = Failure("the language model's answer cannot be read", Fate.UNREADABLE)
 _TIMES, _FRAME = 4, 200
@@ -45,7 +139,7 @@ class LlmSplitter:
 
     def __init__(
         self,
-        settings: Settings | None = None,
+        settings: LlmSettings | None = None,
         pointer: PointerSplitter | None = None,
         analyser: SentenceAnalyser | None = None,
         *,
@@ -53,7 +147,7 @@ class LlmSplitter:
     ) -> None:
         self._analyser = analyser
         self._pointer = pointer or PointerSplitter()
-        self._blocking = frozenset(Kind) if strict else BLOCKING
+        self._blocking = frozenset(FindingKind) if strict else BLOCKING
         self._strict = strict
         self._desk = _Desk(settings)
 
@@ -102,7 +196,7 @@ class LlmSplitter:
             desk.ledger.count(drafts[sentence].fate)
         return [rewrites[sentence] for sentence in sentences]
 
-    def _ask(self, drafts: Sequence[Draft], ask: Ask, settings: Settings) -> None:
+    def _ask(self, drafts: Sequence[Draft], ask: Ask, settings: LlmSettings) -> None:
         """Ask for sentences in groups, then for those that need it one by one."""
         size = settings.sentences
         groups = [drafts[at : at + size] for at in range(0, len(drafts), size)]
@@ -111,7 +205,7 @@ class LlmSplitter:
             if pending := [[draft] for draft in drafts if not draft.is_done]:
                 self._round(pending, ask, settings)
 
-    def _round(self, groups: Sequence[Sequence[Draft]], ask: Ask, settings: Settings) -> None:
+    def _round(self, groups: Sequence[Sequence[Draft]], ask: Ask, settings: LlmSettings) -> None:
         """Make a call for each group, and check what came of all of them."""
         proposed = []
         for group, reply in zip(groups, ask([_call(group) for group in groups]), strict=True):
@@ -127,7 +221,7 @@ class LlmSplitter:
 
 
 class _OpenDesk(NamedTuple):
-    settings: Settings
+    settings: LlmSettings
     ledger: Ledger
     endpoint: Endpoint
 
@@ -135,7 +229,7 @@ class _OpenDesk(NamedTuple):
 class _Desk:
     """The settings, the books and the endpoint, which are there from the first sentence on."""
 
-    def __init__(self, settings: Settings | None) -> None:
+    def __init__(self, settings: LlmSettings | None) -> None:
         self._settings = settings
         self._lock = Lock()
         self._open: _OpenDesk | None = None
@@ -143,7 +237,7 @@ class _Desk:
     def opened(self) -> _OpenDesk:
         with self._lock:
             if self._open is None:
-                settings = self._settings or Settings.from_environment()
+                settings = self._settings or LlmSettings.from_environment()
                 ledger = Ledger(settings)
                 self._open = _OpenDesk(settings, ledger, Endpoint(settings, ledger))
             return self._open
@@ -181,7 +275,7 @@ def _fitting(source: str, simple: tuple[str, ...] | None) -> tuple[str, ...] | F
     return simple if sum(map(len, simple)) <= _TIMES * len(source) + _FRAME else _TOO_LONG
 
 
-def _by_model(draft: Draft, taken: Candidate, model: str) -> Rewrite:
+def _by_model(draft: Draft, taken: GuardedCandidate, model: str) -> Rewrite:
     if len(taken.simple) == 1:  # the source itself says it better
         rewrite = left_whole(draft.source, splitter=LlmSplitter.name, note=draft.remark)
         return rewrite.model_copy(update={"findings": (), "written_by": model})

@@ -11,32 +11,13 @@ from dataclasses import dataclass
 
 from parataxis.checks import Checker
 from parataxis.rewrite.compose import compose
-from parataxis.rewrite.record import Finding, Kind, OutputToken, Rewrite
+from parataxis.rewrite.record import Finding, FindingKind, OutputToken, Rewrite
 from parataxis.rewrite.render import complaints
 from parataxis.splitters.pointer.parts import sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.splitters.source import left_whole
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern, find_patterns
-
-__all__ = [
-    "BLOCKING",
-    "CLEAR",
-    "EVIDENT",
-    "NAME",
-    "POSSIBLE",
-    "SURE",
-    "WHOLE_CLEAR",
-    "Candidate",
-    "choose",
-    "compose_found",
-    "confidence",
-    "has_evident_split",
-    "is_whole",
-    "search_until",
-    "whole_from",
-    "whole_rewrite",
-]
 
 NAME = "pointer"
 
@@ -54,7 +35,9 @@ POSSIBLE, SURE = 0.15, 0.4
 CLEAR, EVIDENT = 0.75, 0.5
 """The least confidence of a clear rewrite, and that where it is evident what to split."""
 
-BLOCKING = frozenset([Kind.LOST, Kind.NEW, Kind.REPEATED, Kind.RELATION])
+BLOCKING = frozenset(
+    [FindingKind.LOST, FindingKind.NEW, FindingKind.REPEATED, FindingKind.RELATION]
+)
 """Findings that rule a rewrite out, as it would say something else; in strict mode all do."""
 
 
@@ -149,7 +132,7 @@ def choose(
     sources: Sequence[tuple[Analysis, Found]], checker: Checker, *, strict: bool = False
 ) -> list[Rewrite]:
     """The rewrite of each source; those of all sources are checked side by side."""
-    blocking = frozenset(Kind) if strict else BLOCKING
+    blocking = frozenset(FindingKind) if strict else BLOCKING
     least = SURE if strict else POSSIBLE
     choices = [_Choice(analysis, found, blocking, least) for analysis, found in sources]
     while pending := [(each, each.candidate) for each in choices if each.candidate is not None]:
@@ -182,7 +165,9 @@ def compose_found(analysis: Analysis, found: Found) -> Iterator[Candidate]:
 class _Choice:
     """The choice for one source: ``candidate`` is what is to be checked next, if anything."""
 
-    def __init__(self, analysis: Analysis, found: Found, blocking: Set[Kind], least: float) -> None:
+    def __init__(
+        self, analysis: Analysis, found: Found, blocking: Set[FindingKind], least: float
+    ) -> None:
         self.analysis = analysis
         self._blocking = blocking
         self._candidates = (

@@ -17,25 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.errors import ParataxisError
-from parataxis.splitters.pointer.actions import CLOSED_WORDS, COPY, FORM_NAMES
-from parataxis.splitters.pointer.features import Features
+from parataxis.splitters.pointer.actions import CLOSED_WORDS, COPY, FORM_NAMES, Features
 from parataxis.splitters.pointer.search import Place
 from parataxis.syntax.onnx import Arrays, Model, OnnxModel
 from parataxis.syntax.wordpieces import Pieces, stack
-
-__all__ = [
-    "DECODER",
-    "DESCRIPTION",
-    "ENCODER",
-    "MEMORY_AXES",
-    "SHIPPED",
-    "Description",
-    "OnnxDecoder",
-    "load_decoder",
-    "open_decoder",
-    "padded_width",
-    "this_description",
-]
 
 SHIPPED = Path(str(files("parataxis.splitters.pointer"))) / "model"
 ENCODER, DECODER, DESCRIPTION = "encoder.onnx", "decoder.onnx", "pointer.json"
@@ -51,7 +36,7 @@ _UNSEEN = -1e9
 
 
 @dataclass(frozen=True)
-class Description:
+class PointerDescription:
     """What a model was trained for, stored beside it as ``pointer.json``."""
 
     layers: int
@@ -60,7 +45,7 @@ class Description:
     closed_words: tuple[str, ...]
 
     @classmethod
-    def read(cls, path: Path) -> "Description":
+    def read(cls, path: Path) -> "PointerDescription":
         """Read what :meth:`write` wrote."""
         stored = json.loads(path.read_text(encoding="utf-8"))
         return cls(
@@ -75,9 +60,9 @@ class Description:
         path.write_text(json.dumps(asdict(self), ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def this_description(layers: int, width: int) -> Description:
+def this_description(layers: int, width: int) -> PointerDescription:
     """The description of a model that fits the actions of this version."""
-    return Description(layers, width, FORM_NAMES, CLOSED_WORDS)
+    return PointerDescription(layers, width, FORM_NAMES, CLOSED_WORDS)
 
 
 @dataclass
@@ -121,7 +106,7 @@ def padded_width(words: int) -> int:
 class OnnxDecoder:
     """The two halves of the pointer model behind the interface of the search."""
 
-    def __init__(self, encoder: Model, decoder: Model, description: Description) -> None:
+    def __init__(self, encoder: Model, decoder: Model, description: PointerDescription) -> None:
         self._encoder, self._decoder = encoder, decoder
         self._state = (description.layers, description.width)
 
@@ -201,7 +186,7 @@ def open_decoder(folder: Path) -> OnnxDecoder:
     path = folder / DESCRIPTION
     if not path.exists():
         raise ParataxisError(f"There is no pointer model in {folder}: {DESCRIPTION} is missing.")
-    description = Description.read(path)
+    description = PointerDescription.read(path)
     if description != this_description(description.layers, description.width):
         raise ParataxisError(
             f"The pointer model in {folder} was trained with other forms or closed words than this "

@@ -21,15 +21,10 @@ from parataxis.splitters.pointer.actions import (
     FORMS,
     NEXT,
 )
-from parataxis.splitters.pointer.agreement import agree
-from parataxis.splitters.pointer.articles import article
-from parataxis.splitters.pointer.capitals import with_own_capital
-from parataxis.splitters.pointer.pairs import pair_marks
+from parataxis.splitters.pointer.repairs import agree, article, pair_marks, with_own_capital
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import lower_first
 from parataxis.text.tokens import has_word
-
-__all__ = ["sentence_parts"]
 
 _STOPS = frozenset(".!?…:")
 _DASHES = frozenset(["-", "--", "–", "—"])

@@ -13,20 +13,16 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from parataxis.splitters.pointer.actions import CLOSED, COPY, END, FORMS, NEXT, START, WHOLE
-from parataxis.splitters.pointer.features import Features
-
-__all__ = [
-    "COPIED_AT_MOST",
-    "NEVER",
-    "Decoder",
-    "Found",
-    "Hypothesis",
-    "Memory",
-    "Place",
-    "most_steps",
-    "search",
-]
+from parataxis.splitters.pointer.actions import (
+    CLOSED,
+    COPY,
+    END,
+    FORMS,
+    NEXT,
+    START,
+    WHOLE,
+    Features,
+)
 
 T = TypeVar("T", bound=np.generic)
 

@@ -1,31 +1,108 @@
-"""The pointer splitter: searches rewrites of sentences, and lets the checks choose."""
+"""What the pointer model points at, word by word: the rewrite is walked through once more, and the
+distribution over the source is taken down at each step. The search itself knows nothing of it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from parataxis.checks import Checker
 from parataxis.errors import InputError, TooLongError
+from parataxis.rewrite.forms import form_of, key
 from parataxis.rewrite.record import Rewrite
-from parataxis.splitters.attention import Attention
-from parataxis.splitters.pointer.attention import pointing
+from parataxis.splitters.pointer.actions import (
+    CLOSED,
+    CLOSED_WORDS,
+    COPY,
+    END,
+    FORM_NAMES,
+    FORMS,
+    NEXT,
+    WHOLE,
+    Features,
+    read_source,
+)
 from parataxis.splitters.pointer.choose import (
     NAME,
     choose,
     search_until,
     whole_rewrite,
 )
-from parataxis.splitters.pointer.features import Features, read_source
 from parataxis.splitters.pointer.model import load_decoder, padded_width
-from parataxis.splitters.pointer.search import Decoder, Found, search
+from parataxis.splitters.pointer.search import Decoder, Found, Place, search
+from parataxis.splitters.registry import SPLIT_MARK, Attention
 from parataxis.syntax.analyser import Analyser, Tokenized, load_trees
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import threads
 from parataxis.syntax.wordpieces import MAX_PIECES
 from parataxis.text.tokens import has_word, tokenize
 
-__all__ = ["BATCH", "BEAMS", "LONGEST", "PointerSplitter", "untouched"]
+_NEVER = -1e9
+
+
+def pointing(
+    decoder: Decoder, features: Features, words: Sequence[str], actions: Sequence[int]
+) -> Attention:
+    """How likely each word of the source was to be pointed at when each output word was written.
+
+    A word in another form has the row of the word that it was made of.
+    """
+    guided = _Guided(decoder, (*actions, END), len(words))
+    search(guided, [features], beam=1)
+    spelled: list[str] = []
+    rows: list[NDArray[np.float32]] = []
+    for action, row in zip(actions, guided.rows, strict=False):
+        if FORMS <= action < CLOSED:
+            spelled[-1] = form_of(key(spelled[-1]), FORM_NAMES[action - FORMS]) or spelled[-1]
+            continue
+        spelled.append(_spelling(action, words))
+        rows.append(row)
+    weights = np.array(rows, dtype=np.float32).reshape(len(rows), len(words))
+    return Attention(tuple(words), tuple(spelled), weights)
+
+
+def _spelling(action: int, words: Sequence[str]) -> str:
+    if action == NEXT:
+        return SPLIT_MARK
+    return words[action - COPY] if action >= COPY else CLOSED_WORDS[action - CLOSED]
+
+
+class _Guided:
+    """A decoder that goes one way only, whatever it finds likely, and remembers what it pointed
+    at. So the search moves it exactly as it did when it found that way."""
+
+    def __init__(self, decoder: Decoder, actions: Sequence[int], words: int) -> None:
+        self._decoder, self._words = decoder, words
+        self._actions: Iterator[int] = iter(actions)
+        self.rows: list[NDArray[np.float32]] = []
+
+    def read(self, sources: Sequence[Features]) -> tuple[Any, int, tuple[int, int]]:
+        """Read the source."""
+        return self._decoder.read(sources)
+
+    def step(self, memory: Any, place: Place) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Allow for the next action of the way, and no other."""
+        logs, recurrent = self._decoder.step(memory, place)
+        self.rows.append(_chances(logs[0, 0])[COPY : COPY + self._words])
+        only = np.full_like(logs, _NEVER)
+        only[:, :, next(self._actions)] = 0.0
+        return only, recurrent
+
+
+def _chances(logs: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How likely the actions are, given that the source does not stay whole."""
+    others = logs.astype(np.float64)
+    others[WHOLE] = -np.inf
+    found = np.exp(others - others.max())
+    shares: NDArray[np.float32] = (found / found.sum()).astype(np.float32)
+    return shares
+
+
+# The pointer splitter: searches rewrites of sentences, and lets the checks choose.
 
 WINDOW = 256
 """Sentences that are read ahead: the more, the more of them have the same length."""

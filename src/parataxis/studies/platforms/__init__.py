@@ -1,9 +1,15 @@
 """Crowd platforms: a study as their files, and their results as records of the study."""
 
 from parataxis.studies.platforms.appen import Appen
-from parataxis.studies.platforms.files import Design, Platform, Results, shuffled
+from parataxis.studies.platforms.files import (
+    Design,
+    Platform,
+    PlatformResults,
+    Pseudonyms,
+    key_file,
+    shuffled,
+)
 from parataxis.studies.platforms.mturk import MTurk
-from parataxis.studies.platforms.names import Pseudonyms, key_file
 from parataxis.studies.platforms.results import Brought, ratings_of, rewrites_of
 
 __all__ = [
@@ -11,8 +17,8 @@ __all__ = [
     "Brought",
     "Design",
     "Platform",
+    "PlatformResults",
     "Pseudonyms",
-    "Results",
     "key_file",
     "ratings_of",
     "rewrites_of",

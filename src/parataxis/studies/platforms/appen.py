@@ -14,7 +14,7 @@ from pathlib import Path
 
 from parataxis.errors import InputError
 from parataxis.studies.items import Item
-from parataxis.studies.items import Kind as Phase
+from parataxis.studies.items import ItemKind as Phase
 from parataxis.studies.platforms.files import (
     IDENTICAL,
     ITEM,
@@ -22,7 +22,7 @@ from parataxis.studies.platforms.files import (
     SOURCE,
     Answered,
     Design,
-    Results,
+    PlatformResults,
     cells_of,
     field_of,
     read_table,
@@ -36,11 +36,8 @@ from parataxis.studies.platforms.markup import (
     text_of,
     written,
 )
-from parataxis.studies.records import Purpose, Value
-from parataxis.studies.rubric.model import NUMBERS, Kind, Question, Rubric
-from parataxis.studies.texts import in_language
-
-__all__ = ["Appen"]
+from parataxis.studies.records import Purpose, Value, in_language
+from parataxis.studies.rubric import NUMBERS, Question, QuestionKind, Rubric
 
 _GOLDEN = "_golden"
 _TIME = "%m/%d/%Y %H:%M:%S"
@@ -60,7 +57,7 @@ class Appen:
             "items.csv": _table(design, items),
         }
 
-    def read(self, path: Path) -> Results:
+    def read(self, path: Path) -> PlatformResults:
         """A full report, which has a row for each judgement; those of contributors whom the
         platform stopped trusting are tainted, and left out."""
         found, rejected = [], 0
@@ -73,7 +70,7 @@ class Appen:
             values = {name: cell for name, cell in row.items() if not name.startswith("_")}
             worker = row["_worker_id"]
             found.append(Answered(where, worker, row[ITEM], values, seconds, done))
-        return Results(tuple(found), rejected)
+        return PlatformResults(tuple(found), rejected)
 
 
 def _table(design: Design, items: Sequence[Item]) -> str:
@@ -155,7 +152,7 @@ def _possible(rubric: Rubric) -> set[str]:
 
 
 def _question(question: Question, language: str, only_if: str) -> str:
-    tag = "cml:textarea" if question.kind is Kind.TEXT else "cml:radios"
+    tag = "cml:textarea" if question.kind is QuestionKind.TEXT else "cml:radios"
     attributes = {
         "name": field_of(question),
         "label": in_language(question.text, language),
@@ -180,7 +177,7 @@ def _only_if(rubric: Rubric, when: Mapping[str, Sequence[Value]]) -> str:
     for name, values in when.items():
         question = rubric.question(name)
         places = [value for value, _ in options(question, "en")]
-        if question.kind is Kind.TEXT:
+        if question.kind is QuestionKind.TEXT:
             raise InputError(
                 f'Appen cannot ask a question that depends on the text of "{name}"; let it depend '
                 "on a choice."

@@ -2,7 +2,10 @@
 
 import csv
 import hashlib
+import hmac
+import os
 import random
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,26 +13,9 @@ from pathlib import Path
 from typing import Protocol
 
 from parataxis.errors import InputError
-from parataxis.studies.items import Item, Kind
-from parataxis.studies.records import is_identical
-from parataxis.studies.rubric.model import Question, Rubric
-from parataxis.studies.texts import Text
-
-__all__ = [
-    "IDENTICAL",
-    "ITEM",
-    "REWRITE",
-    "SOURCE",
-    "Answered",
-    "Design",
-    "Platform",
-    "Results",
-    "cells_of",
-    "field_of",
-    "opaque",
-    "read_table",
-    "shuffled",
-]
+from parataxis.studies.items import Item, ItemKind
+from parataxis.studies.records import Text, is_identical
+from parataxis.studies.rubric import Question, Rubric
 
 ITEM, SOURCE, REWRITE, IDENTICAL = "item", "source", "rewrite", "identical"
 """The columns of the table of items, which are the placeholders of the task."""
@@ -51,7 +37,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Results:
+class PlatformResults:
     """All that counts in a file of results, and how much of it does not."""
 
     answered: tuple[Answered, ...]
@@ -64,7 +50,7 @@ class Design:
     """What is asked, and how the page says it."""
 
     rubric: Rubric
-    kind: Kind
+    kind: ItemKind
     language: str = "en"
     instructions: Text | None = None
     """What the study says besides what the rubric does."""
@@ -81,7 +67,7 @@ class Platform(Protocol):
         """The files of a task by their names: its page and the table of items."""
         ...
 
-    def read(self, path: Path) -> Results:
+    def read(self, path: Path) -> PlatformResults:
         """The results in a file of the platform."""
         ...
 
@@ -138,3 +124,37 @@ def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[st
         raise InputError(f"{path} cannot be read: {reason}.") from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no CSV file in UTF-8 ({error}).") from error
+
+
+# What workers are called in the records: not what their platform calls them.
+
+
+class Pseudonyms:
+    """The same name for the same worker of a study; without the key nobody can tell whose.
+
+    >>> Pseudonyms(b"secret")("A1B2C3") == Pseudonyms(b"secret")("A1B2C3")
+    True
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def __call__(self, worker: str) -> str:
+        digest = hmac.new(self._key, worker.encode(), hashlib.sha256).hexdigest()
+        return f"w{digest[:10]}"
+
+
+def key_file(path: Path) -> bytes:
+    """The key in a file, which is made, for its owner alone, where it is not there yet."""
+    try:
+        try:
+            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return path.read_bytes()
+        key = secrets.token_hex(32).encode()
+        with os.fdopen(number, "wb") as stream:
+            stream.write(key)
+        return key
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"The key {path} cannot be used: {reason}.") from error

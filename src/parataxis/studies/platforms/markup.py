@@ -8,11 +8,9 @@ from importlib.resources import files
 from pydantic import RootModel
 
 from parataxis.studies.platforms.files import Design
-from parataxis.studies.rubric.model import Kind, Question
-from parataxis.studies.texts import Text, in_language
-from parataxis.studies.yaml_file import parse_yaml
-
-__all__ = ["asset", "examples", "instructions", "options", "shown", "text_of", "written"]
+from parataxis.studies.records import Text, in_language
+from parataxis.studies.rubric import Question, QuestionKind
+from parataxis.studies.study import parse_yaml
 
 _PLACEHOLDERS = str.maketrans({"$": "&#36;", "{": "&#123;", "}": "&#125;"})
 """Characters that a platform might take for the beginning of a placeholder."""
@@ -55,9 +53,9 @@ def written(value: object) -> str:
 
 def options(question: Question, language: str) -> list[tuple[str, str]]:
     """The values that can be chosen, each with its label as plain text."""
-    if question.kind is Kind.YES_NO:
+    if question.kind is QuestionKind.YES_NO:
         return [("yes", text_of("yes", language)), ("no", text_of("no", language))]
-    if question.kind is Kind.CHOICE:
+    if question.kind is QuestionKind.CHOICE:
         return [(key, in_language(text, language)) for key, text in question.choices.items()]
     return [(str(number), _number(question, number, language)) for number in question.numbers]
 

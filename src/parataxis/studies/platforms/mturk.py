@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 from parataxis.studies.items import Item
-from parataxis.studies.items import Kind as Phase
+from parataxis.studies.items import ItemKind as Phase
 from parataxis.studies.platforms.files import (
     IDENTICAL,
     ITEM,
@@ -21,7 +21,7 @@ from parataxis.studies.platforms.files import (
     SOURCE,
     Answered,
     Design,
-    Results,
+    PlatformResults,
     cells_of,
     field_of,
     read_table,
@@ -36,9 +36,7 @@ from parataxis.studies.platforms.markup import (
     written,
 )
 from parataxis.studies.records import Purpose
-from parataxis.studies.rubric.model import Kind, Question
-
-__all__ = ["MTurk"]
+from parataxis.studies.rubric import Question, QuestionKind
 
 _INPUT, _ANSWER = "Input.", "Answer."
 _MIXED_IN = (Purpose.ITEM, Purpose.ATTENTION, Purpose.KNOWN)
@@ -61,7 +59,7 @@ class MTurk:
             writer.writerow({name: _cell(text) for name, text in row.items()})
         return {"task.html": "\n".join(_page(design)) + "\n", "items.csv": out.getvalue()}
 
-    def read(self, path: Path) -> Results:
+    def read(self, path: Path) -> PlatformResults:
         """A batch of results; rejected work is left out, also where the rejection is only noted
         in the file (Requester UI Guide, "Reviewing Assignments Offline")."""
         found, rejected = [], 0
@@ -84,7 +82,7 @@ class MTurk:
                     _time(row.get("SubmitTime", "")),
                 )
             )
-        return Results(tuple(found), rejected)
+        return PlatformResults(tuple(found), rejected)
 
 
 def _cell(text: str) -> str:
@@ -132,7 +130,7 @@ def _question(question: Question, language: str) -> Iterator[str]:
     key = f' accesskey="{question.key}"' if question.key else ""
     described = f' aria-describedby="{help_}"' if question.help else ""
     name = field_of(question)
-    if question.kind is Kind.TEXT:
+    if question.kind is QuestionKind.TEXT:
         label = shown(question.text, language)
         yield (
             f'<textarea name="{name}" rows="3" aria-label="{label}"{required}{key}{described}>'

@@ -5,17 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.items import Item, as_expected
-from parataxis.studies.items import Kind as Phase
-from parataxis.studies.platforms.files import Answered, Results, field_of, opaque
+from parataxis.studies.items import Item, as_expected, effort, sentences_of
+from parataxis.studies.items import ItemKind as Phase
+from parataxis.studies.platforms.files import Answered, PlatformResults, field_of, opaque
 from parataxis.studies.records import HUMAN, Answers, Purpose, Rating, Value, is_identical
-from parataxis.studies.rubric.answers import complete, from_text, outcomes, problems
-from parataxis.studies.rubric.load import writing
-from parataxis.studies.rubric.model import Rubric
+from parataxis.studies.rubric import Rubric, complete, from_text, outcomes, problems, writing
 from parataxis.studies.study import Controls, OnFailure, Study
-from parataxis.studies.writing import effort, sentences_of
-
-__all__ = ["SIMPLE", "TOO_HARD", "Brought", "FlaggedSource", "ratings_of", "rewrites_of"]
 
 SIMPLE, TOO_HARD = "simple", "too-hard"
 _ANSWER, _REWRITE = "answer", "rewrite"
@@ -45,7 +40,7 @@ class Brought:
 
 
 def ratings_of(
-    results: Results, study: Study, rubric: Rubric, items: Sequence[Item], name: Name
+    results: PlatformResults, study: Study, rubric: Rubric, items: Sequence[Item], name: Name
 ) -> Brought:
     """The ratings in a platform's results. Left out, and noted, are those that the rubric does not
     allow, second ones of the same rewrite, those of one's own rewrite, and all of somebody who
@@ -82,7 +77,9 @@ def ratings_of(
     return brought
 
 
-def rewrites_of(results: Results, study: Study, items: Sequence[Item], name: Name) -> Brought:
+def rewrites_of(
+    results: PlatformResults, study: Study, items: Sequence[Item], name: Name
+) -> Brought:
     """The rewrites and flags in the results of a task to write; work without the effort that the
     study asks for is left out, and noted."""
     brought = Brought(notes=_rejected(results))
@@ -119,13 +116,13 @@ def rewrites_of(results: Results, study: Study, items: Sequence[Item], name: Nam
 _LACKING = {"empty": "empty", "same": "the source itself", "too-few": "too few sentences"}
 
 
-def _rejected(results: Results) -> list[str]:
+def _rejected(results: PlatformResults) -> list[str]:
     number = results.rejected
     return [f"{number:,} rejected pieces of work are left out."] if number else []
 
 
 def _known(
-    results: Results,
+    results: PlatformResults,
     rubric: Rubric,
     items: Sequence[Item],
     phase: Phase,

@@ -7,24 +7,33 @@ from typing import Any
 from sqlalchemy import select
 
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.items import Kind
+from parataxis.studies.items import ItemKind
 from parataxis.studies.records import Answers, Purpose, Rating, is_identical
-from parataxis.studies.store.tables import answer, event, item, person, slot
+from parataxis.studies.store.tables import (
+    EXPERT,
+    Record,
+    StoreWork,
+    StudyState,
+    answer,
+    event,
+    item,
+    lock_person,
+    moment,
+    person,
+    slot,
+)
 from parataxis.studies.store.types import FLAG, Flag, Flagged
-from parataxis.studies.store.work import EXPERT, Record, State, Work, lock_person, moment
-
-__all__ = ["flagged", "history", "items", "personal_data", "ratings"]
 
 Outcomes = Callable[[Answers, bool], Mapping[str, bool | float | None]]
 """What a rubric derives from the answers about a rewrite that is, or is not, its source."""
 
 
-def items(work: Work, purposes: Iterable[Purpose]) -> Iterator[Rewrite]:
+def items(work: StoreWork, purposes: Iterable[Purpose]) -> Iterator[Rewrite]:
     """The rewrites that are rated, in the order in which they came."""
     rows = work.rows(
         select(item, person.c.code)
         .outerjoin(person, person.c.id == item.c.writer_id)
-        .where(item.c.kind == Kind.RATE, item.c.withdrawn.is_(False))
+        .where(item.c.kind == ItemKind.RATE, item.c.withdrawn.is_(False))
         .where(item.c.purpose.in_(list(purposes)))
         .order_by(item.c.id)
     )
@@ -34,7 +43,7 @@ def items(work: Work, purposes: Iterable[Purpose]) -> Iterator[Rewrite]:
 
 
 def ratings(
-    work: Work, outcomes: Outcomes | None, purposes: Iterable[Purpose], *, experts: bool
+    work: StoreWork, outcomes: Outcomes | None, purposes: Iterable[Purpose], *, experts: bool
 ) -> Iterator[Rating]:
     """The ratings that count, in the order in which they were given."""
     rows = work.rows(
@@ -51,7 +60,9 @@ def ratings(
         .join(item, item.c.id == slot.c.item_id)
         .join(person, person.c.id == slot.c.person_id)
         .join(answer, answer.c.id == slot.c.answer_id)
-        .where(slot.c.state == State.DONE, slot.c.kind == (EXPERT if experts else Kind.RATE))
+        .where(
+            slot.c.state == StudyState.DONE, slot.c.kind == (EXPERT if experts else ItemKind.RATE)
+        )
         .where(slot.c.purpose.in_(list(purposes)))
         .order_by(answer.c.id)
     )
@@ -70,7 +81,7 @@ def ratings(
         )
 
 
-def flagged(work: Work) -> Iterator[Flagged]:
+def flagged(work: StoreWork) -> Iterator[Flagged]:
     """The sources that writers flagged instead of rewriting them."""
     rows = work.rows(
         select(item.c.key, item.c.source, person.c.code, answer.c.answers, answer.c.at)
@@ -78,7 +89,7 @@ def flagged(work: Work) -> Iterator[Flagged]:
         .join(item, item.c.id == slot.c.item_id)
         .join(person, person.c.id == slot.c.person_id)
         .join(answer, answer.c.id == slot.c.answer_id)
-        .where(slot.c.state == State.DONE, slot.c.kind == Kind.WRITE)
+        .where(slot.c.state == StudyState.DONE, slot.c.kind == ItemKind.WRITE)
         .order_by(answer.c.id)
     )
     for row in rows:
@@ -87,7 +98,7 @@ def flagged(work: Work) -> Iterator[Flagged]:
             yield Flagged(row.key, row.source, row.code, Flag(row.answers[FLAG]), when)
 
 
-def history(work: Work) -> Iterator[dict[str, Any]]:
+def history(work: StoreWork) -> Iterator[dict[str, Any]]:
     """Everything that was ever submitted, corrected or undone, and whether it counts."""
     rows = work.rows(
         select(
@@ -130,11 +141,11 @@ def _entry(row: Record) -> dict[str, Any]:
         "seconds": row.seconds,
         "when": when.isoformat() if when else None,
         "state": row.state,
-        "counts": row.state == State.DONE and row.answer_id == row.number,
+        "counts": row.state == StudyState.DONE and row.answer_id == row.number,
     }
 
 
-def personal_data(work: Work, code: str) -> dict[str, Any]:
+def personal_data(work: StoreWork, code: str) -> dict[str, Any]:
     """All that the study holds about a person, as plain values."""
     me = lock_person(work, code)
     drafts = work.rows(

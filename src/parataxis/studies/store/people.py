@@ -4,16 +4,28 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from parataxis.errors import InputError
+from parataxis.studies.items import ItemKind
 from parataxis.studies.records import Value
-from parataxis.studies.store.tables import person
+from parataxis.studies.store.assign import reopen, take_place
+from parataxis.studies.store.setup import offer_again, withdraw
+from parataxis.studies.store.tables import (
+    Record,
+    StoreWork,
+    StudyState,
+    answer,
+    as_person,
+    event,
+    item,
+    lock_person,
+    may_be_code,
+    person,
+    slot,
+)
 from parataxis.studies.store.types import Person, PersonState
-from parataxis.studies.store.work import Record, Work, as_person, lock_person, may_be_code
 from parataxis.studies.study import Panel, Role
-
-__all__ = ["by_panel", "clean", "consent", "find", "invite", "new_code", "people", "set_background"]
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else
 _LONGEST = 200
@@ -25,13 +37,13 @@ def new_code() -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
-def invite(work: Work, names: Iterable[str | None], role: Role) -> list[Person]:
+def invite(work: StoreWork, names: Iterable[str | None], role: Role) -> list[Person]:
     """New people."""
     ids = [_new(work, role, name=clean(name, "name")) for name in names]
     return [as_person(_row(work, id_)) for id_ in ids]
 
 
-def by_panel(work: Work, panel: Panel, parameters: Mapping[str, str]) -> Person:
+def by_panel(work: StoreWork, panel: Panel, parameters: Mapping[str, str]) -> Person:
     """The person that a panel sends: one who was here before, or a new one."""
     given = {
         meaning: clean(parameters[name], name)
@@ -50,18 +62,18 @@ def by_panel(work: Work, panel: Panel, parameters: Mapping[str, str]) -> Person:
     return as_person(_row(work, id_))
 
 
-def find(work: Work, code: str) -> Person | None:
+def find(work: StoreWork, code: str) -> Person | None:
     """The person of that id."""
     row = work.first(select(person).where(person.c.code == code)) if may_be_code(code) else None
     return None if row is None else as_person(row)
 
 
-def people(work: Work) -> list[Person]:
+def people(work: StoreWork) -> list[Person]:
     """Everybody, in the order in which they came."""
     return [as_person(row) for row in work.rows(select(person).order_by(person.c.id))]
 
 
-def consent(work: Work, code: str, language: str | None) -> None:
+def consent(work: StoreWork, code: str, language: str | None) -> None:
     """Note that a person agreed to take part; the first time counts."""
     row = lock_person(work, code)
     values: dict[str, Any] = {"consented_at": row.consented_at or work.now}
@@ -70,7 +82,7 @@ def consent(work: Work, code: str, language: str | None) -> None:
     work.run(update(person).where(person.c.id == row.id).values(**values))
 
 
-def set_background(work: Work, code: str, answers: Mapping[str, Value]) -> None:
+def set_background(work: StoreWork, code: str, answers: Mapping[str, Value]) -> None:
     """Keep the answers to the background form."""
     row = lock_person(work, code)
     known = {question.id for question in work.study.background}
@@ -85,7 +97,7 @@ def set_background(work: Work, code: str, answers: Mapping[str, Value]) -> None:
     work.run(update(person).where(person.c.id == row.id).values(background=kept))
 
 
-def _new(work: Work, role: Role, **values: Any) -> int:
+def _new(work: StoreWork, role: Role, **values: Any) -> int:
     return work.insert(
         person,
         code=new_code(),
@@ -98,7 +110,7 @@ def _new(work: Work, role: Role, **values: Any) -> int:
     )
 
 
-def _row(work: Work, id_: int) -> Record:
+def _row(work: StoreWork, id_: int) -> Record:
     rows: Sequence[Record] = work.rows(select(person).where(person.c.id == id_))
     return rows[0]
 
@@ -111,3 +123,88 @@ def clean(text: str | None, what: str) -> str | None:
     if len(text) > _LONGEST or not text.isprintable():
         raise InputError(f'The {what} "{text[:40]}" is too long, or has characters without a form.')
     return text or None
+
+
+# Taking people out of a study, bringing them back, and forgetting them.
+
+
+def block(work: StoreWork, me: Record, reason: str | None) -> None:
+    """No more tasks; what the person did counts."""
+    _void(work, me, (StudyState.LEASED, StudyState.LAPSED, StudyState.RETURNED))
+    _set_state(work, me, PersonState.BLOCKED)
+    work.note("blocked", me.id, clean(reason, "reason"))
+
+
+def exclude(work: StoreWork, me: Record, reason: str | None) -> None:
+    """No more tasks; what the person rated and wrote is void, and is done again by others."""
+    for made in work.rows(select(item.c.id).where(item.c.writer_id == me.id)):
+        withdraw(work, made.id)
+    _void(work, me, tuple(set(StudyState) - {StudyState.OPEN, StudyState.VOID}))
+    _set_state(work, me, PersonState.EXCLUDED)
+    work.note("excluded", me.id, clean(reason, "reason"))
+
+
+def reinstate(work: StoreWork, me: Record) -> None:
+    """Let a person work again. What they did counts again where nobody else has done it since."""
+    if me.state == PersonState.ERASED:
+        raise InputError("Somebody who was erased cannot come back.")
+    _set_state(work, me, PersonState.ACTIVE)
+    voided = work.rows(
+        select(slot, item.c.withdrawn)
+        .join(item, item.c.id == slot.c.item_id)
+        .where(slot.c.person_id == me.id, slot.c.state == StudyState.VOID)
+        .order_by(slot.c.id)
+    )
+    for row in voided:
+        if row.withdrawn:
+            continue
+        values: dict[str, Any] = {"state": StudyState.DONE}
+        if row.answer_id is None:
+            values = {"state": StudyState.LEASED if row.place is None else StudyState.LAPSED}
+        elif row.place is not None:
+            place = take_place(work, row)
+            values = {"state": StudyState.SURPLUS} if place is None else {**values, "place": place}
+        work.run(update(slot).where(slot.c.id == row.id).values(**values))
+        if row.kind == ItemKind.WRITE and values["state"] is StudyState.DONE:
+            offer_again(work, row)
+    work.note("reinstated", me.id)
+
+
+def erase(work: StoreWork, me: Record, *, ratings: bool) -> None:
+    """Forget who a person is, and with ``ratings`` also what they said."""
+    if ratings:
+        exclude(work, me, None)
+        work.run(update(slot).where(slot.c.person_id == me.id).values(answer_id=None))
+        work.run(delete(answer).where(answer.c.person_id == me.id))
+        work.run(update(item).where(item.c.writer_id == me.id).values(rewrite=None))
+    else:
+        _void(work, me, (StudyState.LEASED, StudyState.LAPSED, StudyState.RETURNED))
+    work.run(update(slot).where(slot.c.person_id == me.id).values(draft=None))
+    work.run(update(event).where(event.c.person_id == me.id).values(detail=None))
+    work.run(
+        update(person)
+        .where(person.c.id == me.id)
+        .values(
+            code=new_code(),
+            state=PersonState.ERASED,
+            name=None,
+            language=None,
+            panel_id=None,
+            panel=None,
+            background=None,
+        )
+    )
+    work.note("erased", me.id)
+
+
+def _set_state(work: StoreWork, me: Record, state: PersonState) -> None:
+    """Somebody who was erased stays so, also when their ratings are taken out later."""
+    if me.state != PersonState.ERASED:
+        work.run(update(person).where(person.c.id == me.id).values(state=state))
+
+
+def _void(work: StoreWork, me: Record, states: tuple[StudyState, ...]) -> None:
+    mine = (
+        select(slot).where(slot.c.person_id == me.id, slot.c.state.in_(states)).order_by(slot.c.id)
+    )
+    reopen(work, work.rows(work.locked(mine)), StudyState.VOID)

@@ -5,21 +5,32 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import delete, insert, select, update
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.items import Item, Kind
-from parataxis.studies.records import Purpose
-from parataxis.studies.store.tables import item, slot
-from parataxis.studies.store.work import RANKS, State, Work
-
-__all__ = ["add_items", "open_slots", "stored_rewrite"]
+from parataxis.studies.items import Item, ItemKind, sentences_of
+from parataxis.studies.records import HUMAN, Purpose, Value
+from parataxis.studies.store.tables import (
+    RANKS,
+    Record,
+    StoreWork,
+    StudyState,
+    answer,
+    item,
+    person,
+    slot,
+)
+from parataxis.studies.store.types import (
+    FLAG,
+    REWRITE,
+    PersonState,
+)
 
 _AT_ONCE = 1000
 
 
-def add_items(work: Work, items: Sequence[Item]) -> None:
+def add_items(work: StoreWork, items: Sequence[Item]) -> None:
     """Add items; those to be judged get open slots, in an order drawn by chance."""
     chance = random.SystemRandom()
     places = chance.sample(range(len(items)), len(items))
@@ -40,9 +51,9 @@ def add_items(work: Work, items: Sequence[Item]) -> None:
     _refuse(work, rows)
     for start in range(0, len(rows), _AT_ONCE):
         work.run_many(insert(item), rows[start : start + _AT_ONCE])
-    wanted = {Kind.RATE.value: work.study.raters_of_items}
+    wanted = {ItemKind.RATE.value: work.study.raters_of_items}
     if work.study.write:
-        wanted[Kind.WRITE.value] = work.study.write.writers
+        wanted[ItemKind.WRITE.value] = work.study.write.writers
     keys = {each.id for each in items if each.purpose is Purpose.ITEM}
     columns = (item.c.id, item.c.key, item.c.kind, item.c.rank)
     new = select(*columns).where(item.c.purpose == Purpose.ITEM)
@@ -71,7 +82,7 @@ def open_slots(
             "kind": kind,
             "purpose": Purpose.ITEM,
             "place": place,
-            "state": State.OPEN,
+            "state": StudyState.OPEN,
             "attempt": 1,
             "rank": rank,
             "writer_id": writer_id,
@@ -80,7 +91,7 @@ def open_slots(
     ]
 
 
-def _refuse(work: Work, rows: Iterable[Mapping[str, Any]]) -> None:
+def _refuse(work: StoreWork, rows: Iterable[Mapping[str, Any]]) -> None:
     there = {row.key for row in work.rows(select(item.c.key))}
     for row in rows:
         if row["key"] in there:
@@ -90,5 +101,75 @@ def _refuse(work: Work, rows: Iterable[Mapping[str, Any]]) -> None:
             raise InputError("An item of the study has no id, or one that cannot be used.")
         if "\0" in row["source"] or "\\u0000" in json.dumps(row["rewrite"]):
             raise InputError(f'The item "{row["key"]}" holds a NUL character.')
-        if row["kind"] == Kind.WRITE and work.study.write is None:
+        if row["kind"] == ItemKind.WRITE and work.study.write is None:
             raise InputError(f'The item "{row["key"]}" has no rewrite, and nobody is to write one.')
+
+
+def made_in(work: StoreWork, row: Record) -> Sequence[Record]:
+    """The item that was written in a slot, where there is one."""
+    if row.kind != ItemKind.WRITE:
+        return ()
+    return work.rows(select(item).where(item.c.slot_id == row.id, item.c.withdrawn.is_(False)))
+
+
+def offer(work: StoreWork, row: Record, answers: Mapping[str, Value], answer_id: int) -> None:
+    """Make what was written in a slot an item; a flag makes none."""
+    if answers.get(FLAG) is not None:
+        return
+    source = work.rows(select(item).where(item.c.id == row.item_id))[0]
+    rewrite = Rewrite(
+        source=source.source, simple=sentences_of(str(answers[REWRITE])), splitter=HUMAN
+    )
+    rank = random.SystemRandom().randrange(RANKS)
+    item_id = work.insert(
+        item,
+        key=f"{source.key}.{answer_id}",
+        kind=ItemKind.RATE,
+        purpose=Purpose.ITEM,
+        source=source.source,
+        rewrite={**stored_rewrite(rewrite), "source_id": source.key},
+        rank=rank,
+        writer_id=row.person_id,
+        slot_id=row.id,
+        answer_id=answer_id,
+        withdrawn=False,
+    )
+    wanted = work.study.raters_of_rewrites
+    work.run_many(insert(slot), open_slots(item_id, ItemKind.RATE, wanted, rank, row.person_id))
+
+
+def withdraw(work: StoreWork, item_id: int) -> None:
+    """Take a rewrite out of the study; ratings of it are kept, and void."""
+    work.run(update(item).where(item.c.id == item_id).values(withdrawn=True))
+    work.run(delete(slot).where(slot.c.item_id == item_id, slot.c.state == StudyState.OPEN))
+    work.run(update(slot).where(slot.c.item_id == item_id).values(state=StudyState.VOID))
+
+
+def offer_again(work: StoreWork, row: Record) -> None:
+    """Bring back the rewrite that a slot gave, with the ratings that it had."""
+    made = work.first(
+        select(item).where(item.c.slot_id == row.id, item.c.answer_id == row.answer_id)
+    )
+    if made is None:  # it was submitted while the person was out
+        said = work.rows(select(answer.c.answers).where(answer.c.id == row.answer_id))[0]
+        offer(work, row, said.answers, row.answer_id)
+        return
+    work.run(update(item).where(item.c.id == made.id).values(withdrawn=False))
+    free = set(range(1, work.study.raters_of_rewrites + 1))
+    rated = work.rows(
+        select(slot)
+        .join(person, person.c.id == slot.c.person_id)
+        .where(slot.c.item_id == made.id, slot.c.answer_id.is_not(None))
+        .where(person.c.state != PersonState.EXCLUDED)
+        .order_by(slot.c.id)
+    )
+    for rating in rated:
+        state = StudyState.DONE
+        if rating.kind == ItemKind.RATE:
+            state = StudyState.DONE if rating.place in free else StudyState.SURPLUS
+            free.discard(rating.place)
+        work.run(update(slot).where(slot.c.id == rating.id).values(state=state))
+    fresh = open_slots(
+        made.id, ItemKind.RATE, work.study.raters_of_rewrites, made.rank, made.writer_id
+    )
+    work.run_many(insert(slot), [each for each in fresh if each["place"] in free])

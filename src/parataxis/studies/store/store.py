@@ -9,36 +9,27 @@ from sqlalchemy import Connection, insert, select, update
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.items import Item, Kind
+from parataxis.studies.items import Item, ItemKind
 from parataxis.studies.records import Answers, Purpose, Rating, Value
-from parataxis.studies.store import (
-    assign,
-    discipline,
-    export,
-    people,
-    setup,
-)
+from parataxis.studies.store import assign, export, people, setup
 from parataxis.studies.store import overview as overviews
-from parataxis.studies.store import progress as progresses
+from parataxis.studies.store import overview as progresses
+from parataxis.studies.store import people as discipline
 from parataxis.studies.store import submit as submissions
-from parataxis.studies.store.database import Database
+from parataxis.studies.store.database import Database, migrate
 from parataxis.studies.store.export import Outcomes
-from parataxis.studies.store.migrate import migrate
 from parataxis.studies.store.submit import Check
-from parataxis.studies.store.tables import event, item, slot
+from parataxis.studies.store.tables import EXPERT, StoreWork, event, item, lock_person, slot
 from parataxis.studies.store.tables import study as study_table
 from parataxis.studies.store.types import (
     Flagged,
     Overview,
     Person,
-    Progress,
+    PersonProgress,
     Submitted,
     Task,
 )
-from parataxis.studies.store.work import EXPERT, Work, lock_person
 from parataxis.studies.study import Role, Study
-
-__all__ = ["Store"]
 
 T = TypeVar("T")
 
@@ -118,7 +109,7 @@ class Store:
         def work(connection: Connection) -> None:
             if connection.execute(select(study_table.c.id)).first() is not None:
                 raise InputError(f"The database {self._database.name} holds a study already.")
-            begun = Work(connection, study, self._now())
+            begun = StoreWork(connection, study, self._now())
             begun.insert(
                 study_table,
                 id=1,
@@ -165,10 +156,10 @@ class Store:
         number of the new ones is returned."""
         wanted = set(items)
 
-        def work(each: Work) -> int:
+        def work(each: StoreWork) -> int:
             found = each.rows(
                 select(item.c.id, item.c.key, item.c.rank, item.c.writer_id)
-                .where(item.c.kind == Kind.RATE, item.c.withdrawn.is_(False))
+                .where(item.c.kind == ItemKind.RATE, item.c.withdrawn.is_(False))
                 .where(item.c.purpose == Purpose.ITEM)
             )
             unknown = wanted - {row.key for row in found}
@@ -228,10 +219,10 @@ class Store:
         other."""
         return self._read(lambda work: assign.task(work, lock_person(work, person), slot))
 
-    def task_and_progress(self, person: str, slot: int) -> tuple[Task, Progress]:
+    def task_and_progress(self, person: str, slot: int) -> tuple[Task, PersonProgress]:
         """What ``task`` and ``progress`` give, both at one moment."""
 
-        def work(each: Work) -> tuple[Task, Progress]:
+        def work(each: StoreWork) -> tuple[Task, PersonProgress]:
             me = lock_person(each, person)
             return assign.task(each, me, slot), progresses.progress(each, me)
 
@@ -276,7 +267,7 @@ class Store:
         """Hand a task back: others get it, the person will not get it again."""
         self._write(lambda work: submissions.release(work, person, slot))
 
-    def progress(self, person: str) -> Progress:
+    def progress(self, person: str) -> PersonProgress:
         """Where the person stands: their stage, what they have done, their qualification."""
         return self._read(lambda work: progresses.progress(work, lock_person(work, person)))
 
@@ -354,16 +345,16 @@ class Store:
     def _now(self) -> int:
         return round(self._clock().timestamp() * 1000)
 
-    def _write(self, work: Callable[[Work], T], *, durable: bool = True) -> T:
+    def _write(self, work: Callable[[StoreWork], T], *, durable: bool = True) -> T:
         study = self.study
         return self._database.write(
-            lambda connection: work(Work(connection, study, self._now())), durable=durable
+            lambda connection: work(StoreWork(connection, study, self._now())), durable=durable
         )
 
-    def _read(self, work: Callable[[Work], T]) -> T:
+    def _read(self, work: Callable[[StoreWork], T]) -> T:
         study = self.study
         return self._database.read(
-            lambda connection: work(Work(connection, study, self._now(), writes=False))
+            lambda connection: work(StoreWork(connection, study, self._now(), writes=False))
         )
 
     def _stored_study(self) -> Study | None:
@@ -373,7 +364,7 @@ class Store:
         return None if row is None else Study.model_validate(row.description)
 
     def _pause(self, paused: bool) -> None:
-        def work(each: Work) -> None:
+        def work(each: StoreWork) -> None:
             each.run(update(study_table).values(paused=paused))
             each.note("paused" if paused else "resumed")
 

@@ -9,13 +9,32 @@ from typing import Any, cast
 from sqlalchemy import BigInteger, and_, bindparam, case, func, select, update
 
 from parataxis.errors import InputError
-from parataxis.studies.items import Kind, as_expected
+from parataxis.studies.items import ItemKind, as_expected, sentences_of
 from parataxis.studies.records import Answers, Purpose, Value
-from parataxis.studies.store.assign import ROWS, as_task, take, task_of
-from parataxis.studies.store.discipline import block, exclude
-from parataxis.studies.store.rewrites import made_in, offer, withdraw
-from parataxis.studies.store.slots import has_begun, reopen, take_place
-from parataxis.studies.store.tables import answer, item, person, slot
+from parataxis.studies.store.assign import (
+    ROWS,
+    as_task,
+    has_begun,
+    reopen,
+    take,
+    take_place,
+    task_of,
+)
+from parataxis.studies.store.people import block, exclude
+from parataxis.studies.store.setup import made_in, offer, withdraw
+from parataxis.studies.store.tables import (
+    FINISHED,
+    Record,
+    StoreWork,
+    StudyState,
+    answer,
+    item,
+    lock_person,
+    may_be_code,
+    may_be_slot,
+    person,
+    slot,
+)
 from parataxis.studies.store.types import (
     FLAG,
     REWRITE,
@@ -27,29 +46,10 @@ from parataxis.studies.store.types import (
     Task,
     UndoError,
 )
-from parataxis.studies.store.work import (
-    FINISHED,
-    Record,
-    State,
-    Work,
-    lock_person,
-    may_be_code,
-    may_be_slot,
-)
 from parataxis.studies.study import OnFailure
-from parataxis.studies.writing import sentences_of
 
-__all__ = [
-    "SUBMIT",
-    "UNDO",
-    "Check",
-    "last_submission",
-    "release",
-    "save_draft",
-    "submit",
-    "submit_and_take",
-    "undo",
-]
+# What writers wrote, as items that others rate: offered, withdrawn, offered again.
+
 
 SUBMIT, CORRECT, UNDO, LATE = "submit", "correct", "undo", "late"
 """What an entry of the history is. A late one came after a submission that cannot be changed any
@@ -71,7 +71,7 @@ _LAST = (
 )
 _LOCKED_LAST = _LAST.with_for_update(of=slot)
 _CHANGE = update(slot).where(slot.c.id == bindparam("slot"))
-_UNFINISHED = (State.LEASED, State.LAPSED, State.RETURNED)
+_UNFINISHED = (StudyState.LEASED, StudyState.LAPSED, StudyState.RETURNED)
 _KEEP_DRAFT = (
     update(slot)
     .where(slot.c.id == bindparam("slot"), slot.c.state.in_(_UNFINISHED))
@@ -83,7 +83,7 @@ _KEEP_DRAFT = (
         draft=bindparam("kept"),
         leased_until=case(
             (
-                and_(slot.c.state == State.LEASED, slot.c.leased_until.is_not(None)),
+                and_(slot.c.state == StudyState.LEASED, slot.c.leased_until.is_not(None)),
                 bindparam("until", type_=BigInteger),
             ),
             else_=slot.c.leased_until,
@@ -93,7 +93,7 @@ _KEEP_DRAFT = (
 
 
 def submit(
-    work: Work, code: str, slot_id: int, answers: Answers, seconds: float | None
+    work: StoreWork, code: str, slot_id: int, answers: Answers, seconds: float | None
 ) -> Submitted:
     """Keep the answers, and count them where the slot is still the person's."""
     me = lock_person(work, code)
@@ -101,7 +101,7 @@ def submit(
 
 
 def submit_and_take(
-    work: Work, code: str, slot_id: int, check: Check, seconds: float | None
+    work: StoreWork, code: str, slot_id: int, check: Check, seconds: float | None
 ) -> tuple[Submitted, int | None]:
     """Keep what ``check`` makes of the task, and give the person the next slot, or None. After an
     item of the training none is given: the person reads first what was right."""
@@ -116,28 +116,28 @@ def submit_and_take(
 
 
 def _submit(
-    work: Work, me: Record, row: Record, answers: Answers, seconds: float | None
+    work: StoreWork, me: Record, row: Record, answers: Answers, seconds: float | None
 ) -> Submitted:
     answers = _checked(row, answers)
     if row.state in FINISHED:
         return _again(work, me, row, answers, seconds)
-    state = State(row.state)
+    state = StudyState(row.state)
     changed: dict[str, Any] = {"draft": None, "leased_until": None, "submitted_at": work.now}
-    if state in (State.LAPSED, State.RETURNED):
+    if state in (StudyState.LAPSED, StudyState.RETURNED):
         place = take_place(work, row)
-        state = State.SURPLUS if place is None else State.DONE
+        state = StudyState.SURPLUS if place is None else StudyState.DONE
         changed["place"] = row.place if place is None else place
-    elif state is State.LEASED:
-        state = State.DONE
+    elif state is StudyState.LEASED:
+        state = StudyState.DONE
     found = _compare(work, row, answers)
     changed["answer_id"] = _append(work, me, row, SUBMIT, answers, seconds, found)
     work.run(_CHANGE, slot=row.id, state=state, **changed)
-    if state is State.DONE and row.kind == Kind.WRITE:
+    if state is StudyState.DONE and row.kind == ItemKind.WRITE:
         offer(work, row, answers, changed["answer_id"])
     return _result(work, me, row, state, found)
 
 
-def save_draft(work: Work, code: str, slot_id: int, answers: Answers) -> bool:
+def save_draft(work: StoreWork, code: str, slot_id: int, answers: Answers) -> bool:
     """Keep a draft, and the task for the person; False where it is submitted already."""
     kept, until = _plain(answers), work.now + work.lease
     may_be = may_be_code(code) and may_be_slot(slot_id)
@@ -147,16 +147,16 @@ def save_draft(work: Work, code: str, slot_id: int, answers: Answers) -> bool:
     return False
 
 
-def release(work: Work, code: str, slot_id: int) -> None:
+def release(work: StoreWork, code: str, slot_id: int) -> None:
     """Hand a task back for others; the person will not get it again. Items of the qualification
     and control items cannot be handed back: those stay."""
     me = lock_person(work, code)
     row = _slot(work, me, slot_id)
-    if row.state == State.LEASED and row.place is not None:
-        reopen(work, [row], State.RETURNED)
+    if row.state == StudyState.LEASED and row.place is not None:
+        reopen(work, [row], StudyState.RETURNED)
 
 
-def undo(work: Work, code: str) -> Task:
+def undo(work: StoreWork, code: str) -> Task:
     """Take back the last submission: the task is held again, with its answers as a draft."""
     me = lock_person(work, code)
     row = last_submission(work, me)
@@ -164,14 +164,14 @@ def undo(work: Work, code: str) -> Task:
         withdraw(work, made.id)
     _append(work, me, row, UNDO, {}, None, {})
     held = select(func.max(slot.c.leased_at)).where(
-        slot.c.person_id == me.id, slot.c.state == State.LEASED
+        slot.c.person_id == me.id, slot.c.state == StudyState.LEASED
     )
     latest = work.rows(held)[0][0] or 0
     work.run(
         update(slot)
         .where(slot.c.id == row.id)
         .values(
-            state=State.LEASED,
+            state=StudyState.LEASED,
             draft=dict(row.answers),
             answer_id=None,
             submitted_at=None,
@@ -182,21 +182,21 @@ def undo(work: Work, code: str) -> Task:
     return task_of(work, row.id)
 
 
-def last_submission(work: Work, me: Record) -> Record:
+def last_submission(work: StoreWork, me: Record) -> Record:
     """The slot that the person could take back, with its answers, or UndoError."""
     row = work.first(_LOCKED_LAST if work.writes else _LAST, me=me.id)
     if row is None or row.action == UNDO or me.state != PersonState.ACTIVE:
         raise UndoError("There is nothing to undo.")
-    if row.state != State.DONE or row.answer_id != row.last:
+    if row.state != StudyState.DONE or row.answer_id != row.last:
         raise UndoError("The last submission cannot be undone.")
     if row.purpose in (Purpose.TRAINING, Purpose.TEST):
         raise UndoError("Answers of the training and of the test cannot be undone.")
-    if row.kind == Kind.WRITE and any(has_begun(work, made.id) for made in made_in(work, row)):
+    if row.kind == ItemKind.WRITE and any(has_begun(work, made.id) for made in made_in(work, row)):
         raise UndoError("Somebody has begun to rate this rewrite, so it cannot be undone any more.")
     return row
 
 
-def _slot(work: Work, me: Record, slot_id: int) -> Record:
+def _slot(work: StoreWork, me: Record, slot_id: int) -> Record:
     query = _LOCKED_SLOT if work.writes else _SLOT
     row = work.first(query, slot=slot_id, me=me.id) if may_be_slot(slot_id) else None
     if row is None:
@@ -216,7 +216,7 @@ def _plain(answers: Answers) -> dict[str, Value]:
 def _checked(row: Record, answers: Answers) -> dict[str, Value]:
     """The answers; those of a writer must be a rewrite or a flag."""
     plain = _plain(answers)
-    if row.kind != Kind.WRITE:
+    if row.kind != ItemKind.WRITE:
         return plain
     flag = plain.get(FLAG)
     if flag is not None and flag not in list(Flag):
@@ -227,7 +227,7 @@ def _checked(row: Record, answers: Answers) -> dict[str, Value]:
 
 
 def _append(
-    work: Work,
+    work: StoreWork,
     me: Record,
     row: Record,
     action: str,
@@ -248,7 +248,7 @@ def _append(
 
 
 def _again(
-    work: Work, me: Record, row: Record, answers: Mapping[str, Value], seconds: float | None
+    work: StoreWork, me: Record, row: Record, answers: Mapping[str, Value], seconds: float | None
 ) -> Submitted:
     """A second submission of a slot: the same answers change nothing, others are a correction
     where one is possible."""
@@ -256,10 +256,10 @@ def _again(
         select(answer).where(answer.c.slot_id == row.id).order_by(answer.c.id.desc()).limit(1)
     )
     found = _compare(work, row, answers)
-    state = State(row.state)
+    state = StudyState(row.state)
     if last is None or dict(last.answers) == answers:
         return _result(work, me, row, state, found, repeated=True, judged=False)
-    final = row.purpose in (Purpose.TRAINING, Purpose.TEST) or state is not State.DONE
+    final = row.purpose in (Purpose.TRAINING, Purpose.TEST) or state is not StudyState.DONE
     made = made_in(work, row)
     if final or any(has_begun(work, each.id) for each in made):
         _append(work, me, row, LATE, answers, seconds, {})
@@ -270,14 +270,14 @@ def _again(
         .where(slot.c.id == row.id)
         .values(answer_id=answer_id, submitted_at=work.now, draft=None)
     )
-    if row.kind == Kind.WRITE:
+    if row.kind == ItemKind.WRITE:
         for each in made:
             withdraw(work, each.id)
         offer(work, row, answers, answer_id)
     return _result(work, me, row, state, found, repeated=True)
 
 
-def _compare(work: Work, row: Record, answers: Answers) -> dict[str, bool]:
+def _compare(work: StoreWork, row: Record, answers: Answers) -> dict[str, bool]:
     """For each question whose answer is known, whether it was given."""
     if row.purpose == Purpose.ITEM:
         return {}
@@ -285,7 +285,7 @@ def _compare(work: Work, row: Record, answers: Answers) -> dict[str, bool]:
     return as_expected(known.expected or {}, answers, _tolerance(work, Purpose(row.purpose)))
 
 
-def _tolerance(work: Work, purpose: Purpose) -> float:
+def _tolerance(work: StoreWork, purpose: Purpose) -> float:
     settings = {
         Purpose.TRAINING: work.study.qualification,
         Purpose.TEST: work.study.qualification,
@@ -296,10 +296,10 @@ def _tolerance(work: Work, purpose: Purpose) -> float:
 
 
 def _result(
-    work: Work,
+    work: StoreWork,
     me: Record,
     row: Record,
-    state: State,
+    state: StudyState,
     found: Mapping[str, bool],
     *,
     repeated: bool = False,
@@ -307,7 +307,9 @@ def _result(
 ) -> Submitted:
     """What became of it, and what follows for the person."""
     purpose = Purpose(row.purpose)
-    stored = {State.DONE: Stored.COUNTED, State.SURPLUS: Stored.SURPLUS}.get(state, Stored.VOID)
+    stored = {StudyState.DONE: Stored.COUNTED, StudyState.SURPLUS: Stored.SURPLUS}.get(
+        state, Stored.VOID
+    )
     if purpose is Purpose.TRAINING:
         known = work.rows(select(item).where(item.c.id == row.item_id))[0]
         return Submitted(
@@ -326,7 +328,7 @@ def _result(
     return Submitted(row.id, purpose, stored, repeated, consequence=consequence)
 
 
-def _judge_test(work: Work, me: Record) -> bool | None:
+def _judge_test(work: StoreWork, me: Record) -> bool | None:
     """After the last item of the test: whether it was passed; a next attempt where not."""
     settings = work.study.qualification
     if settings is None or me.qualified is not None:
@@ -338,7 +340,7 @@ def _judge_test(work: Work, me: Record) -> bool | None:
             slot.c.person_id == me.id,
             slot.c.purpose == Purpose.TEST,
             slot.c.attempt == me.attempt,
-            slot.c.state == State.DONE,
+            slot.c.state == StudyState.DONE,
         )
     )
     wanted = work.rows(select(func.count()).where(item.c.purpose == Purpose.TEST))[0][0]
@@ -353,7 +355,7 @@ def _judge_test(work: Work, me: Record) -> bool | None:
     return passed
 
 
-def _punish(work: Work, me: Record, purpose: Purpose) -> OnFailure | None:
+def _punish(work: StoreWork, me: Record, purpose: Purpose) -> OnFailure | None:
     """What the study says about one more failed control item. An answer that was wrong at first
     stays a failure when it is corrected."""
     controls = work.study.attention if purpose is Purpose.ATTENTION else work.study.known

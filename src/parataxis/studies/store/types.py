@@ -6,31 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from parataxis.errors import ParataxisError
-from parataxis.studies.items import Expected, Kind
-from parataxis.studies.records import Purpose, Value
+from parataxis.studies.items import Expected, ItemKind
+from parataxis.studies.records import Purpose, Text, Value
 from parataxis.studies.study import OnFailure, Role
-from parataxis.studies.texts import Text
-
-__all__ = [
-    "FLAG",
-    "REWRITE",
-    "Flag",
-    "Flagged",
-    "NotYoursError",
-    "Overview",
-    "Person",
-    "PersonOverview",
-    "PersonState",
-    "PhaseOverview",
-    "Progress",
-    "Stage",
-    "StoreError",
-    "Stored",
-    "Submitted",
-    "Task",
-    "TaskItem",
-    "UndoError",
-]
 
 REWRITE, FLAG = "rewrite", "flag"
 """The answers to a write task: the text, and perhaps a flag instead of one."""
@@ -141,7 +119,7 @@ class Task:
     """
 
     slot: int
-    kind: Kind
+    kind: ItemKind
     purpose: Purpose
     item: TaskItem
     draft: dict[str, Value] | None
@@ -174,14 +152,14 @@ class Submitted:
 
 
 @dataclass(frozen=True)
-class Progress:
+class PersonProgress:
     """Where a person stands."""
 
     stage: Stage
-    done: Mapping[Kind, int]
+    done: Mapping[ItemKind, int]
     """Finished tasks that are neither training nor test. Control items are among them, so that
     they do not stand out."""
-    limit: Mapping[Kind, int | None]
+    limit: Mapping[ItemKind, int | None]
     """How many one person may do (``per_person``); None is any number."""
     training: tuple[int, int] = (0, 0)
     """Training items done, and all of them."""

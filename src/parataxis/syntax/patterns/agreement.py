@@ -12,9 +12,7 @@ from pathlib import Path
 from parataxis.errors import InputError
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns.find import find_patterns
-from parataxis.syntax.patterns.kinds import Occurrence, Pattern
-
-__all__ = ["Agreement", "LabelledPhrase", "LabelledSentence", "measure", "read_labelled"]
+from parataxis.syntax.patterns.phrases import Occurrence, Pattern
 
 _EDGES = " \t.,;:!?()[]\"'“”‘’-–—"
 
@@ -39,7 +37,7 @@ class LabelledSentence:
 
 
 @dataclass(slots=True)
-class Agreement:
+class PatternAgreement:
     """Counts for one pattern. A pair agrees *exactly* if pattern and words are the same, up to
     punctuation at the ends; *loosely* if the head of the found phrase is in the labelled one and
     the two share more than half of their characters."""
@@ -57,8 +55,8 @@ class Agreement:
     def recall(self, *, loose: bool = False) -> float:
         return (self.loose if loose else self.exact) / self.labelled if self.labelled else 1.0
 
-    def __add__(self, other: "Agreement") -> "Agreement":
-        return Agreement(
+    def __add__(self, other: "PatternAgreement") -> "PatternAgreement":
+        return PatternAgreement(
             self.exact + other.exact,
             self.loose + other.loose,
             self.found + other.found,
@@ -97,9 +95,9 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 def measure(
     pairs: Iterable[tuple[LabelledSentence, Analysis]],
-) -> dict[Pattern, Agreement]:
+) -> dict[Pattern, PatternAgreement]:
     """Compare the patterns found in each analysis with the labels of its sentence."""
-    result = {pattern: Agreement() for pattern in Pattern}
+    result = {pattern: PatternAgreement() for pattern in Pattern}
     for sentence, analysis in pairs:
         found = find_patterns(analysis)
         for pattern in Pattern:
@@ -113,7 +111,7 @@ def measure(
 
 def _compare(
     analysis: Analysis, found: Sequence[Occurrence], labelled: Sequence[LabelledPhrase]
-) -> Agreement:
+) -> PatternAgreement:
     text = analysis.text
     spans = {_trim(text, o.start, o.end): o for o in found}
     exact = [p for p in labelled if (p.start, p.end) in spans]
@@ -127,7 +125,7 @@ def _compare(
         if close:
             remaining.remove(close)
             loose += 1
-    return Agreement(
+    return PatternAgreement(
         len(exact),
         loose,
         len(found),

@@ -5,23 +5,26 @@ inside a phrase that cannot be asserted on its own (a condition, reported speech
 clause) is left alone unless it is itself set off; docs/patterns.md gives the reasons.
 """
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
 
 from parataxis.syntax.analysis import ROOT, Analysis, Word
-from parataxis.syntax.patterns.adv import adverbial
-from parataxis.syntax.patterns.appos import apposition
-from parataxis.syntax.patterns.conj import conjunction
-from parataxis.syntax.patterns.inf import infinitive
-from parataxis.syntax.patterns.kinds import Occurrence, Pattern
+from parataxis.syntax.patterns.finders import (
+    adverbial,
+    apposition,
+    conjunction,
+    infinitive,
+    linked_phrase,
+    participle,
+    relative_clause,
+    set_off_phrase,
+)
 from parataxis.syntax.patterns.lexicon import LINKING_PREPOSITIONS, SET_OFF_PREPOSITIONS
-from parataxis.syntax.patterns.part import participle
-from parataxis.syntax.patterns.phrases import Found, SentenceView
-from parataxis.syntax.patterns.prep import linked_phrase, set_off_phrase
-from parataxis.syntax.patterns.rc import relative_clause
+from parataxis.syntax.patterns.phrases import FoundPhrase, Occurrence, Pattern, SentenceView
 
-__all__ = ["find_patterns"]
-
-_Rule = Callable[[SentenceView, Word], Found | None]
+_Rule = Callable[[SentenceView, Word], FoundPhrase | None]
 
 _STATED_BY_PREPOSITION = LINKING_PREPOSITIONS | SET_OFF_PREPOSITIONS
 _CLAUSES = frozenset(["advcl", "acl", "ccomp", "csubj"])
@@ -31,7 +34,7 @@ def find_patterns(analysis: Analysis) -> list[Occurrence]:
     """Every place at which the sentence could be split, in order; an outer phrase comes before
     the ones inside it."""
     view = SentenceView(analysis)
-    accepted: dict[int, Found] = {}
+    accepted: dict[int, FoundPhrase] = {}
     for word in _top_down(analysis):
         found = next((f for rule in _RULES if (f := rule(view, word))), None)
         if found and (found.free or not _in_island(view, word, accepted)):
@@ -41,7 +44,9 @@ def find_patterns(analysis: Analysis) -> list[Occurrence]:
     return sorted(occurrences, key=lambda o: (o.first, -o.last))
 
 
-def _follows_aside(view: SentenceView, found: Found, accepted: dict[int, Found]) -> bool:
+def _follows_aside(
+    view: SentenceView, found: FoundPhrase, accepted: dict[int, FoundPhrase]
+) -> bool:
     """Whether the comma before a prepositional phrase only closes the aside before it:
     "Prince Albert, the king's youngest son, in the summer of 1907"."""
     if found.pattern != Pattern.PREP or view.starts_with(found.phrase, _STATED_BY_PREPOSITION):
@@ -50,7 +55,7 @@ def _follows_aside(view: SentenceView, found: Found, accepted: dict[int, Found])
     return found.phrase.first - 2 in ends
 
 
-def _occurrence(analysis: Analysis, head: int, found: Found) -> Occurrence:
+def _occurrence(analysis: Analysis, head: int, found: FoundPhrase) -> Occurrence:
     first, last = found.phrase.first, found.phrase.last
     start, end = analysis[first].start, analysis[last].end
     return Occurrence(found.pattern, first, last, head, start, end)
@@ -66,7 +71,7 @@ def _top_down(analysis: Analysis) -> list[Word]:
     return order
 
 
-def _in_island(view: SentenceView, word: Word, accepted: dict[int, Found]) -> bool:
+def _in_island(view: SentenceView, word: Word, accepted: dict[int, FoundPhrase]) -> bool:
     """Whether a clause above the word cannot be asserted on its own."""
     head = word.head
     if word.deprel == "conj" and "that" in view.mark(word):
@@ -91,3 +96,64 @@ _RULES: tuple[_Rule, ...] = (
     apposition,
     set_off_phrase,
 )
+
+
+# Table 1 of Zhang et al. (2020) for any text: how many sentences show each pattern.
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTable:
+    """How often the patterns occur in ``sentences`` sentences.
+
+    ``counts`` is the number of sentences that show a pattern at least once, as in the paper ("48
+    out of 100"); ``occurrences`` counts every single one.
+    """
+
+    sentences: int
+    counts: Mapping[Pattern, int]
+    occurrences: Mapping[Pattern, int]
+
+    @property
+    def patterns_per_sentence(self) -> float:
+        """Different patterns per sentence: the last row of the paper's table."""
+        return sum(self.counts.values()) / self.sentences if self.sentences else 0.0
+
+    def per_hundred(self, pattern: Pattern) -> float:
+        """Sentences out of a hundred that show ``pattern``."""
+        return 100 * self.counts[pattern] / self.sentences if self.sentences else 0.0
+
+
+def pattern_table(analyses: Iterable[Analysis]) -> PatternTable:
+    """Count the patterns in ``analyses``; :func:`draw_sample` chooses sentences to analyse."""
+    sentences = 0
+    counts = dict.fromkeys(Pattern, 0)
+    occurrences = dict.fromkeys(Pattern, 0)
+    for analysis in analyses:
+        sentences += 1
+        found = [occurrence.pattern for occurrence in find_patterns(analysis)]
+        for pattern in found:
+            occurrences[pattern] += 1
+        for pattern in set(found):
+            counts[pattern] += 1
+    return PatternTable(sentences, counts, occurrences)
+
+
+def draw_sample(sentences: Iterable[T], size: int, *, seed: int = 0) -> list[T]:
+    """A random sample of ``size`` sentences, or all where there are fewer.
+
+    It is drawn in one pass (Vitter's algorithm R), so that a long text need not be held in
+    memory; the same ``seed`` draws the same sentences.
+
+    >>> draw_sample("abc", 5)
+    ['a', 'b', 'c']
+    """
+    draw = random.Random(seed)
+    kept: list[T] = []
+    for count, sentence in enumerate(sentences):
+        if count < size:
+            kept.append(sentence)
+        elif (place := draw.randrange(count + 1)) < size:
+            kept[place] = sentence
+    return kept

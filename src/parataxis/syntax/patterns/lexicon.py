@@ -1,28 +1,6 @@
 """The closed lists of words that decide what a phrase is; docs/patterns.md explains each."""
 
-from parataxis.text.wordlists import words
-
-__all__ = [
-    "ADVERBIAL_MARKS",
-    "COMPLEMENT_NOUNS",
-    "COMPLEMENT_VERBS",
-    "CONDITION_MARKS",
-    "COORDINATORS",
-    "DEFINITE",
-    "GERUND_MARKS",
-    "INDEFINITE",
-    "LINKING_PREPOSITIONS",
-    "MODALS",
-    "NEGATIONS",
-    "PROVISOS",
-    "PURPOSE_VERBS",
-    "REPORTING_STARTS",
-    "REPORTING_VERBS",
-    "ROLE_FRAMES",
-    "SET_OFF_PREPOSITIONS",
-    "TIME_WORDS",
-    "WH_WORDS",
-]
+from parataxis.text.casing import words
 
 
 def _phrases(text: str) -> frozenset[tuple[str, ...]]:

@@ -3,12 +3,66 @@ noun is new to the reader."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from enum import StrEnum
 
 from parataxis.syntax.analysis import ROOT, Analysis, Word
-from parataxis.syntax.patterns.kinds import Pattern
-from parataxis.syntax.patterns.lexicon import DEFINITE, INDEFINITE, MODALS, NEGATIONS
+from parataxis.syntax.patterns.lexicon import (
+    COORDINATORS,
+    DEFINITE,
+    INDEFINITE,
+    MODALS,
+    NEGATIONS,
+    WH_WORDS,
+)
 
-__all__ = ["Found", "Phrase", "SentenceView"]
+# The seven syntactic patterns at which a sentence can be split, and one occurrence of them.
+#
+# The set is that of Zhang et al. (2020), §2 and §4.1.3; docs/patterns.md says what counts as what.
+
+
+class Pattern(StrEnum):
+    """A syntactic pattern, in the order of table 1 of the paper."""
+
+    RC = "rc"
+    CONJ = "conj"
+    PART = "part"
+    PREP = "prep"
+    ADV = "adv"
+    APPOS = "appos"
+    INF = "inf"
+
+    @property
+    def plain_name(self) -> str:
+        """What a writer calls it: "relative clause" for ``rc``."""
+        return _PLAIN_NAMES[self]
+
+
+_PLAIN_NAMES = {
+    Pattern.RC: "relative clause",
+    Pattern.CONJ: "joined clause or verb phrase",
+    Pattern.PART: "participle phrase",
+    Pattern.PREP: "prepositional phrase",
+    Pattern.ADV: "adverbial clause",
+    Pattern.APPOS: "apposition",
+    Pattern.INF: "infinitive of purpose",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A phrase that could become a simple sentence of its own.
+
+    It covers the words ``first`` to ``last`` (inclusive, without punctuation at either end), which
+    are the characters ``start`` to ``end`` of the sentence; ``head`` is the word that governs it.
+    """
+
+    pattern: Pattern
+    first: int
+    last: int
+    head: int
+    start: int
+    end: int
+
 
 _SET_OFF = frozenset([",", "(", "[", "—", "–", "-", "--", "---"])
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ('"', '"'))
@@ -24,7 +78,7 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPhrase:
     """A phrase that a rule accepts. One that is ``free`` is an aside of the writer, which can be
     taken out of anything, even out of reported speech."""
 
@@ -155,3 +209,40 @@ class SentenceView:
         # "A charity that helps refugees has bought the mill" is about one charity.
         perfect = finite is not verb and self.lower[finite.index] in ("has", "have")
         return finite.feats.get("Tense") == "Pres" and not perfect
+
+
+# Where an aside ends: the comma that closes it, even where the parser went past it.
+
+PRESENT = frozenset(["VBZ", "VBP"])
+"""Forms with which a main clause surely goes on."""
+
+FINITE = PRESENT | {"VBD", "VBN"}
+"""The same where no participle is expected: past tenses and participles look alike, and taggers mix
+them up, so that after a participle "and restored in 1950" may well go on with the aside."""
+
+
+def close_aside(view: SentenceView, phrase: Phrase, forms: frozenset[str]) -> Phrase:
+    """Where an aside that a comma opened ends, if the parser went past the comma that closes it:
+    "Otto, who had inherited the farm, and planted ..."; "Otto, known as the Bold, to guard ..."."""
+    for comma in range(phrase.first + 1, phrase.last - 1):
+        if view.words[comma].text == "," and _resumes(view, comma + 1, forms):
+            return view.trim(phrase.first, comma - 1)
+    return phrase
+
+
+def _resumes(view: SentenceView, index: int, forms: frozenset[str]) -> bool:
+    """Whether the main clause goes on at ``index``: with "to", or with "and" and a finite verb
+    that has no subject and is not the last of a list."""
+    word = view.words[index]
+    if word.upos == "PART" and view.lower[index] == "to":
+        return True
+    if word.deprel != "cc" or view.lower[index] not in COORDINATORS:
+        return False
+    verb = view.words[word.head]
+    if verb.deprel != "conj" or view.has_child(verb, "nsubj", "csubj"):
+        return False
+    if len([c for c in view.analysis.children(verb.head, "conj") if c.index <= verb.index]) > 1:
+        return False
+    auxiliaries = view.analysis.children(verb.index, "aux", "cop")
+    finite = bool(auxiliaries) or (verb.upos == "VERB" and verb.xpos in forms)
+    return finite and not WH_WORDS & set(view.lower[index : verb.index])

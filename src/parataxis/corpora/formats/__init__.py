@@ -1,1 +1,0 @@
-"""The corpus formats that come with Parataxis, each registered in ``parataxis.corpora``."""

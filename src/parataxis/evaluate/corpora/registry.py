@@ -1,0 +1,149 @@
+"""The installed corpus formats, found through entry points of the group ``parataxis.corpora``."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from parataxis.errors import InputError
+from parataxis.evaluate.corpora.example import CorpusFormat, Example
+from parataxis.evaluate.corpora.websplit import benchmark_format
+from parataxis.plugins import Installed, Registry
+from parataxis.text.files import ReadReport
+
+GROUP = "parataxis.corpora"
+
+_FORMATS: Registry[CorpusFormat] = Registry(
+    GROUP,
+    "corpus format",
+    CorpusFormat,  # type: ignore[type-abstract]
+    "name, summary, read and write",
+)
+
+
+def format_names() -> list[str]:
+    """The names of all installed formats, sorted; nothing is imported.
+
+    >>> {"wikisplit", "bisect", "jsonl"} <= set(format_names())
+    True
+    """
+    return _FORMATS.names()
+
+
+def load_format(name: str) -> CorpusFormat:
+    """The format of that name, ready to read and write."""
+    return _FORMATS.load(name)
+
+
+def corpus_formats() -> list[Installed]:
+    """Every installed format with its one-line summary, sorted by name.
+
+    One that cannot be loaded is listed with its problem and does not hide the others.
+    """
+    return _FORMATS.available(lambda found: found.summary)
+
+
+# A corpus named in a word, as on the command line: ``FORMAT:FILE,FILE``, or only its files where
+# their names tell the format.
+
+_NAMED = re.compile(r"([a-z][\w.-]+):(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The files of a corpus and the name of their format."""
+
+    format: str
+    paths: tuple[Path, ...]
+
+    @property
+    def label(self) -> str:
+        """A short name: that of the first file, with its folder.
+
+        >>> Corpus("bisect", (Path("data/bisect/test.src"), Path("data/bisect/test.dst"))).label
+        'bisect/test'
+        """
+        first = self.paths[0]
+        if str(first) == "-":
+            return "stdin"
+        stem = _plain(first).stem or str(first)
+        return f"{first.parent.name}/{stem}" if first.parent.name else stem
+
+    def read(self, report: ReadReport) -> Iterator[Example]:
+        """The examples, in order."""
+        return load_format(self.format).read(self.paths, report)
+
+
+def parse_corpus(text: str) -> Corpus:
+    """The corpus that a word names.
+
+    >>> parse_corpus("minwiki:a.complex,a.simple").format, parse_corpus("b.jsonl").format
+    ('minwiki', 'jsonl')
+    """
+    named = _NAMED.fullmatch(text)
+    if named and not Path(text).exists():
+        return Corpus(load_format(named[1]).name, _paths(named[2]))
+    paths = _paths(text)
+    found = guess_format(paths)
+    if found is None:
+        raise InputError(
+            f'The names of the files do not tell the format of "{text}"; write FORMAT:{text} '
+            "with one that `parataxis corpus formats` lists."
+        )
+    return Corpus(found, paths)
+
+
+def _paths(text: str) -> tuple[Path, ...]:
+    if Path(text).exists():  # a comma may be part of a file's name
+        return (Path(text),)
+    paths = tuple(Path(part) for part in text.split(",") if part)
+    if not paths:
+        raise InputError("There is no file in the name of the corpus.")
+    return paths
+
+
+def guess_format(paths: Sequence[Path]) -> str | None:
+    """The format that the names of the files tell beyond doubt, or None; of a WebSplit folder, the
+    names of the files in it.
+
+    >>> guess_format([Path("test.src.gz"), Path("test.dst.gz")])
+    'bisect'
+    >>> guess_format([Path("train.complex"), Path("train.simple")]) is None  # or desse
+    True
+    """
+    suffixes = [_plain(path).suffix.lower() for path in paths]
+    if len(paths) == 1 and (found := benchmark_format(paths[0])):
+        return found
+    hints = "/".join(part.lower() for path in paths for part in path.parts[-2:])
+    if suffixes == [".jsonl"]:
+        return "jsonl"
+    if suffixes == [".txt"]:
+        return "parallel"
+    if suffixes == [".src", ".dst"]:
+        return "bisect"
+    if suffixes == [".tsv"]:
+        return _hinted(hints, _TSV_HINTS)
+    if suffixes == [".complex", ".simple"]:
+        return _hinted(hints, _PAIR_HINTS)
+    return "hsplit" if len(paths) > 1 and "hsplit" in hints else None
+
+
+# Names of released files and their folders.
+_TSV_HINTS = {
+    "wikisplit": "wikisplit",
+    "wiki-split": "wikisplit",
+    "wiki-benchmark": "wiki-bm",
+    "wiki-bm": "wiki-bm",
+    "contract-benchmark": "cont-bm",
+    "cont-bm": "cont-bm",
+}
+_PAIR_HINTS = {"minwiki": "minwiki", "matchvp": "minwiki", "desse": "desse"}
+
+
+def _hinted(text: str, hints: dict[str, str]) -> str | None:
+    found = {name for hint, name in hints.items() if hint in text}
+    return found.pop() if len(found) == 1 else None
+
+
+def _plain(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix == ".gz" else path

@@ -1,0 +1,328 @@
+"""Meta-evaluation: how far metrics agree with people (Zhang et al. 2020, table 4).
+
+A metric gives each judged rewrite a score from its own row; the correlation is taken over
+rewrites, or over systems by their means.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parataxis.errors import InputError, ParataxisError
+from parataxis.evaluate.judgements import Judged
+from parataxis.evaluate.metrics.protocol import Metric, statistics_of
+from parataxis.report import NONE
+
+# Correlation coefficients with intervals and p-values, also where the pairs are not independent.
+#
+# Of a study in which 25 systems rewrite the same 70 sources there are 1,750 pairs, but not 1,750
+# independent ones: a hard source is hard for all. There, sources are resampled, each with all its
+# pairs (the cluster bootstrap).
+
+Numbers = NDArray[np.float64]
+
+FEWEST = 5
+"""With fewer pairs no correlation is given, and with fewer clusters no interval."""
+FEW = 20
+"""With fewer pairs a p-value comes from permutations: the usual ones hold for many only."""
+TRIALS = 1000
+SEED = 1
+_CHUNK = 100
+
+
+class Coefficient(StrEnum):
+    """Which correlation."""
+
+    SPEARMAN = "spearman"
+    KENDALL = "kendall"
+    PEARSON = "pearson"
+
+
+class Estimate(NamedTuple):
+    """A coefficient, its two-sided p-value, its 95 % interval and the number of pairs."""
+
+    value: float
+    p_value: float
+    low: float
+    high: float
+    pairs: int
+
+
+def coefficient(
+    first: Numbers,
+    second: Numbers,
+    kind: Coefficient,
+    clusters: Sequence[str] | None = None,
+) -> Estimate:
+    """How two sides agree; NaN where there are too few pairs or one side does not vary.
+
+    ``clusters`` says which pairs belong together, such as those of one source. Where some do, the
+    interval is the percentiles of 1,000 bootstrap samples of clusters, and p is twice the share of
+    these on the far side of zero; of fewer than five clusters neither is given. Otherwise the
+    interval is analytic, and so is p, but with fewer
+    than 20 pairs p comes from 1,000 permutations.
+    """
+    known = ~(np.isnan(first) | np.isnan(second))
+    first, second = first[known], second[known]
+    pairs = len(first)
+    if pairs < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return Estimate(math.nan, math.nan, math.nan, math.nan, pairs)
+    found = _functions()[kind](first, second)
+    value, p_value = float(found.statistic), float(found.pvalue)
+    together = np.array(clusters)[known] if clusters is not None else np.arange(pairs)
+    number = len(np.unique(together))
+    if number < FEWEST:
+        return Estimate(value, math.nan, math.nan, math.nan, pairs)
+    if number < pairs:
+        return Estimate(value, *_from_trials(resampled(first, second, kind, together)), pairs)
+    if pairs < FEW:
+        p_value = _permuted(first, second, kind)
+    return Estimate(value, p_value, *_interval(value, pairs, kind), pairs)
+
+
+def resampled(
+    first: Numbers, second: Numbers, kind: Coefficient, clusters: Sequence[str] | NDArray[Any]
+) -> Numbers:
+    """The coefficient in each bootstrap sample of clusters; the same samples for all sides."""
+    names, members = np.unique(clusters, return_inverse=True)
+    chance = np.random.default_rng(SEED)
+    function = _weighted(first, second, kind, members)
+    found = []
+    for _ in range(TRIALS // _CHUNK):
+        share = np.full(len(names), 1 / len(names))
+        drawn = chance.multinomial(len(names), share, size=_CHUNK).astype(np.float64)
+        found.append(function(drawn))
+    return np.concatenate(found)
+
+
+def _from_trials(values: Numbers) -> tuple[float, float, float]:
+    """A p-value and the percentile interval."""
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return math.nan, math.nan, math.nan
+    beyond = min((values <= 0).sum(), (values >= 0).sum())
+    low, high = np.percentile(values, (2.5, 97.5))
+    return min(1.0, float(2 * (beyond + 1) / (len(values) + 1))), float(low), float(high)
+
+
+def _weighted(
+    first: Numbers, second: Numbers, kind: Coefficient, members: NDArray[np.intp]
+) -> Callable[[Numbers], Numbers]:
+    """The coefficients of samples, from how often each has each cluster: a pair that was drawn
+    twice counts twice, and nothing is sorted again."""
+    if kind is Coefficient.KENDALL:
+        both, left, right = _agreement(first, second, members)
+
+        def kendall(drawn: Numbers) -> Numbers:
+            top, one, other = ((drawn @ part * drawn).sum(1) for part in (both, left, right))
+            return _ratio(top, np.sqrt(one * other))
+
+        return kendall
+    ranked = kind is Coefficient.SPEARMAN
+
+    def pearson(drawn: Numbers) -> Numbers:
+        weights = drawn[:, members]
+        sides = [_ranks(side, weights) if ranked else side[None, :] for side in (first, second)]
+        total = weights.sum(1, keepdims=True)
+        one, other = (side - (weights * side).sum(1, keepdims=True) / total for side in sides)
+        spread = np.sqrt((weights * one**2).sum(1) * (weights * other**2).sum(1))
+        return _ratio((weights * one * other).sum(1), spread)
+
+    return pearson
+
+
+def _ratio(top: Numbers, bottom: Numbers) -> Numbers:
+    return np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
+
+
+def _ranks(side: Numbers, weights: Numbers) -> Numbers:
+    """The rank of each value in each sample, equal values at their mean rank."""
+    order = np.argsort(side, kind="stable")
+    _, place = np.unique(side, return_inverse=True)
+    _, starts = np.unique(side[order], return_index=True)
+    counts = np.add.reduceat(weights[:, order], starts, axis=1)
+    ranks: Numbers = (np.cumsum(counts, axis=1) - counts / 2)[:, place]
+    return ranks
+
+
+def _agreement(
+    first: Numbers, second: Numbers, members: NDArray[np.intp]
+) -> tuple[Numbers, Numbers, Numbers]:
+    """For each two clusters, over all pairs between them, the signs of Kendall's tau-b: those of
+    both sides multiplied, and how many are not zero on the one and on the other."""
+    size = int(members.max()) + 1
+    tables = [np.zeros((size, size)) for _ in range(3)]
+    for row in range(len(first)):
+        signs = np.sign(first[row] - first), np.sign(second[row] - second)
+        for table, values in zip(
+            tables, (signs[0] * signs[1], signs[0] ** 2, signs[1] ** 2), strict=True
+        ):
+            table[members[row]] += np.bincount(members, weights=values, minlength=size)
+    return tables[0], tables[1], tables[2]
+
+
+def _permuted(first: Numbers, second: Numbers, kind: Coefficient) -> float:
+    """How often a random order of one side gives as large a coefficient, to either side."""
+    chance = np.random.default_rng(SEED)
+    tables = [_centred(side, kind) for side in (first, second)]
+
+    def agreement(order: NDArray[np.intp]) -> float:
+        moved = tables[1][order] if tables[1].ndim == 1 else tables[1][np.ix_(order, order)]
+        return abs(float((tables[0] * moved).sum()))
+
+    observed = agreement(np.arange(len(first))) - 1e-9
+    reached = sum(agreement(chance.permutation(len(first))) >= observed for _ in range(TRIALS))
+    return (reached + 1) / (TRIALS + 1)
+
+
+def _centred(side: Numbers, kind: Coefficient) -> Numbers:
+    """What is multiplied and summed for a coefficient, but for a factor that no order changes."""
+    if kind is Coefficient.KENDALL:
+        signs: Numbers = np.sign(side[:, None] - side[None, :])
+        return signs
+    if kind is Coefficient.SPEARMAN:
+        side = _ranks(side, np.ones((1, len(side))))[0]
+    centred: Numbers = side - side.mean()
+    return centred
+
+
+def _interval(value: float, pairs: int, kind: Coefficient) -> tuple[float, float]:
+    """The interval on Fisher's scale; the variances for ranks are those of Bonett and Wright
+    (2000) and Fieller et al. (1957)."""
+    variances = {
+        Coefficient.PEARSON: 1 / (pairs - 3),
+        Coefficient.SPEARMAN: (1 + value**2 / 2) / (pairs - 3),
+        Coefficient.KENDALL: 0.437 / (pairs - 4),
+    }
+    centre = math.atanh(max(-0.999999, min(0.999999, value)))
+    reach = 1.959964 * math.sqrt(variances[kind])
+    return math.tanh(centre - reach), math.tanh(centre + reach)
+
+
+def _functions() -> Mapping[Coefficient, Callable[..., Any]]:
+    try:
+        from scipy import stats
+    except ImportError as error:
+        raise ParataxisError(
+            "Correlations need scipy; install it with: pip install 'parataxis[metrics]'."
+        ) from error
+    return {
+        Coefficient.SPEARMAN: stats.spearmanr,
+        Coefficient.KENDALL: stats.kendalltau,
+        Coefficient.PEARSON: stats.pearsonr,
+    }
+
+
+Scores = NDArray[np.float64]
+
+
+class CorrelationLevel(StrEnum):
+    """What is correlated: single rewrites, or the means of systems."""
+
+    REWRITE = "rewrite"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A coefficient between a metric and a criterion in a group of judged rewrites.
+
+    ``low`` and ``high`` bound its 95 % confidence interval. The value is NaN where there are too
+    few pairs or one side does not vary.
+    """
+
+    metric: str
+    criterion: str
+    group: str
+    value: float
+    p_value: float
+    low: float
+    high: float
+    pairs: int
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether chance gives as much less often than once in twenty."""
+        return self.p_value < 0.05
+
+    def __str__(self) -> str:
+        """The coefficient, with a dagger where it is not significant."""
+        if math.isnan(self.value):
+            return NONE
+        return f"{self.value:.3f}{'' if self.is_significant else '†'}"
+
+
+def correlate(
+    judged: Sequence[Judged],
+    metrics: Sequence[Metric],
+    *,
+    kind: Coefficient = Coefficient.SPEARMAN,
+    level: CorrelationLevel = CorrelationLevel.REWRITE,
+    by: Sequence[str] = (),
+) -> list[Correlation]:
+    """Every metric with every criterion: over all rewrites, and within each group.
+
+    ``by`` names what groups are made of: "system", "benchmark", or both for each combination.
+    Rewrites of one source belong together (see :mod:`parataxis.evaluate.correlate`).
+    """
+    if not judged:
+        raise InputError("There are no judged rewrites.")
+    scores = single_scores(metrics, judged)
+    criteria = dict.fromkeys(name for each in judged for name in each.judgements)
+    people = {
+        name: np.array([each.judgements.get(name, np.nan) for each in judged]) for name in criteria
+    }
+    return [
+        Correlation(metric, criterion, group, *_estimate(said, opinion, judged, rows, kind, level))
+        for group, rows in _groups(judged, by)
+        for metric, said in scores.items()
+        for criterion, opinion in people.items()
+    ]
+
+
+def single_scores(metrics: Sequence[Metric], judged: Sequence[Judged]) -> dict[str, Scores]:
+    """The score of each rewrite on its own, by every metric."""
+    for metric in metrics:
+        if metric.needs_references and not all(each.item.references for each in judged):
+            raise InputError(f"The metric {metric.name} needs a reference for every judged source.")
+    rows = statistics_of(metrics, (each.item for each in judged))
+    return {
+        metric.name: np.array([metric.from_statistics(row).value for row in found])
+        for metric, found in zip(metrics, rows, strict=True)
+    }
+
+
+def _estimate(
+    said: Scores,
+    opinion: Scores,
+    judged: Sequence[Judged],
+    rows: NDArray[np.int64],
+    kind: Coefficient,
+    level: CorrelationLevel,
+) -> Estimate:
+    rows = rows[~(np.isnan(said[rows]) | np.isnan(opinion[rows]))]
+    if level is CorrelationLevel.SYSTEM:
+        systems = [judged[row].system for row in rows]
+        return coefficient(*_means(said[rows], opinion[rows], systems), kind)
+    return coefficient(said[rows], opinion[rows], kind, [judged[row].item.source for row in rows])
+
+
+def _groups(judged: Sequence[Judged], by: Sequence[str]) -> Iterable[tuple[str, NDArray[np.int64]]]:
+    yield "all", np.arange(len(judged))
+    if not by:
+        return
+    names = [" ".join(str(getattr(each, part)) for part in by) for each in judged]
+    for name in dict.fromkeys(names):
+        yield name, np.array([row for row, other in enumerate(names) if other == name])
+
+
+def _means(first: Scores, second: Scores, systems: Sequence[str]) -> tuple[Scores, Scores]:
+    _, index = np.unique(systems, return_inverse=True)
+    counts = np.bincount(index)
+    one, other = (np.bincount(index, weights=side) / counts for side in (first, second))
+    return one, other

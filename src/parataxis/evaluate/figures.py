@@ -1,0 +1,186 @@
+"""The figures of a comparison, as SVG: lengths, splits, scores by pattern and by source length."""
+
+import io
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from parataxis.errors import ParataxisError
+from parataxis.evaluate.compare import REFERENCE, Comparison
+from parataxis.evaluate.metrics.bleu import tokens
+from parataxis.evaluate.metrics.protocol import Metric
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_SENTENCES = 6
+"""Rewrites of more sentences are drawn together."""
+LENGTHS = tuple(range(0, 62, 4))
+"""Lengths of simple sentences are counted from one of these to the next."""
+BINS = 5
+"""Into how many groups of equal size the sources go by length."""
+
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "parataxis",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+}
+
+
+def figures(comparison: Comparison, metric: Metric | None) -> dict[str, str]:
+    """Titles and pictures. ``metric`` is the one that is drawn by length of the source."""
+    drawn: dict[str, str] = {
+        "Tokens of a simple sentence": draw_svg(lambda axes: _lengths(axes, comparison)),
+        "Sentences made of a source": draw_svg(lambda axes: _splits(axes, comparison)),
+    }
+    if metric is not None:
+        drawn[f"{metric.name} by length of the source"] = draw_svg(
+            lambda axes: _by_length(axes, comparison, metric)
+        )
+    for each in comparison.metrics:
+        if each.name == "patterns":
+            drawn["Share of each pattern that was split, in percent"] = draw_svg(
+                lambda axes, each=each: _parts(axes, comparison, each)  # type: ignore[misc]
+            )
+    return drawn
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """An empty figure, its size in inches; a sentence says what to install without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ParataxisError(
+            "The figures need matplotlib; install it with: pip install 'parataxis[metrics]'."
+        ) from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def draw_svg(draw: "Callable[[Axes], None]", height: float = 3) -> str:
+    """What ``draw`` puts on axes, in the style of all our figures, as SVG."""
+    figure = new_figure(7, height)
+    import matplotlib as mpl
+
+    with mpl.rc_context(_STYLE):
+        axes = figure.add_subplot()
+        draw(axes)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    svg = out.getvalue()
+    return svg[svg.index("<svg") :]
+
+
+def _texts(comparison: Comparison) -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """The rewrites of every system, and of the references all together."""
+    texts: dict[str, Sequence[tuple[str, ...]]] = {
+        system.name: system.rewrites for system in comparison.systems
+    }
+    references = [each for example in comparison.examples for each in example.references]
+    return texts | ({REFERENCE: references} if references else {})
+
+
+def length_shares(comparison: Comparison) -> Mapping[str, Sequence[float]]:
+    """How many percent of the simple sentences of each system are as long as each of
+    :data:`LENGTHS` says, from one to the next; the last takes all that are longer."""
+    found = {}
+    for name, rewrites in _texts(comparison).items():
+        lengths = [len(tokens(sentence)) for simple in rewrites for sentence in simple]
+        counts, _ = np.histogram(np.clip(lengths, 0, LENGTHS[-1] - 1), bins=LENGTHS)
+        found[name] = (100 * counts / max(1, len(lengths))).tolist()
+    return found
+
+
+def _lengths(axes: "Axes", comparison: Comparison) -> None:
+    centres = [(low + high) / 2 for low, high in pairwise(LENGTHS)]
+    for name, shares in length_shares(comparison).items():
+        axes.plot(centres, shares, label=plain_label(name), linewidth=1.5)
+    axes.set_xlabel("tokens")
+    axes.set_ylabel("% of simple sentences")
+
+
+def _splits(axes: "Axes", comparison: Comparison) -> None:
+    texts = _texts(comparison)
+    width = 0.8 / len(texts)
+    for place, (name, rewrites) in enumerate(texts.items()):
+        counts = Counter(min(len(simple), MOST_SENTENCES) for simple in rewrites)
+        numbers = np.arange(1, MOST_SENTENCES + 1)
+        shares = [100 * counts[int(number)] / max(1, len(rewrites)) for number in numbers]
+        axes.bar(
+            numbers + (place - (len(texts) - 1) / 2) * width, shares, width, label=plain_label(name)
+        )
+    labels = [*map(str, range(1, MOST_SENTENCES)), f"{MOST_SENTENCES}+"]
+    axes.set_xticks(range(1, MOST_SENTENCES + 1), labels)
+    axes.set_xlabel("sentences")
+    axes.set_ylabel("% of sources")
+
+
+def scores_by_length(
+    comparison: Comparison, metric: Metric
+) -> tuple[list[str], Mapping[str, Sequence[float]]]:
+    """Groups of sources from the shortest to the longest, named by their lengths, and the scores
+    of each system on them."""
+    lengths = np.array([len(tokens(example.source)) for example in comparison.examples])
+    groups = np.array_split(np.argsort(lengths, kind="stable"), min(BINS, len(lengths)))
+    names = [f"{lengths[group].min()}–{lengths[group].max()}" for group in groups]
+    return names, {
+        result.name: [
+            metric.from_statistics(result.rows[metric.name][group].sum(0)).value for group in groups
+        ]
+        for result in comparison.results
+        if metric.name in result.rows
+    }
+
+
+def _by_length(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
+    groups, scores = scores_by_length(comparison, metric)
+    for name, values in scores.items():
+        axes.plot(range(len(groups)), values, marker="o", markersize=3, label=plain_label(name))
+    axes.set_xticks(range(len(groups)), groups)
+    axes.set_xlabel("tokens of the source")
+    axes.set_ylabel(metric.name)
+
+
+def pattern_shares(comparison: Comparison, metric: Metric) -> Mapping[str, Mapping[str, float]]:
+    """The parts of the metric for each system, without those of patterns that no source has."""
+    return {
+        result.name: {
+            part: value
+            for part, value in result.scores[metric.name].parts.items()
+            if not np.isnan(value)
+        }
+        for result in comparison.results
+        if metric.name in result.scores
+    }
+
+
+def _parts(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
+    shares = pattern_shares(comparison, metric)
+    parts = list(dict.fromkeys(part for found in shares.values() for part in found))
+    width = 0.8 / max(1, len(shares))
+    for place, (name, found) in enumerate(shares.items()):
+        offset = (place - (len(shares) - 1) / 2) * width
+        places = [number + offset for number, part in enumerate(parts) if part in found]
+        axes.bar(
+            places, [found[part] for part in parts if part in found], width, label=plain_label(name)
+        )
+    axes.set_xticks(range(len(parts)), parts)
+    axes.set_ylabel("%")
+
+
+def plain_label(name: str) -> str:
+    """A name as matplotlib shows it: it sets formulas between dollars, and hides what starts with
+    an underscore."""
+    return f" {name}".replace("$", r"\$") if name.startswith("_") else name.replace("$", r"\$")

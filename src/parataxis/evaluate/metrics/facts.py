@@ -1,0 +1,218 @@
+"""One analyser for all metrics, which remembers what it read last: they read the same sentences,
+and the systems of a comparison have the same sources."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain
+
+import numpy as np
+
+from parataxis.checks import Checker, SentenceAnalyser
+from parataxis.errors import TooLongError
+from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
+from parataxis.rewrite.align import Sides, align, said_apart, sides
+from parataxis.rewrite.record import Finding, FindingKind
+from parataxis.syntax.analyser import load_trees
+from parataxis.syntax.analysis import Analysis, Word
+from parataxis.syntax.patterns import Occurrence, Pattern, find_patterns
+
+_REMEMBERED = 4096
+
+
+class Remembering:
+    """An analyser that keeps its last analyses, as many as ``size``."""
+
+    def __init__(self, analyser: SentenceAnalyser, *, size: int = _REMEMBERED) -> None:
+        self._analyser = analyser
+        self._size = size
+        self._known: OrderedDict[str, Analysis | TooLongError] = OrderedDict()
+
+    def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
+        """Analyse many sentences, in order; those that are not known, together."""
+        texts = list(sentences)
+        found = {text: self._known[text] for text in texts if text in self._known}
+        missing = list(dict.fromkeys(text for text in texts if text not in found))
+        if missing:
+            found.update(zip(missing, self._analyser.pipe(missing), strict=True))
+        for text, analysis in found.items():
+            self._known[text] = analysis
+            self._known.move_to_end(text)
+        while len(self._known) > self._size:
+            self._known.popitem(last=False)
+        return (found[text] for text in texts)
+
+
+@cache
+def shared_analyser() -> Remembering:
+    """The analyser that ships with Parataxis, with one memory for all metrics."""
+    return Remembering(load_trees())
+
+
+# Fact errors, as Aharoni and Goldberg (2018, table 7) counted them by hand: counted by the checks.
+#
+# docs/metrics.md says how far the counts can be trusted.
+
+CORRECT, UNSUPPORTED, REPEATED = "correct", "unsupported", "repeated"
+_COUNTS = ("sentences", CORRECT, UNSUPPORTED, REPEATED, "missing")
+_UNSUPPORTED = frozenset([FindingKind.NEW, FindingKind.RELATION])
+_EMPTY = frozenset(["PUNCT", "ADP", "DET", "CCONJ", "SCONJ", "PART", "AUX", "PRON"])
+
+
+class Facts:
+    """How many simple sentences are correct, unsupported or repeated, and how many facts are
+    missing. The score is the percentage of correct ones.
+
+    A simple sentence is *unsupported* if the checks find a new word or a wrong relation in it,
+    otherwise *repeated* if it says only what was said before, and otherwise *correct*: about
+    grammar this says nothing. A *missing* fact is a clause of the source, or a phrase that shows
+    one of the seven patterns, of which something is lost.
+    """
+
+    name = "facts"
+    summary = "percent of simple sentences without a fact error, and counts of the errors"
+    needs_references = False
+    higher_is_better: bool | None = True
+
+    def __init__(self, analyser: SentenceAnalyser | None = None) -> None:
+        self._given = analyser
+
+    @property
+    def signature(self) -> Signature:
+        """Who counts."""
+        return Signature(self.name, {"by": "parataxis-checks-1"})
+
+    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
+        """For each item: simple sentences, correct, unsupported and repeated ones, and missing
+        facts."""
+        analyser = self._given or shared_analyser()
+        items = [item.plain for item in items]
+        findings = list(Checker(analyser).pipe((item.source, item.simple) for item in items))
+        analyses = analyser.pipe(item.source for item in items)
+        return np.array(
+            [
+                _row(item, found, analysis if isinstance(analysis, Analysis) else None)
+                for item, found, analysis in zip(items, findings, analyses, strict=True)
+            ],
+            float,
+        )
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """The share of correct sentences, and all counts."""
+        counts = dict(zip(_COUNTS, total.tolist(), strict=True))
+        sentences = counts["sentences"]
+        value = 100 * counts[CORRECT] / sentences if sentences else float("nan")
+        return Score(value, self.signature, counts)
+
+
+def label_sentences(simple: Sequence[str], findings: Sequence[Finding]) -> list[str]:
+    """What each simple sentence is: "correct", "unsupported" or "repeated"."""
+    kinds: list[set[FindingKind]] = [set() for _ in simple]
+    for finding in findings:
+        if finding.sentence is not None:
+            kinds[finding.sentence].add(finding.kind)
+    return [_label(found) for found in kinds]
+
+
+def missing_facts(findings: Sequence[Finding], analysis: Analysis | None) -> int:
+    """How many facts of the source are lost, in whole or in part."""
+    return len(lost_facts(findings, analysis))
+
+
+def lost_facts(findings: Sequence[Finding], analysis: Analysis | None) -> list[str]:
+    """The lost words of each fact of the source of which something is lost.
+
+    Lost words of one clause, or of one phrase that shows a pattern, are one fact. Without an
+    analysis each finding is one.
+    """
+    lost = [finding for finding in findings if finding.kind is FindingKind.LOST]
+    if analysis is None:
+        return [finding.words for finding in lost]
+    occurrences = find_patterns(analysis)
+    facts: dict[int | None, list[Word]] = {}
+    for finding in lost:
+        inside = [word for word in analysis if finding.start <= word.start < finding.end]
+        # A finding may be about a function word alone: then that is its place.
+        told = [word for word in inside if word.upos not in _EMPTY] or inside[:1]
+        for word in told:
+            facts.setdefault(_innermost(word.start, occurrences), [])
+        for word in inside:
+            facts.get(_innermost(word.start, occurrences), []).append(word)
+    return [" ".join(word.text for word in words) for words in facts.values()]
+
+
+def _row(item: ScoredItem, findings: Sequence[Finding], analysis: Analysis | None) -> list[int]:
+    labels = label_sentences(item.simple, findings)
+    counted = (labels.count(label) for label in (CORRECT, UNSUPPORTED, REPEATED))
+    return list(chain([len(labels)], counted, [missing_facts(findings, analysis)]))
+
+
+def _label(kinds: set[FindingKind]) -> str:
+    if kinds & _UNSUPPORTED:
+        return UNSUPPORTED
+    return REPEATED if FindingKind.REPEATED in kinds else CORRECT
+
+
+def _innermost(place: int, occurrences: Sequence[Occurrence]) -> int | None:
+    """The smallest phrase around a place, by its number; None in the main clause."""
+    around = [i for i, found in enumerate(occurrences) if found.start <= place < found.end]
+    return min(around, key=lambda i: occurrences[i].end - occurrences[i].start, default=None)
+
+
+# Which of the seven syntactic patterns of the sources were split.
+
+
+class PatternsSplit:
+    """The share of the patterns of the sources that were split: of all, and of each one.
+
+    A pattern (see docs/patterns.md) was split if the rewrite says its phrase and its clause apart
+    (:func:`parataxis.rewrite.align.said_apart`). Which word came from where is what
+    :func:`parataxis.rewrite.align.align` says, so another form of the word is enough. A phrase
+    that is left out was not split, nor is anything in a rewrite of one sentence.
+    """
+
+    name = "patterns"
+    summary = "percent of the seven patterns of the sources that were split"
+    needs_references = False
+    higher_is_better: bool | None = None
+
+    def __init__(self, analyser: SentenceAnalyser | None = None) -> None:
+        self._given = analyser
+
+    @property
+    def signature(self) -> Signature:
+        """How it is counted."""
+        return Signature(self.name, {"average": "micro", "split": "sides-apart-1"})
+
+    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
+        """For each item and pattern: how many were split, and how many there are."""
+        analyser = self._given or shared_analyser()
+        items = [item.plain for item in items]
+        rows = np.zeros((len(items), len(Pattern), 2))
+        for row, item, analysis in zip(
+            rows, items, analyser.pipe(item.source for item in items), strict=True
+        ):
+            if isinstance(analysis, Analysis):
+                _count(row, item, sides(analysis))
+        return rows.reshape(len(items), -1)
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """The share of all, and of each pattern."""
+        counts = total.reshape(len(Pattern), 2)
+        parts = {pattern.value: _share(*row) for pattern, row in zip(Pattern, counts, strict=True)}
+        return Score(_share(*counts.sum(axis=0)), self.signature, parts)
+
+
+def _count(row: Statistics, item: ScoredItem, found: Sequence[Sides]) -> None:
+    """Add the patterns of one source to its row."""
+    if not found:
+        return
+    provenance = align(item.source, item.simple) if len(item.simple) > 1 else ()
+    order = list(Pattern)
+    for one in found:
+        is_split = bool(said_apart(one, provenance))
+        row[order.index(one.occurrence.pattern)] += (is_split, 1)
+
+
+def _share(split: float, found: float) -> float:
+    return float(100 * split / found) if found else float("nan")

@@ -1,0 +1,240 @@
+"""A metric learnt from human judgements: what raters would say of a rewrite, without references.
+
+Four ridge regressions on a few dozen features of the source and the rewrite, fitted by
+``python -m parataxis.lab.metric`` on published judgements. docs/metrics.md says how far it
+agrees with people on systems it has not seen; ``model/NOTICE`` says what it was fitted on.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parataxis.checks import Checker, SentenceAnalyser
+from parataxis.errors import ParataxisError
+from parataxis.evaluate.metrics.facts import PatternsSplit, shared_analyser
+from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
+from parataxis.rewrite.record import Finding, FindingKind
+from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.patterns import find_patterns
+from parataxis.text.readability import count_syllables
+from parataxis.text.tokens import tokenize
+
+CRITERIA = {
+    "grammaticality": (1.0, 5.0),
+    "meaning": (1.0, 5.0),
+    "simplicity": (-2.0, 2.0),
+    "structural_simplicity": (-2.0, 2.0),
+}
+"""What it predicts, and between which numbers raters could choose."""
+
+_SHAPE = (
+    "words kept",
+    "words new",
+    "words known",
+    "pairs kept",
+    "pairs new",
+    "length",
+    "sentences",
+    "tokens of a sentence",
+    "longest sentence",
+    "share of the longest",
+    "source length",
+    "syllables of a word",
+    "syllables gained",
+    "unchanged",
+    "patterns of the source",
+    "patterns left",
+    "patterns split",
+)
+FEATURES = (*_SHAPE, *(f"{kind.value} findings" for kind in FindingKind))
+"""What the features are called, in order."""
+
+FITTED_ON = "sulem2018"
+"""The judgements of structural simplicity by Sulem et al. (2018), on sources of HSplit."""
+
+T = TypeVar("T")
+
+_FARTHEST = 4.0
+"""A feature counts as at most so many standard deviations from its mean."""
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Linear regressions on scaled features, one row of weights for each criterion."""
+
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+
+    def __call__(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The predicted judgements of rows of features."""
+        scaled = np.clip((rows - self.mean) / self.spread, -_FARTHEST, _FARTHEST)
+        found: NDArray[np.float64] = scaled @ self.weights.T + self.offsets
+        return found
+
+    @classmethod
+    def fit(
+        cls, rows: NDArray[np.float64], judgements: NDArray[np.float64], penalty: float
+    ) -> "Regression":
+        """The ridge regression of judgements (rewrites, criteria) on features."""
+        mean, spread = rows.mean(0), rows.std(0)
+        spread = np.where(spread > 0, spread, 1.0)
+        scaled = np.clip((rows - mean) / spread, -_FARTHEST, _FARTHEST)
+        centre = scaled.mean(0)
+        offsets = judgements.mean(0)
+        inner = scaled - centre
+        square = inner.T @ inner + penalty * np.eye(rows.shape[1])
+        weights = np.linalg.solve(square, inner.T @ (judgements - offsets)).T
+        return cls(mean, spread, weights, offsets - weights @ centre)
+
+    def as_record(self) -> dict[str, object]:
+        """What :meth:`from_record` reads; eight digits are plenty."""
+        return {
+            "features": list(FEATURES),
+            "criteria": list(CRITERIA),
+            **{name: np.round(value, 8).tolist() for name, value in vars(self).items()},
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Sequence[Any]]) -> "Regression":
+        """Read what :meth:`as_record` made; raises ParataxisError where it was made for other
+        features or criteria."""
+        for key, wanted in (("features", FEATURES), ("criteria", tuple(CRITERIA))):
+            if tuple(record.get(key, ())) != wanted:
+                raise ParataxisError(
+                    f"The weights of the learned metric are for other {key}; fit it again with "
+                    "python -m parataxis.lab.metric."
+                )
+        names = ("mean", "spread", "weights", "offsets")
+        return cls(*(np.array(record[name], dtype=np.float64) for name in names))
+
+
+class Learned:
+    """What raters would say: the mean of four predicted judgements, each put on 0 to 100.
+
+    The parts are the predictions on the scales of the raters: grammaticality and meaning from 1
+    to 5, simplicity and structural simplicity, compared with the source, from -2 to 2.
+    """
+
+    name = "learned"
+    summary = "what human raters would say, predicted without references"
+    needs_references = False
+    higher_is_better: bool | None = True
+
+    def __init__(
+        self, analyser: SentenceAnalyser | None = None, regression: Regression | None = None
+    ) -> None:
+        self._given, self._regression = analyser, regression
+
+    @property
+    def signature(self) -> Signature:
+        """Which regression it is, and what it has seen: there, it is no judge."""
+        settings = {"model": "ridge-1", "fitted-on": FITTED_ON, "level": "mean of rewrites"}
+        return Signature(self.name, settings)
+
+    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
+        """For each item the four predictions, and one."""
+        regression = self._regression or _shipped()
+        predicted = regression(features(items, self._given or shared_analyser()))
+        low, high = np.array(list(CRITERIA.values())).T
+        return np.column_stack([np.clip(predicted, low, high), np.ones(len(items))])
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """The means of the predictions, and their common mean from 0 to 100."""
+        if not total[-1]:
+            return Score(float("nan"), self.signature)
+        means = total[:-1] / total[-1]
+        low, high = np.array(list(CRITERIA.values())).T
+        value = float((100 * (means - low) / (high - low)).mean())
+        return Score(value, self.signature, dict(zip(CRITERIA, means.tolist(), strict=True)))
+
+
+def features(items: Sequence[ScoredItem], analyser: SentenceAnalyser) -> NDArray[np.float64]:
+    """One row of :data:`FEATURES` for each item."""
+    items = [item.plain for item in items]
+    findings = Checker(analyser).pipe((item.source, item.simple) for item in items)
+    counts = _pattern_counts(items, analyser)
+    split = PatternsSplit(analyser)
+    shares = [split.from_statistics(row).value for row in split.statistics(items)]
+    return np.array(
+        [
+            [*_shape(item), *patterns, np.nan_to_num(share), *_found(each, len(item.simple))]
+            for item, each, patterns, share in zip(items, findings, counts, shares, strict=True)
+        ],
+        dtype=np.float64,
+    )
+
+
+def _shape(item: ScoredItem) -> list[float]:
+    before = _words(item.source)
+    known = set(before)
+    sentences = [_words(sentence) for sentence in item.simple]
+    after = [word for sentence in sentences for word in sentence]
+    lengths = [len(sentence) for sentence in sentences] or [0]
+    pairs_before, pairs_after = Counter(pairwise(before)), Counter(pairwise(after))
+    syllables = _syllables(after)
+    return [
+        _share(Counter(before) & Counter(after), Counter(before)),
+        _share(Counter(after) - Counter(before), Counter(after)),
+        _share(Counter(word for word in after if word in known), Counter(after)),
+        _share(pairs_before & pairs_after, pairs_before),
+        _share(pairs_after - pairs_before, pairs_after),
+        len(after) / max(1, len(before)),
+        float(len(sentences)),
+        float(np.mean(lengths)),
+        float(max(lengths)),
+        max(lengths) / max(1, len(before)),
+        float(len(before)),
+        syllables,
+        syllables - _syllables(before),
+        float(before == after),
+    ]
+
+
+def _pattern_counts(
+    items: Sequence[ScoredItem], analyser: SentenceAnalyser
+) -> list[tuple[float, float]]:
+    """How many patterns the source of each item has, and how many its simple sentences have."""
+    texts = [text for item in items for text in (item.source, *item.simple)]
+    found = iter(
+        [
+            len(find_patterns(analysis)) if isinstance(analysis, Analysis) else 0
+            for analysis in analyser.pipe(texts)
+        ]
+    )
+    return [(float(next(found)), float(sum(next(found) for _ in item.simple))) for item in items]
+
+
+def _found(findings: Sequence[Finding], sentences: int) -> list[float]:
+    counts = Counter(finding.kind for finding in findings)
+    return [counts[kind] / max(1, sentences) for kind in FindingKind]
+
+
+def _words(text: str) -> list[str]:
+    return [token.text.lower() for token in tokenize(text)]
+
+
+def _share(part: Counter[T], whole: Counter[T]) -> float:
+    return part.total() / max(1, whole.total())
+
+
+def _syllables(words: Sequence[str]) -> float:
+    spoken = [word for word in words if any(map(str.isalpha, word))]
+    return sum(map(count_syllables, spoken)) / max(1, len(spoken))
+
+
+@cache
+def _shipped() -> Regression:
+    text = (files("parataxis.evaluate.metrics") / "model" / "learned.json").read_text(
+        encoding="utf-8"
+    )
+    return Regression.from_record(json.loads(text))

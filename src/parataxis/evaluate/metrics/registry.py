@@ -1,0 +1,95 @@
+"""The installed metrics, found through entry points of the group ``parataxis.metrics``."""
+
+from collections.abc import Sequence
+
+from parataxis.errors import ParataxisError
+from parataxis.evaluate.metrics.protocol import Metric, Score, ScoredItem, Signature, Statistics
+from parataxis.plugins import Installed, Registry
+
+# A part of a metric as a metric of its own: what SARI says of additions, say.
+
+
+class PartOf:
+    """The part of that name; the statistics are those of the whole metric."""
+
+    def __init__(self, metric: Metric, part: str) -> None:
+        self._metric, self._part = metric, part
+        self.name = f"{metric.name}:{part}"
+        self.summary = f"{part}, a part of: {metric.summary}"
+        self.needs_references = metric.needs_references
+        self.higher_is_better = metric.higher_is_better
+
+    @property
+    def signature(self) -> Signature:
+        """That of the whole, with the part named."""
+        whole = self._metric.signature
+        return Signature(whole.name, {"part": self._part, **whole.settings})
+
+    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
+        """Those of the whole."""
+        return self._metric.statistics(items)
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """The part of the score."""
+        parts = self._metric.from_statistics(total).parts
+        if self._part not in parts:
+            known = ", ".join(parts) or "none"
+            raise ParataxisError(
+                f'The metric {self._metric.name} has no part "{self._part}"; it has {known}.'
+            )
+        return Score(parts[self._part], self.signature)
+
+
+GROUP = "parataxis.metrics"
+
+_METRICS: Registry[Metric] = Registry(
+    GROUP,
+    "metric",
+    Metric,  # type: ignore[type-abstract]
+    "name, summary, needs_references, higher_is_better, signature, statistics, from_statistics",
+)
+
+_WITH_REFERENCES = ("bleu", "sari", "exact-match")
+_WITHOUT_REFERENCES = (
+    "fkgl",
+    "sentences-per-source",
+    "tokens-per-sentence",
+    "tokens-per-sentence-macro",
+    "compression",
+    "copied",
+    "unsplit",
+)
+ANALYSED = ("facts", "patterns", "learned")
+"""The metrics that read every sentence with the analyser."""
+
+
+def metric_names() -> list[str]:
+    """The names of all installed metrics, sorted; nothing is imported.
+
+    >>> {"bleu", "sari", "fkgl"} <= set(metric_names())
+    True
+    """
+    return _METRICS.names()
+
+
+def load_metric(name: str) -> Metric:
+    """The metric of that name, with its default settings; "sari:add" is a part of one.
+
+    >>> load_metric("fkgl:words-per-sentence").name
+    'fkgl:words-per-sentence'
+    """
+    whole, colon, part = name.partition(":")
+    metric = _METRICS.load(whole)
+    return PartOf(metric, part) if colon else metric
+
+
+def available_metrics() -> list[Installed]:
+    """Every installed metric with its one-line summary, sorted by name."""
+    return _METRICS.available(lambda metric: metric.summary)
+
+
+def default_metrics(*, references: bool = True, analyser: bool = False) -> tuple[str, ...]:
+    """The names of the metrics for a table: those that need references only where there are some,
+    and those that read every sentence with the analyser (slow) only where asked for."""
+    chosen = _WITH_REFERENCES if references else ()
+    return chosen + _WITHOUT_REFERENCES + (ANALYSED if analyser else ())

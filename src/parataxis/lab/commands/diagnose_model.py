@@ -1,0 +1,427 @@
+"""``parataxis diagnose attention``: what a splitter looks at while it writes."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from itertools import chain, islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parataxis.cli.terminal import Progress, open_output, warn, write_folder
+from parataxis.errors import InputError
+from parataxis.evaluate.corpora.example import Example
+from parataxis.evaluate.corpora.leaks import Overlaps, find_overlaps
+from parataxis.evaluate.corpora.registry import Corpus, parse_corpus
+from parataxis.evaluate.corpus_commands import (
+    CORPUS_HELP,
+    CorpusArgument,
+    StrictOption,
+    TableFormat,
+    TableFormatOption,
+    counting,
+    parse_corpora,
+    read_corpus,
+)
+from parataxis.evaluate.tables import without_nans
+from parataxis.lab.commands.diagnose import (
+    CorpusOption,
+    FirstOption,
+    FolderOption,
+    NameOption,
+    SplitterOption,
+    predictions,
+    read_evaluation,
+    read_stored,
+    rewrite_all,
+    system_name,
+)
+from parataxis.lab.diagnose.attention import (
+    Looked,
+    Stare,
+    attention_page,
+    mean_stare,
+    reference_stare,
+    stare,
+)
+from parataxis.lab.diagnose.memorisation import (
+    Span,
+    TrainingMemory,
+    examine,
+    find_entity,
+    plain_name,
+    probe_source,
+    source_names,
+    triple_entities,
+)
+from parataxis.lab.diagnose.verdict import Memorisation
+from parataxis.report import NONE, Block, Report, ReportParagraph, Table, document_text
+from parataxis.rewrite.record import Rewrite
+from parataxis.splitters.registry import AttentiveSplitter, load_splitter
+from parataxis.text.files import ReadReport, name_of, read_lines
+from parataxis.text.tokens import tokenize
+
+_REFERENCES = 8
+"""So many references of a source are aligned, where a corpus has more."""
+
+
+def attention(
+    sentences: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SENTENCE...", show_default=False, help="Sentences, in quotes."),
+    ] = None,
+    splitter: Annotated[
+        str,
+        typer.Option(
+            "--splitter", "-s", metavar="NAME", help="pointer, seq2seq:DIR or copynet:DIR."
+        ),
+    ] = "pointer",
+    corpus: CorpusOption = None,
+    name: NameOption = None,
+    first: FirstOption = None,
+    pictures: Annotated[
+        int,
+        typer.Option("--pictures", min=0, metavar="N", help="How many rewrites to draw."),
+    ] = 5,
+    output: FolderOption = None,
+    output_format: TableFormatOption = TableFormat.TEXT,
+    strict: StrictOption = False,
+) -> None:
+    """Show what a splitter looks at while it writes, and how much it stares at the first entity.
+
+    Into the folder go a page in which each word can be asked, and heat maps of source against
+    output. The stare is the share of all attention that falls on the words of the entity that the
+    source names first; beside it stand what even attention and what copying the references would
+    give. The entities are those of the triples of a source, or else its names.
+    """
+    loaded = load_splitter(splitter)
+    if not isinstance(loaded, AttentiveSplitter):
+        raise InputError(f'The splitter "{splitter}" does not tell what it looks at.')
+    given = [Example(each, (), str(place)) for place, each in enumerate(sentences or [], start=1)]
+    with open_output(None) as out:
+        with Progress(None, out) as progress:
+            examples = (given or read_evaluation(corpus, strict=strict))[:first]
+            if not examples:
+                raise InputError("There is nothing to look at; give a sentence or a --corpus.")
+            looked: list[Looked] = []
+            stares: list[Stare] = []
+            for example, entity in zip(examples, _first_entities(examples), strict=True):
+                progress.advance(0, 1)
+                try:
+                    found, numbers = _look(loaded, example, entity)
+                except InputError as error:
+                    if given:
+                        raise
+                    warn(f"{example.id} is left out: {error}")
+                    continue
+                stares += [numbers] if numbers else []
+                if len(looked) < pictures:
+                    looked.append(found)
+        called = name or loaded.name
+        title = f"What {called} looks at"
+        summary = _summary(called, stares, len(examples))
+        if output is not None:
+            _write(output, title, summary, looked, _json(stares, len(examples)))
+        if output_format is TableFormat.JSON:
+            out.write(_json(stares, len(examples)))
+        else:
+            out.write(document_text(Report(title, summary)))
+
+
+def _first_entities(examples: Sequence[Example]) -> list[Span | None]:
+    """The words of the entity that each source names first."""
+    words = [[token.text for token in tokenize(each.source)] for each in examples]
+    found = [
+        find_entity(each, triple_entities([example])) if example.triples else None
+        for each, example in zip(words, examples, strict=True)
+    ]
+    bare = [place for place, span in enumerate(found) if span is None]
+    if bare:
+        names = source_names(examples[place].source for place in bare)
+        for place, known in zip(bare, names, strict=True):
+            found[place] = find_entity(words[place], known)
+    return found
+
+
+def _look(
+    splitter: AttentiveSplitter, example: Example, entity: Span | None
+) -> tuple[Looked, Stare | None]:
+    found = splitter.attention(example.source)
+    if entity is None:
+        return Looked(example.id, found, None, "The source names no entity."), None
+    copied = reference_stare(example.source, entity, example.references[:_REFERENCES])
+    numbers = stare(found, entity, copied)
+    name = " ".join(found.source[slice(*entity)])
+    note = f"{_share(numbers.model)} of the attention is on “{name}”, "
+    note += f"{_share(numbers.elsewhere)} while other words are written; even attention would give "
+    note += f"{_share(numbers.uniform)}"
+    if numbers.reference == numbers.reference:
+        note += f", copying the references {_share(numbers.reference)}"
+    return Looked(example.id, found, entity, f"{note}."), numbers
+
+
+def _summary(name: str, stares: Sequence[Stare], sources: int) -> list[Block]:
+    if not stares:
+        return [ReportParagraph("No source names an entity, so that there is no stare to measure.")]
+    mean = mean_stare(stares)
+    rows = [
+        (name, _share(mean.model)),
+        ("  while other words are written", _share(mean.elsewhere)),
+        ("even attention", _share(mean.uniform)),
+        ("copying the references", _share(mean.reference)),
+    ][: 3 if mean.reference != mean.reference else 4]
+    of = f"{len(stares):,} of {sources:,} source{'' if sources == 1 else 's'}"
+    return [
+        Table(("attention on the first entity", "share"), rows),
+        ReportParagraph(f"Means over {of} in which an entity was found."),
+    ]
+
+
+def _write(
+    folder: Path,
+    title: str,
+    summary: Sequence[Block],
+    looked: Sequence[Looked],
+    numbers: str,
+) -> None:
+    """The page, the pictures and the numbers."""
+    from parataxis.lab.diagnose.attention import heatmap_png
+
+    made: dict[str, str | bytes] = {
+        "attention.html": attention_page(title, summary, looked),
+        "attention.json": numbers,
+    }
+    for number, each in enumerate(looked, start=1):
+        made[f"attention-{number}.png"] = heatmap_png(each.attention, each.entity)
+    write_folder(folder, made)
+    warn(f"The page is in {folder / 'attention.html'}.")
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}" if value == value else NONE
+
+
+def _json(stares: Sequence[Stare], sources: int) -> str:
+    record = {
+        "sources": sources,
+        "with_entity": len(stares),
+        **without_nans(asdict(mean_stare(stares))),
+    }
+    return json.dumps(record, indent=1, allow_nan=False) + "\n"
+
+
+# ``parataxis diagnose memorisation``: does a splitter read, or does it recite?
+
+_REFERENCES_DIAGNOSE_MEMORISATION = 4
+"""So many references of a source are looked at, where a corpus has more."""
+
+
+class VerdictFormat(StrEnum):
+    """How the verdict is written."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    HTML = "html"
+    JSON = "json"
+
+
+EntitiesOption = Annotated[
+    Path | None,
+    typer.Option("--entities", metavar="FILE", help="The entities to probe, one a line."),
+]
+
+
+def memorisation(
+    train: Annotated[
+        list[str],
+        typer.Option(
+            "--train", "-t", metavar="CORPUS", help=f"A training set, {CORPUS_HELP} Several times."
+        ),
+    ],
+    rewrites: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILES | -",
+            show_default=False,
+            help="What the splitter wrote, as JSON lines; else it writes now.",
+        ),
+    ] = None,
+    splitter: SplitterOption = None,
+    corpus: CorpusOption = None,
+    probed: Annotated[
+        str | None,
+        typer.Option(
+            "--probes",
+            metavar="FILE",
+            help="What the splitter wrote for the probes that `diagnose probes` makes.",
+        ),
+    ] = None,
+    entities: EntitiesOption = None,
+    name: NameOption = None,
+    first: Annotated[
+        int | None,
+        typer.Option("--first", "-n", min=1, metavar="N", help="Only N sources and N entities."),
+    ] = None,
+    output_format: Annotated[
+        VerdictFormat, typer.Option("--format", "-f", help="How the verdict is written.")
+    ] = VerdictFormat.TEXT,
+    output: FolderOption = None,
+    strict: StrictOption = False,
+) -> None:
+    """Tell whether a splitter recites its training set.
+
+    Three questions are put. How many of its simple sentences stand word for word in the training
+    set, and how many of these say what their source does not? What does it say about an entity
+    that is all of its input, three times over? And what of the evaluation set stands in training?
+
+    The entities are those of the triples of the evaluation set, or else of the training set; the
+    names in the sources where a corpus has no triples; or those of a file. Probes need the
+    splitter, or what it wrote for them (--probes).
+    """
+    trains = parse_corpora(train)
+    files = rewrites or []
+    with open_output(None) as out:
+        with Progress(None, out) as progress:
+            examples = read_evaluation(corpus, strict=strict)
+            written = predictions(files, splitter, examples, first, progress)[:first]
+            answers = _answers(probed, splitter, entities, examples, trains, first, progress)
+            references = list(_references(islice(examples, first)))
+            memory = TrainingMemory(
+                sentence for each in chain(written, answers, references) for sentence in each.simple
+            )
+            streams = chain.from_iterable(read_corpus(each, strict=strict) for each in trains)
+            overlaps = _overlaps(counting(memory.watch(streams), progress), examples)
+        label = parse_corpus(corpus).label if corpus else None
+        found = Memorisation(
+            name or system_name(splitter, files, written),
+            ", ".join(each.label for each in trains),
+            label,
+            examine(written, memory),
+            examine(references, memory) if references else None,
+            examine(answers, memory, every_word=True) if answers else None,
+            overlaps,
+        )
+        forms = {
+            VerdictFormat.TEXT: document_text(found.document()),
+            VerdictFormat.MARKDOWN: found.document().as_markdown(),
+            VerdictFormat.HTML: found.document().as_html(),
+            VerdictFormat.JSON: _json_diagnose_memorisation(found),
+        }
+        if output is not None:
+            write_folder(output, {f"memorisation.{_SUFFIXES[form]}": forms[form] for form in forms})
+            warn(f"The verdict is in {output / 'memorisation.html'}.")
+        out.write(forms[output_format])
+
+
+_SUFFIXES = {
+    VerdictFormat.TEXT: "txt",
+    VerdictFormat.MARKDOWN: "md",
+    VerdictFormat.HTML: "html",
+    VerdictFormat.JSON: "json",
+}
+
+
+def probes(
+    corpus: CorpusArgument,
+    entities: EntitiesOption = None,
+    first: Annotated[
+        int | None, typer.Option("--first", "-n", min=1, metavar="N", help="Only N entities.")
+    ] = None,
+    strict: StrictOption = False,
+) -> None:
+    """Write the probes of a corpus as JSON lines, for any system to rewrite.
+
+    A probe says the name of an entity three times and nothing else (Aharoni and Goldberg 2018,
+    table 3). `parataxis split --format jsonl` rewrites them, and `diagnose memorisation --probes`
+    reads the rewrites.
+    """
+    asked = _entities(entities, [parse_corpus(corpus)], [], most=first, strict=strict)
+    with open_output(None) as out:
+        for name in asked:
+            record = {"id": name, "source": probe_source(name)}
+            out.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def _answers(
+    probed: str | None,
+    splitter: str | None,
+    entities: Path | None,
+    examples: Sequence[Example],
+    trains: Sequence[Corpus],
+    first: int | None,
+    progress: Progress,
+) -> list[Rewrite]:
+    """What comes out where an entity goes in."""
+    if probed is not None:
+        return read_stored([probed])
+    if splitter is None:
+        if entities is not None:
+            raise InputError("Who should be asked about the entities? Name a --splitter.")
+        return []
+    asked = _entities(entities, trains, examples, most=first, strict=False)
+    return rewrite_all(map(probe_source, asked), splitter, progress)
+
+
+def _entities(
+    file: Path | None,
+    corpora: Sequence[Corpus],
+    examples: Sequence[Example],
+    *,
+    most: int | None,
+    strict: bool,
+) -> list[str]:
+    """The first entities of a file, or of the examples, or else of corpora that are read now."""
+    if file is not None:
+        lines = (text for _, text in read_lines(file, ReadReport(strict=True)))
+        found = list(dict.fromkeys(filter(None, map(plain_name, lines))))
+        if not found:
+            raise InputError(f"There is no entity in {name_of(file)}.")
+        return found[:most]
+    held: Iterable[Example] = examples
+    if not examples:
+        held = chain.from_iterable(read_corpus(each, strict=strict) for each in corpora)
+    sources: dict[str, None] = {}
+    found = triple_entities(_noting(held, sources))
+    if found:
+        return found[:most]
+    found = list(islice(_different(chain.from_iterable(source_names(sources))), most))
+    if not found:
+        raise InputError("There is no entity to probe; name some with --entities.")
+    return found
+
+
+def _different(names: Iterable[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for name in names:
+        if name not in seen:
+            seen.add(name)
+            yield name
+
+
+def _noting(examples: Iterable[Example], sources: dict[str, None]) -> Iterator[Example]:
+    for example in examples:
+        if not example.triples:
+            sources[example.source] = None
+        yield example
+
+
+def _references(examples: Iterable[Example]) -> Iterator[Rewrite]:
+    for example in examples:
+        for simple in example.references[:_REFERENCES_DIAGNOSE_MEMORISATION]:
+            yield Rewrite(source=example.source, simple=simple, splitter="reference")
+
+
+def _overlaps(train: Iterable[Example], examples: Sequence[Example]) -> Overlaps | None:
+    """Let the training set pass; tell what of the evaluation set is in it."""
+    found = find_overlaps(train, {"evaluation": examples}, near=1.0)["evaluation"]
+    return found if examples else None
+
+
+def _json_diagnose_memorisation(found: Memorisation) -> str:
+    from parataxis.evaluate.corpus_commands import overlap_records
+
+    overlaps = overlap_records(found.overlaps) if found.overlaps else None
+    record = {**found.record(), "overlaps": overlaps}
+    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"

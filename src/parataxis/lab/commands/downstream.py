@@ -1,0 +1,187 @@
+"""``parataxis downstream``: do parsers and extractors read better after splitting?"""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parataxis.api import DEFAULT_SPLITTER, Splitter
+from parataxis.cli.options import ReportFormat, ReportFormatOption
+from parataxis.cli.terminal import Progress, open_output
+from parataxis.errors import InputError
+from parataxis.evaluate.corpora.treebanks import GoldSentence, read_treebank
+from parataxis.evaluate.resample import Resampler
+from parataxis.lab.downstream.effect import (
+    NAMES,
+    Effect,
+    as_csv,
+    as_json,
+    as_latex,
+    as_markdown,
+    effects,
+    tables,
+)
+from parataxis.lab.downstream.parsers import load_extractor, load_parser
+from parataxis.lab.downstream.score import SplitSentence
+from parataxis.report import counted, plain_table
+from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
+from parataxis.rewrite.record import Rewrite
+from parataxis.splitters.source import left_whole
+from parataxis.text.files import ReadReport, read_lines
+
+
+def downstream(
+    treebank: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILES", show_default=False, help="Treebanks in CoNLL-U; .gz is unpacked."
+        ),
+    ],
+    parser: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parser",
+            "-p",
+            metavar="NAME",
+            help="analyser (ours; the default) or spacy:MODEL, such as spacy:en_core_web_sm; can "
+            "be repeated.",
+        ),
+    ] = None,
+    extractor: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--extractor",
+            "-e",
+            metavar="NAME",
+            help="Also triples, by textacy:MODEL, where MODEL is that of spaCy; needs --frames.",
+        ),
+    ] = None,
+    frames: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="PropBank frames of the sentences, as JSON lines; .gz is unpacked."
+        ),
+    ] = None,
+    splitter: Annotated[
+        str, typer.Option("--splitter", "-s", metavar="NAME", help="Which splitter to use.")
+    ] = DEFAULT_SPLITTER,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="As in `parataxis split`: only sure rewrites.")
+    ] = False,
+    rewrites: Annotated[
+        Path | None,
+        typer.Option(
+            "--rewrites",
+            "-r",
+            metavar="FILE",
+            help="Rewrites of the sentences by any system, as JSON lines, in place of a splitter; "
+            "a sentence without one stays whole.",
+        ),
+    ] = None,
+    lengths: Annotated[
+        str, typer.Option(metavar="N,N,...", help="The most words of each group of sentences.")
+    ] = "10,20,30,40",
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", "-n", min=1, metavar="N", help="Only the first N sentences: a rehearsal."
+        ),
+    ] = None,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
+    trials: Annotated[
+        int, typer.Option(min=0, help="Resampled treebanks for intervals; 0 leaves them out.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the resampling.")] = 1,
+) -> None:
+    """Compare what parsers find in the sentences of a treebank and in their rewrites.
+
+    The trees of the treebank say what is right. What is found in a simple sentence is brought
+    back to the words of its source. Scores are shown before and after, by the length of sentences,
+    for all of them and for those that were split.
+    """
+    readers = [load_parser(name) for name in parser or ["analyser"]]
+    extractors = [load_extractor(name) for name in extractor or []]
+    groups = _lengths(lengths)
+    gold = _sentences(treebank, frames, limit)
+    texts = [each.analysis.text for each in gold]
+    if rewrites:
+        stream = iter(_given(rewrites, texts))
+    else:
+        stream = Splitter(splitter, strict=strict).pipe(texts)
+    with open_output(None) as out:
+        steps = 1 + len(readers) + len(extractors)
+        with Progress(steps * len(gold), out) as progress:
+            sentences = []
+            for each, rewrite in zip(gold, stream, strict=True):
+                sentences.append(SplitSentence(each, rewrite))
+                progress.advance(1, 1)
+            results = effects(
+                sentences,
+                readers,
+                extractors,
+                lengths=groups,
+                resampler=Resampler(trials, seed) if trials else None,
+                advance=lambda count: progress.advance(count, count),
+            )
+        out.write(_written(results, _notes(sentences), output_format))
+
+
+def _sentences(files: Sequence[Path], frames: Path | None, limit: int | None) -> list[GoldSentence]:
+    read = (
+        sentence
+        for file in files
+        for sentence in read_treebank(file, frames)
+        if sentence.analysis.text.strip()
+    )
+    found = list(islice(read, limit))
+    if not found:
+        raise InputError("The treebank has no sentences.")
+    return found
+
+
+def _given(path: Path, texts: Sequence[str]) -> list[Rewrite]:
+    """The rewrites in a file, in the order of the treebank."""
+    lines = (line for _, line in read_lines(path, ReadReport(strict=True)))
+    known = {rewrite.source: rewrite for rewrite in read_rewrites(lines, str(path))}
+    if not known.keys() & set(texts):
+        raise InputError(f"No rewrite in {path} has a sentence of the treebank as its source.")
+    (name, *others) = {rewrite.splitter for rewrite in known.values()}
+    whole = UNKNOWN_SPLITTER if others else name
+    return [known.get(text) or left_whole(text, splitter=whole) for text in texts]
+
+
+def _lengths(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() and int(part) for part in parts):
+        raise InputError(f'Lengths are numbers of words, such as "10,20,30", not "{text}".')
+    return [int(part) for part in parts]
+
+
+def _notes(sentences: Sequence[SplitSentence]) -> list[str]:
+    split = [sentence for sentence in sentences if sentence.rewrite.is_split]
+    torn = sum(sentence.torn for sentence in split)
+    arcs = torn + sum(len(sentence.arcs) for sentence in split)
+    names = ", ".join(sorted({sentence.rewrite.splitter for sentence in sentences}))
+    return [
+        f"{counted(len(sentences), 'sentence')}, {len(split):,} of them split by {names}",
+        f"{torn:,} of the {arcs:,} arcs of split sentences are torn: they cannot be attached after "
+        "splitting",
+    ]
+
+
+def _written(results: Sequence[Effect], notes: Sequence[str], form: ReportFormat) -> str:
+    if form is ReportFormat.CSV:
+        return as_csv(results)
+    if form is ReportFormat.JSON:
+        return as_json(results, notes)
+    if form is ReportFormat.LATEX:
+        return as_latex(results, notes)
+    if form is ReportFormat.MARKDOWN:
+        return as_markdown(results, notes)
+    parts = [
+        plain_table(header, rows, right=range(NAMES, len(header)))
+        for header, rows in tables(results)
+    ]
+    return "\n".join([*parts, "\n".join(notes)]) + "\n"

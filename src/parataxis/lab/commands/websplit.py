@@ -1,0 +1,459 @@
+"""``parataxis corpus build-websplit``, ``split`` and ``verify``: WebSplit and splits by triples."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parataxis.cli.terminal import Progress, open_output, warn
+from parataxis.errors import InputError
+from parataxis.evaluate.corpora.example import Example, Triple, group
+from parataxis.evaluate.corpora.leaks import Overlaps
+from parataxis.evaluate.corpora.registry import Corpus, load_format, parse_corpus
+from parataxis.evaluate.corpora.websplit import (
+    Entry,
+    WebSplit,
+    read_parts,
+    read_webnlg,
+    write_parts,
+)
+from parataxis.evaluate.corpus_commands import (
+    CORPUS_HELP,
+    CorpusArgument,
+    StrictOption,
+    TableFormat,
+    TableFormatOption,
+    counting,
+    overlap_records,
+    overlap_table,
+    parse_corpora,
+    read_corpus,
+)
+from parataxis.lab import rdf_split as splitting
+from parataxis.lab import websplit as verifying
+from parataxis.lab.websplit import (
+    PUBLISHED,
+    Digest,
+    PartCounts,
+    Verbalisations,
+    WebSplitCell,
+    WebSplitTally,
+    build,
+    verbalisations,
+)
+from parataxis.report import counted, plain_table
+
+_PARTS = ("train", "validation", "test")
+_SHOWN = 20
+"""Violations that ``verify`` lists as text; JSON has them all."""
+
+
+def build_websplit(
+    webnlg: Annotated[
+        Path,
+        typer.Argument(
+            metavar="WEBNLG",
+            show_default=False,
+            help="WebNLG's XML files: their folder, or a tar archive of it.",
+        ),
+    ],
+    to: Annotated[
+        str,
+        typer.Option("--to", "-t", metavar="CORPUS", help="What to write, FORMAT:FILE."),
+    ] = "websplit-v1.0:websplit",
+    category: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--category",
+            metavar="NAME",
+            help="Only this category of WebNLG; several times. WebSplit v0.1 has Astronaut, "
+            "Building, Monument, SportsTeam, University and WrittenWork.",
+        ),
+    ] = None,
+    across: Annotated[
+        bool,
+        typer.Option("--across", help="Put texts of different categories together, too."),
+    ] = False,
+    max_references: Annotated[
+        int | None,
+        typer.Option(
+            "--max-references",
+            min=1,
+            metavar="N",
+            help="Draw at most N references of each complex sentence; without it, all are written.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", help="The same seed draws the same references.")
+    ] = 0,
+    tokens: Annotated[
+        bool,
+        typer.Option("--tokens", help="Put spaces between words and marks, as the releases do."),
+    ] = False,
+    output_format: TableFormatOption = TableFormat.TEXT,
+) -> None:
+    """Build WebSplit from WebNLG: complex sentences and the sequences of simple ones that say the
+    same triples.
+
+    The files are large (1 GB for WebNLG's release 2); they appear when all is written. The counts
+    are printed beside those of the papers.
+    """
+    target = parse_corpus(to)
+    with open_output(None) as out:
+        entries = _of_categories(read_webnlg(webnlg), category or [])
+        known = verbalisations(entries, across=across, tokenised=tokens)
+        tally = WebSplitTally()
+        with Progress(len(known.sources), out) as progress:
+            examples = build(known, max_references=max_references, seed=seed)
+            first = next(examples, None)
+            if first is None:
+                raise InputError(f"{webnlg} has no sentence that simpler ones could rewrite.")
+            passing = _advancing(tally.watch(chain([first], examples)), progress)
+            written = _write(target, passing, known)
+        counts = tally.counts()
+        if output_format is TableFormat.JSON:
+            out.write(_json({"webnlg": _webnlg_counts(known), "websplit": asdict(counts)}))
+        else:
+            out.write(_build_table(known, counts))
+    warn(f"{counted(written, 'complex sentence')} written to {target.paths[0]}.")
+
+
+def _of_categories(entries: Iterable[Entry], wanted: Sequence[str]) -> Iterator[Entry]:
+    met: set[str] = set()
+    for entry in entries:
+        met.add(entry.name.category)
+        if not wanted or entry.name.category in wanted:
+            yield entry
+    for name in wanted:
+        if name not in met:
+            raise InputError(
+                f'There is no category "{name}" in WebNLG\'s files; they have '
+                f"{', '.join(sorted(met))}."
+            )
+
+
+def _write(target: Corpus, examples: Iterable[Example], known: Verbalisations) -> int:
+    form = load_format(target.format)
+    if isinstance(form, WebSplit) and len(target.paths) == 1:
+        return form.write_benchmark(examples, target.paths[0], known.names)
+    return form.write(examples, target.paths)
+
+
+def _advancing(examples: Iterable[Example], progress: Progress) -> Iterator[Example]:
+    for example in examples:
+        progress.advance(1, 1)
+        yield example
+
+
+def _webnlg_counts(known: Verbalisations) -> dict[str, int]:
+    return {
+        "triple_sets": known.entries,
+        "texts": known.texts,
+        "texts_left_out": known.left_out,
+        "triples": known.triples,
+        "complex_sentences": len(known.sources),
+    }
+
+
+def _build_table(known: Verbalisations, counts: PartCounts) -> str:
+    names = {name for triples in known.names for each in triples for name in (each[0], each[2])}
+    relations = {each.relation for triples in known.names for each in triples}
+    here = {
+        "RDF entities": WebSplitCell(2 * known.triples, len(names)),
+        "RDF relations": WebSplitCell(known.triples, len(relations)),
+        "complex sentences": WebSplitCell(counts.complex, counts.complex_unique),
+        "simple sentences": WebSplitCell(counts.simple, counts.simple_unique),
+    }
+    missing = WebSplitCell(None, None)
+    rows = []
+    for row, cell in here.items():
+        papers = [PUBLISHED[version].get(row, missing) for version in ("v0.1", "v1.0")]
+        rows.append((row, *(_number(n) for each in (cell, *papers) for n in each)))
+    header = ("", "here", "unique", "v0.1", "unique", "v1.0", "unique")
+    summary = (
+        f"{counted(known.texts, 'text')} of {counted(known.entries, 'triple set')} read, "
+        f"{counted(known.left_out, 'text')} not marked as good left out; "
+        f"{len(known.sources) - counts.complex_unique:,} of {len(known.sources):,} complex "
+        "sentences have no reference"
+    )
+    return f"{plain_table(header, rows, right=range(1, 7))}\n{summary}\n"
+
+
+def split(
+    corpus: CorpusArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            show_default=False,
+            help="The JSON file of the parts; for a WebSplit folder, its own is the default.",
+        ),
+    ] = None,
+    shares: Annotated[
+        str,
+        typer.Option("--shares", metavar="A/B/C", help="Per cent for train, validation and test."),
+    ] = "80/10/10",
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", help="The same seed makes the same split.")
+    ] = 0,
+    output_format: TableFormatOption = TableFormat.TEXT,
+    strict: StrictOption = False,
+) -> None:
+    """Split a corpus by its triples, such that none is in two parts and each relation in training.
+
+    The conditions are those of Aharoni and Goldberg (2018). Sentences are dropped only where the
+    parts could not be filled otherwise, and counted. `parataxis corpus verify` checks the result.
+    """
+    (source,) = parse_corpora([corpus])
+    wanted = _shares(shares)
+    path = output or _parts_file(source, "--output")
+    tally = WebSplitTally()
+    with open_output(None) as out:
+        with Progress(None, out) as progress:
+            for example in counting(group(read_corpus(source, strict=strict)), progress):
+                tally.add(example)
+        found, parts = _split(tally.digests, wanted, seed, source.label)
+        _save(path, parts)
+        if output_format is TableFormat.JSON:
+            out.write(_json(_split_record(tally, found, parts)))
+        else:
+            out.write(_split_table(tally, found, parts))
+    _tell_short(found, wanted)
+    warn(f"The parts are written to {path}.")
+
+
+def _shares(text: str) -> tuple[float, float]:
+    try:
+        train, validation, test = (float(part) for part in text.split("/"))
+    except ValueError:
+        train = validation = test = -1.0
+    if min(train, validation, test) < 0 or abs(train + validation + test - 100) > 1e-6:
+        raise InputError(f'The shares "{text}" must be three numbers such as 80/10/10, 100 in all.')
+    return validation / 100, test / 100
+
+
+def _tell_short(found: splitting.DataSplit, shares: tuple[float, float]) -> None:
+    """Warn of parts that are much smaller than they should be."""
+    for part, share, wanted in zip(_PARTS[1:], shares, found.wanted, strict=True):
+        size = len(getattr(found, part))
+        if size < (1 - splitting.TOLERANCE) * wanted or (share and not size):
+            sentences = counted(max(wanted, 1), "complex sentence")
+            warn(
+                f"The part {part} has {size:,} of {sentences} that it should have: the triples "
+                "tie too many together."
+            )
+
+
+def _parts_file(corpus: Corpus, option: str) -> Path:
+    form = load_format(corpus.format)
+    if isinstance(form, WebSplit) and corpus.paths[0].is_dir():
+        return corpus.paths[0] / form.parts_file
+    raise InputError(f"Name the file of the parts with {option}.")
+
+
+def _split(
+    digests: Sequence[Digest], shares: tuple[float, float], seed: int, label: str
+) -> tuple[splitting.DataSplit, dict[str, list[Digest]]]:
+    """The split of the different sources, and the digests of each part."""
+    triples: dict[str, frozenset[Triple]] = {}
+    for each in digests:
+        triples[each.source] = triples.get(each.source, frozenset()) | each.triples
+    if not any(triples.values()):
+        raise InputError(f"{label} has no triples; a split by triples needs them.")
+    found = splitting.split(list(triples.values()), shares=shares, seed=seed)
+    part_of: dict[str, str] = {}
+    sources = list(triples)
+    for part in (*_PARTS, "dropped"):
+        part_of.update((sources[index], part) for index in getattr(found, part))
+    parts: dict[str, list[Digest]] = {part: [] for part in (*_PARTS, "dropped")}
+    for each in digests:
+        parts[part_of[each.source]].append(each)
+    return found, parts
+
+
+def _save(path: Path, parts: dict[str, list[Digest]]) -> None:
+    record = {part.upper(): [each.id for each in digests] for part, digests in parts.items()}
+    if not record["DROPPED"]:
+        del record["DROPPED"]
+    write_parts(path, record)
+
+
+def _split_record(
+    tally: WebSplitTally, found: splitting.DataSplit, parts: dict[str, list[Digest]]
+) -> dict[str, object]:
+    counts = {part: asdict(tally.counts(parts[part])) for part in _PARTS}
+    for part, seen in _seen(tally, parts).items():
+        counts[part]["in_training"] = overlap_records(seen)
+    summary = {
+        "dropped": len(found.dropped),
+        "groups": found.groups,
+        "largest_group": found.largest,
+    }
+    return {**counts, **summary}
+
+
+def _seen(tally: WebSplitTally, parts: dict[str, list[Digest]]) -> dict[str, Overlaps]:
+    """What of validation and test is in training, as ``parataxis corpus leaks`` counts it."""
+    return tally.overlaps({part: parts[part] for part in _PARTS[1:]}, parts["train"])
+
+
+def _split_table(
+    tally: WebSplitTally, found: splitting.DataSplit, parts: dict[str, list[Digest]]
+) -> str:
+    rows: list[tuple[str, ...]] = []
+    total = sum(len(getattr(found, part)) for part in (*_PARTS, "dropped"))
+    for part in _PARTS:
+        counts = tally.counts(parts[part])
+        here = {
+            "complex": WebSplitCell(counts.complex, counts.complex_unique),
+            "simple": WebSplitCell(counts.simple, counts.simple_unique),
+        }
+        for side, cell in here.items():
+            paper = PUBLISHED[part][side]
+            share = f"{100 * counts.complex_unique / total:.1f}" if side == "complex" else ""
+            label = f"{part} {side} sentences"
+            rows.append((label, *map(_number, cell), share, *map(_number, paper)))
+    header = ("", "count", "unique", "% of unique", "A&G 2018", "unique")
+    table = plain_table(header, rows, right=range(1, 6))
+    seen = "\n".join(
+        f"{part} in train\n{overlap_table(found)}" for part, found in _seen(tally, parts).items()
+    )
+    summary = (
+        f"{counted(found.groups, 'group')} of sentences tied by triples, the largest of "
+        f"{found.largest:,}; {counted(len(found.dropped), 'sentence')} dropped"
+    )
+    return f"{table}\n{seen}\n{summary}\n"
+
+
+def verify(
+    corpora: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS...",
+            show_default=False,
+            help=f"The parts other than training, or a whole corpus that --parts divides: "
+            f"{CORPUS_HELP}",
+        ),
+    ],
+    train: Annotated[
+        list[str] | None,
+        typer.Option("--train", metavar="CORPUS", help="The training part; several times."),
+    ] = None,
+    parts_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--parts",
+            metavar="FILE",
+            show_default=False,
+            help="The JSON file of the parts; for a WebSplit folder, its own is the default.",
+        ),
+    ] = None,
+    fail: Annotated[
+        bool, typer.Option("--fail", help="Exit with code 1 if a condition is violated.")
+    ] = False,
+    output_format: TableFormatOption = TableFormat.TEXT,
+    strict: StrictOption = False,
+) -> None:
+    """Verify a split by triples: each relation is in training, no triple is in two parts.
+
+    Works on any split of a corpus that has triples, whoever made it. Also told are a complex
+    sentence that stands in two parts, and a part without any.
+    """
+    chosen = parse_corpora(corpora)
+    trained = parse_corpora(train or [])
+    if not trained and len(chosen) > 1:
+        raise InputError("Name the training part with --train, or one corpus and its --parts.")
+    if trained and parts_file:
+        raise InputError("--train and --parts exclude each other: the file says what is training.")
+    with open_output(None) as out:
+        with Progress(None, out) as progress:
+            if trained:
+                parts = _named_parts(trained, chosen, progress, strict=strict)
+            else:
+                path = parts_file or _parts_file(chosen[0], "--parts")
+                parts = _divided(chosen[0], path, progress, strict=strict)
+            verdict = verifying.verify(parts)
+        if verdict.sources == verdict.without_triples:
+            raise InputError("The corpus has no triples; there is nothing to verify.")
+        write = _verdict_json if output_format is TableFormat.JSON else _verdict_text
+        out.write(write(verdict))
+    if verdict.without_triples:
+        warn(f"{counted(verdict.without_triples, 'source')} without triples cannot be verified.")
+    if fail and verdict.violations:
+        raise typer.Exit(1)
+
+
+def _named_parts(
+    trained: Sequence[Corpus], others: Sequence[Corpus], progress: Progress, *, strict: bool
+) -> dict[str, Iterable[Example]]:
+    def training() -> Iterator[Example]:
+        for each in trained:
+            yield from counting(read_corpus(each, strict=strict), progress)
+
+    parts: dict[str, Iterable[Example]] = {"train": training()}
+    for number, each in enumerate(others, start=1):
+        name = each.label if each.label not in parts else f"{each.label} ({number})"
+        parts[name] = counting(read_corpus(each, strict=strict), progress)
+    return parts
+
+
+def _divided(
+    corpus: Corpus, path: Path, progress: Progress, *, strict: bool
+) -> dict[str, Iterable[Example]]:
+    """The examples of each part, without their references; those in no part, and those that the
+    file lists as dropped, are counted."""
+    parts_of: dict[str, set[str]] = {}  # a faulty file may give an example to two parts
+    for name, ids in read_parts(path).items():
+        for id_ in ids:
+            parts_of.setdefault(id_, set()).add(name.lower())
+    parts: dict[str, list[Example]] = {part: [] for part in _PARTS}
+    dropped: list[Example] = []
+    outside = 0
+    for example in counting(read_corpus(corpus, strict=strict), progress):
+        bare = replace(example, references=(), reference_triples=())
+        for part in parts_of.get(example.id, ()):
+            parts.get(part, dropped).append(bare)
+        outside += example.id not in parts_of
+    if dropped:
+        warn(f"{counted(len(dropped), 'example')} of {corpus.label} dropped, as {path} says.")
+    if outside:
+        warn(f"{counted(outside, 'example')} of {corpus.label} in no part of {path}.")
+    return {**parts}
+
+
+def _verdict_text(verdict: verifying.Verdict) -> str:
+    violations = verdict.violations
+    lines = [f"{each}\n" for each in violations[:_SHOWN]]
+    if len(violations) > _SHOWN:
+        lines.append(f"... and {len(violations) - _SHOWN:,} more; --format json lists all.\n")
+    by_condition = [
+        (condition.value, str(sum(each.condition is condition for each in violations)))
+        for condition in verifying.Condition
+    ]
+    looked_at = (
+        f"{counted(verdict.sources, 'source')}, {counted(verdict.triples, 'triple')} and "
+        f"{counted(verdict.relations, 'relation')} looked at"
+    )
+    gap = "\n" if violations else ""
+    sizes = [(part, f"{size:,}") for part, size in verdict.sizes.items()]
+    parts = plain_table(("part", "sources"), sizes, right=(1,))
+    table = plain_table(("condition", "violations"), by_condition, right=(1,))
+    return f"{''.join(lines)}{gap}{parts}\n{table}\n{looked_at}\n"
+
+
+def _verdict_json(verdict: verifying.Verdict) -> str:
+    return _json(asdict(verdict))
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _json(record: object) -> str:
+    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"

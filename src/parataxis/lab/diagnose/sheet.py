@@ -1,0 +1,240 @@
+"""The error analysis of Aharoni and Goldberg (2018, table 7): a sheet on which the checks mark each
+simple sentence, for a person to correct, and the table that is made from it.
+
+A simple sentence is *correct*, *unsupported* (it says what the source does not say) or *repeated*
+(it says again what a sentence before it said). A fact of the source that no sentence says has a
+line of its own, *missing*; where it is not missing after all, that line is marked *kept*.
+"""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from html import escape
+from importlib.resources import files
+
+from parataxis.errors import InputError
+from parataxis.evaluate.corpora.example import words
+from parataxis.report import page_head
+from parataxis.rewrite.record import Finding, FindingKind, Rewrite
+from parataxis.syntax.analysis import Analysis
+
+BYTE_ORDER_MARK = "\ufeff"
+"""By which spreadsheets know that a file is UTF-8."""
+
+COLUMNS = ("system", "id", "source", "n", "sentence", "checks", "mark", "why")
+
+
+class ErrorMark(StrEnum):
+    """What is said of a simple sentence, or of a fact of the source."""
+
+    CORRECT = "correct"
+    UNSUPPORTED = "unsupported"
+    REPEATED = "repeated"
+    MISSING = "missing"
+    KEPT = "kept"
+
+
+_OF_SENTENCES = (ErrorMark.CORRECT, ErrorMark.UNSUPPORTED, ErrorMark.REPEATED)
+_OF_FACTS = (ErrorMark.MISSING, ErrorMark.KEPT)
+
+
+@dataclass(frozen=True, slots=True)
+class SheetLine:
+    """A line of the sheet: a simple sentence with its number, or a fact without one.
+
+    ``checks`` is the mark of the checks (None where a person added the line), ``mark`` the one
+    that counts, and ``why`` what the checks found.
+    """
+
+    system: str
+    id: str
+    source: str
+    number: int | None
+    text: str
+    checks: ErrorMark | None
+    mark: ErrorMark
+    why: str = ""
+
+
+def marked(
+    rewrite: Rewrite,
+    system: str,
+    references: Sequence[Sequence[str]] = (),
+    analysis: Analysis | None = None,
+) -> Iterator[SheetLine]:
+    """The lines of a rewrite that carries its findings, marked as the metric ``facts`` counts;
+    ``analysis`` is that of its source.
+
+    References tell more than the checks can: a word that one of them has is no new fact, and
+    what one of them does without, at least most of its words, is not missing.
+    """
+    from parataxis.evaluate.metrics.facts import label_sentences, lost_facts  # brings the analyser
+
+    known = [{word for sentence in each for word in words(sentence)} for each in references]
+    findings = [each for each in rewrite.findings or () if not _is_settled(each, known)]
+    id_ = rewrite.id or ""
+    labels = label_sentences(rewrite.simple, findings)
+    for number, (sentence, label) in enumerate(zip(rewrite.simple, labels, strict=True)):
+        why = " ".join(each.message for each in findings if each.sentence == number)
+        mark = ErrorMark(label)
+        yield SheetLine(system, id_, rewrite.source, number + 1, sentence, mark, mark, why)
+    for fact in lost_facts(findings, analysis):
+        yield SheetLine(
+            system, id_, rewrite.source, None, fact, ErrorMark.MISSING, ErrorMark.MISSING
+        )
+
+
+def _is_settled(finding: Finding, references: Sequence[set[str]]) -> bool:
+    if not references:
+        return False
+    wanted = set(words(finding.words))
+    if finding.kind is FindingKind.NEW:
+        return wanted <= set().union(*references)
+    if finding.kind is FindingKind.LOST:
+        return not all(2 * len(wanted & known) >= len(wanted) for known in references)
+    return False
+
+
+def as_sheet(lines: Iterable[SheetLine]) -> str:
+    """The sheet as CSV that spreadsheets open."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for line in lines:
+        number = "" if line.number is None else line.number
+        head = (line.system, line.id, line.source, number, line.text)
+        writer.writerow((*head, line.checks or "", line.mark.value, line.why))
+    return BYTE_ORDER_MARK + out.getvalue()
+
+
+def read_sheet(text: str, name: str) -> list[SheetLine]:
+    """The lines of a sheet, however a spreadsheet has saved it: with commas, semicolons or tabs."""
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    header = text.partition("\n")[0]
+    delimiter = max(",;\t", key=header.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    missing = [column for column in COLUMNS[:-1] if column not in (reader.fieldnames or ())]
+    if missing:
+        raise InputError(
+            f'{name} has no column "{missing[0]}": it is no sheet of `parataxis diagnose errors`.'
+        )
+    try:
+        lines = [
+            _line(row, f"{name}, line {reader.line_num}") for row in reader if any(_cells(row))
+        ]
+    except csv.Error as error:
+        raise InputError(f"{name}, line {reader.line_num}: {error}.") from error
+    if not lines:
+        raise InputError(f"There is no line in {name}.")
+    return lines
+
+
+def _cells(row: Mapping[str, str | None]) -> Iterator[str]:
+    return (value for value in row.values() if isinstance(value, str))
+
+
+def _line(row: Mapping[str, str | None], where: str) -> SheetLine:
+    cells = {column: (row.get(column) or "").strip() for column in COLUMNS}
+    number = cells["n"].removesuffix(".0")  # some spreadsheets write whole numbers like that
+    if number and not number.isdecimal():
+        raise InputError(f'{where}: "{number}" is not the number of a sentence.')
+    allowed = _OF_SENTENCES if number else _OF_FACTS
+    mark = _read_mark(cells["mark"], allowed, where)
+    checks = _read_mark(cells["checks"], allowed, where) if cells["checks"] else None
+    return SheetLine(
+        cells["system"],
+        cells["id"],
+        cells["source"],
+        int(number) if number else None,
+        cells["sentence"],
+        checks,
+        mark,
+        cells["why"],
+    )
+
+
+def _read_mark(text: str, allowed: Sequence[ErrorMark], where: str) -> ErrorMark:
+    found = [mark for mark in allowed if mark.value == text.lower()]
+    if not found:
+        raise InputError(f'{where}: the mark must be {" or ".join(allowed)}, not "{text}".')
+    return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTally:
+    """A row of table 7; ``agreed`` of ``lines`` are marked as the checks marked them."""
+
+    system: str
+    sources: int
+    counts: Mapping[ErrorMark, int]
+    agreed: int
+    lines: int
+
+    @property
+    def sentences(self) -> int:
+        """How many simple sentences there are."""
+        return sum(self.counts[mark] for mark in _OF_SENTENCES)
+
+
+def tallies(lines: Iterable[SheetLine]) -> list[ErrorTally]:
+    """A tally for each system, in the order in which they come."""
+    by_system: dict[str, list[SheetLine]] = {}
+    for line in lines:
+        by_system.setdefault(line.system, []).append(line)
+    return [
+        ErrorTally(
+            system,
+            len({(line.id, line.source) for line in found}),
+            Counter(line.mark for line in found),
+            sum(line.mark is line.checks for line in found),
+            len(found),
+        )
+        for system, found in by_system.items()
+    ]
+
+
+# The sheet of an error analysis as a page: a person corrects the marks in the browser and saves
+# them as CSV. The page needs no other file and no network.
+
+
+def sheet_page(title: str, lines: Iterable[SheetLine]) -> str:
+    """The page."""
+    own = files("parataxis.lab.diagnose") / "assets"
+    style = (files("parataxis.report") / "assets" / "report.css").read_text(encoding="utf-8")
+    style += (own / "sheet.css").read_text(encoding="utf-8")
+    script = (own / "sheet.js").read_text(encoding="utf-8")
+    # No "<" may stand in a script, or a sentence could end it.
+    data = json.dumps([_cells_sheet_page(line) for line in lines], ensure_ascii=False).replace(
+        "<", r"\u003c"
+    )
+    return f"""{page_head(title, style, scripts=True)}
+<h1>{escape(title)}</h1>
+<p>The checks have marked each simple sentence. Correct the marks: <kbd>1</kbd> correct (all and
+only what the source says), <kbd>2</kbd> unsupported (something the source does not say),
+<kbd>3</kbd> repeated (said before); <kbd>↑</kbd> and <kbd>↓</kbd> go from line to line. A fact of
+the source that no sentence says is missing; untick what is not, and add what is. Nothing leaves
+this page: save the sheet as CSV, and make the table with <code>parataxis diagnose table</code>.</p>
+<div class="bar"><button id="save" type="button">Save as CSV</button>
+<label class="button">Go on from a CSV <input id="load" type="file" accept=".csv,text/csv"></label>
+<span id="state" role="status"></span></div>
+<div class="wide"><table id="table" aria-label="Counts"></table></div>
+<main id="sheet"></main>
+<footer><p>Made with Parataxis.</p></footer>
+<script id="data" type="application/json">{data}</script>
+<script>
+const COLUMNS = {json.dumps(COLUMNS)};
+{script}</script>
+</body>
+</html>
+"""
+
+
+def _cells_sheet_page(line: SheetLine) -> list[str]:
+    number = "" if line.number is None else str(line.number)
+    checks = line.checks.value if line.checks else ""
+    head = [line.system, line.id, line.source, number, line.text]
+    return [*head, checks, line.mark.value, line.why]

@@ -1,0 +1,243 @@
+"""Parsers that are compared: what each says about predicates and arguments, by characters."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from parataxis.errors import InputError, ParataxisError
+from parataxis.lab.downstream.gold import ROLES
+from parataxis.syntax.analysis import ROOT, Analysis
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
+
+
+Span = tuple[int, int]
+"""Where a word starts and ends in its text."""
+
+
+class DependencyPair(NamedTuple):
+    """A predicate, its argument and their relation, in the labels of Universal Dependencies."""
+
+    predicate: Span
+    role: str
+    argument: Span
+
+
+class Parser(Protocol):
+    """Anything that finds predicates and arguments."""
+
+    name: str
+
+    def pipe(self, texts: Sequence[str]) -> Iterator[list[DependencyPair] | None]:
+        """The pairs of each text; None where it cannot be parsed."""
+        ...
+
+
+class AnalyserParser:
+    """The analyser of Parataxis."""
+
+    name = "analyser"
+
+    def pipe(self, texts: Sequence[str]) -> Iterator[list[DependencyPair] | None]:
+        """The pairs of each text; None where it is too long."""
+        # Imported here because a list of all commands needs no models.
+        from parataxis.syntax.analyser import load_analyser
+
+        for found in load_analyser().pipe(texts):
+            yield _pairs(found) if isinstance(found, Analysis) else None
+
+
+def _pairs(analysis: Analysis) -> list[DependencyPair]:
+    return [
+        DependencyPair(
+            (analysis[word.head].start, analysis[word.head].end),
+            word.relation,
+            (word.start, word.end),
+        )
+        for word in analysis
+        if word.head != ROOT and word.relation in ROLES
+    ]
+
+
+class SpacyParser:
+    """The parser of a spaCy pipeline for English, its labels translated."""
+
+    def __init__(self, model: str) -> None:
+
+        self.name = f"spacy:{model}"
+        self._nlp = load_pipeline(model)
+
+    def pipe(self, texts: Sequence[str]) -> Iterator[list[DependencyPair] | None]:
+        """The pairs of each text."""
+
+        return map(pairs, self._nlp.pipe(texts))
+
+
+def load_parser(name: str) -> Parser:
+    """The parser "analyser" or "spacy:MODEL"."""
+    kind, _, model = name.partition(":")
+    if name == AnalyserParser.name:
+        return AnalyserParser()
+    if kind == "spacy" and model:
+        return SpacyParser(model)
+    raise InputError(f'There is no parser "{name}"; write "analyser" or "spacy:MODEL".')
+
+
+# spaCy's English trees in the terms of Universal Dependencies: predicates and arguments only.
+#
+# spaCy's pipelines for English use the labels of ClearNLP, in which a preposition governs its noun
+# and a form of "be" its complement. In UD the noun depends on the predicate, and the complement is
+# the predicate.
+
+_BE = frozenset(
+    ("be", "is", "am", "are", "was", "were", "been", "being", "'s", "’s", "'re", "’re", "'m", "’m")
+)
+_ROLES = {
+    "nsubj": "nsubj",
+    "nsubjpass": "nsubj",
+    "csubj": "csubj",
+    "csubjpass": "csubj",
+    "dobj": "obj",
+    "dative": "iobj",
+    "npadvmod": "obl",
+    "ccomp": "ccomp",
+    "xcomp": "xcomp",
+    "attr": "xcomp",
+    "acomp": "xcomp",
+    "oprd": "xcomp",
+}
+_CLAUSES = ("csubj", "ccomp", "xcomp")
+_PREPOSITIONS = ("prep", "agent", "dative")
+
+
+def pairs(doc: "Doc") -> list[DependencyPair]:
+    """The predicates and arguments of a document."""
+    return list(_pairs_clearnlp(doc))
+
+
+def _pairs_clearnlp(doc: "Doc") -> Iterator[DependencyPair]:
+    for token in doc:
+        predicate = _predicate(token.head)
+        if token.dep_ in _PREPOSITIONS and token.pos_ != "PRON":
+            noun = _noun(token)
+            # With a noun as its head the phrase is part of a longer one.
+            if noun is not None and noun != predicate and token.head.pos_ in _HEADS:
+                yield DependencyPair(_span(predicate), "obl", _span(noun))
+                continue
+        role = _ROLES.get(token.dep_)
+        if role is None or (role == "obl" and token.head.pos_ not in _HEADS):
+            continue
+        if token.dep_ == "attr" and _is_existential(token.head):
+            yield DependencyPair(_span(token.head), "nsubj", _span(token))
+        elif token != predicate:
+            argument = _predicate(token) if role in _CLAUSES else token
+            yield DependencyPair(_span(predicate), role, _span(argument))
+
+
+_HEADS = frozenset(("VERB", "AUX", "ADJ"))
+
+
+def _predicate(token: "Token") -> "Token":
+    """What UD calls the predicate of a clause whose head this is in ClearNLP."""
+    if token.lower_ not in _BE or token.pos_ != "AUX" or _is_existential(token):
+        return token
+    for child in token.children:
+        if child.dep_ in ("attr", "acomp"):
+            return child
+    for child in token.rights:  # "She is in Rome", "she is here"
+        noun = _noun(child) if child.dep_ == "prep" else None
+        if noun is not None:
+            return noun
+        if child.dep_ == "advmod" and child.n_rights == 0 and child.lower_ != "not":
+            return child
+    return token
+
+
+def _is_existential(token: "Token") -> bool:
+    """Whether it is the verb of "there is"."""
+    return any(child.dep_ == "expl" and child.lower_ == "there" for child in token.children)
+
+
+def _noun(preposition: "Token") -> "Token | None":
+    return next((child for child in preposition.children if child.dep_ == "pobj"), None)
+
+
+def _span(token: "Token") -> Span:
+    return token.idx, token.idx + len(token)
+
+
+# A spaCy pipeline that parses, loaded when it is needed.
+
+
+def load_pipeline(model: str) -> "Language":
+    """The pipeline of that name, which must have a parser; what else it finds is left out."""
+    try:
+        import spacy
+    except ImportError as error:
+        raise ParataxisError(
+            "This needs spaCy; install it with: pip install 'parataxis[spacy]'."
+        ) from error
+    try:
+        nlp = spacy.load(model, exclude=["ner"])
+    except OSError as error:
+        raise InputError(
+            f'spaCy has no pipeline "{model}"; install one, such as en_core_web_sm.'
+        ) from error
+    if not nlp.has_pipe("parser"):
+        raise InputError(f'The pipeline "{model}" of spaCy has no parser; name one that has.')
+    return nlp
+
+
+# Extractors of triples (subject, verb, object) that are compared.
+
+
+class ExtractedTriple(NamedTuple):
+    """Where the words of a subject, verb and object stand."""
+
+    subject: tuple[Span, ...]
+    verb: tuple[Span, ...]
+    object: tuple[Span, ...]
+
+
+class Extractor(Protocol):
+    """Anything that finds triples."""
+
+    name: str
+
+    def pipe(self, texts: Sequence[str]) -> Iterator[list[ExtractedTriple]]:
+        """The triples of each text."""
+        ...
+
+
+class TextacyExtractor:
+    """The extractor of textacy, on the parser of a spaCy pipeline for English."""
+
+    def __init__(self, model: str) -> None:
+
+        try:
+            from textacy.extract.triples import subject_verb_object_triples
+        except ImportError as error:
+            raise ParataxisError(
+                "Triples need textacy; install it with: pip install 'parataxis[downstream]'."
+            ) from error
+        self.name = f"textacy:{model}"
+        self._nlp = load_pipeline(model)
+        self._extract = subject_verb_object_triples
+
+    def pipe(self, texts: Sequence[str]) -> Iterator[list[ExtractedTriple]]:
+        """The triples of each text."""
+        for doc in self._nlp.pipe(texts):
+            yield [ExtractedTriple(*map(_spans, found)) for found in self._extract(doc)]
+
+
+def _spans(tokens: "Sequence[Token]") -> tuple[Span, ...]:
+    return tuple((token.idx, token.idx + len(token)) for token in tokens)
+
+
+def load_extractor(name: str) -> Extractor:
+    """The extractor "textacy:MODEL"."""
+    kind, _, model = name.partition(":")
+    if kind == "textacy" and model:
+        return TextacyExtractor(model)
+    raise InputError(f'There is no extractor "{name}"; write "textacy:MODEL".')

@@ -1,0 +1,433 @@
+"""Training examples as numbers, in one file, and as padded batches on a device."""
+
+import json
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from parataxis.lab.pointer.network import DecoderState
+from parataxis.rewrite.forms import form_of, key, lemmas
+from parataxis.splitters.pointer.actions import (
+    CLOSED,
+    CLOSED_WORDS,
+    COPY,
+    END,
+    FORM_NAMES,
+    FORMS,
+    NEXT,
+    START,
+    WHOLE,
+    Features,
+    closed_word,
+    read_source,
+)
+from parataxis.syntax.wordpieces import Pieces
+from parataxis.text.tokens import has_word, tokenize
+
+LONGEST = {"pieces": 160, "words": 120, "actions": 200}
+"""Longer examples are left out: they are few, and would pad everything else."""
+
+_PIECES = ("pieces", "shapes")
+_WORDS = ("first", "same", "twins")
+
+
+@dataclass(frozen=True, slots=True)
+class PointerExample:
+    """A source and the actions that rewrite it; ``kind`` says where it comes from."""
+
+    source: Features
+    actions: Sequence[int]
+    kind: str
+    text: str
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is short enough to learn from."""
+        return (
+            len(self.source.pieces.ids) <= LONGEST["pieces"]
+            and 0 < len(self.source) <= LONGEST["words"]
+            and len(self.actions) <= LONGEST["actions"]
+        )
+
+
+def write_examples(examples: Iterable[PointerExample], path: Path) -> int:
+    """Write the examples that fit, and say how many."""
+    kept = [example for example in examples if example.fits]
+    fields: dict[str, NDArray[np.generic]] = {
+        name: np.concatenate([np.asarray(_field(e, name), dtype=np.int16) for e in kept])
+        for name in (*_PIECES, *_WORDS, "actions")
+    }
+    fields["lengths"] = np.array(
+        [(len(e.source.pieces.ids), len(e.source), len(e.actions)) for e in kept]
+    )
+    texts = json.dumps([(e.kind, e.text) for e in kept], ensure_ascii=False)
+    fields["texts"] = np.frombuffer(texts.encode(), dtype=np.uint8)
+    np.savez_compressed(path, **fields)  # type: ignore[arg-type]
+    return len(kept)
+
+
+def _field(example: PointerExample, name: str) -> Sequence[int]:
+    source = example.source
+    match name:
+        case "pieces":
+            return source.pieces.ids
+        case "shapes":
+            return source.pieces.shapes
+        case "first":
+            return source.pieces.first[1:]
+        case "actions":
+            return example.actions
+        case _:
+            return getattr(source, name)  # type: ignore[no-any-return]
+
+
+def read_examples(path: Path) -> list[PointerExample]:
+    """Read what :func:`write_examples` wrote."""
+    stored = np.load(path)
+    fields = {name: stored[name] for name in stored.files}
+    texts = json.loads(fields.pop("texts").tobytes().decode())
+    lengths = fields.pop("lengths")
+    ends = np.cumsum(lengths, axis=0)
+    examples = []
+    for row, (kind, text) in enumerate(texts):
+        part = {}
+        for column, names in enumerate((_PIECES, _WORDS, ("actions",))):
+            end = ends[row, column]
+            for name in names:
+                part[name] = fields[name][end - lengths[row, column] : end]
+        pieces = Pieces(part["pieces"], part["shapes"], [0, *part["first"]])
+        source = Features(pieces, part["same"], part["twins"])
+        examples.append(PointerExample(source, part["actions"], kind, text))
+    return examples
+
+
+class ExampleSet:
+    """Examples as padded tensors on a device, from which batches are cut."""
+
+    def __init__(self, examples: Sequence[PointerExample], device: torch.device) -> None:
+        def tensor(rows: Iterable[Sequence[int]], fill: int) -> Tensor:
+            listed = list(rows)
+            table = np.full((len(listed), max(map(len, listed))), fill, dtype=np.int64)
+            for row, values in zip(table, listed, strict=True):
+                row[: len(values)] = values
+            return torch.from_numpy(table).to(device)
+
+        sources = [example.source for example in examples]
+        self.tensors = {
+            "pieces": tensor((s.pieces.ids for s in sources), 0),
+            "shapes": tensor((s.pieces.shapes for s in sources), 0),
+            "first": tensor((s.pieces.first for s in sources), 0),
+            "same": tensor((s.same for s in sources), -1),
+            "twins": tensor((s.twins for s in sources), -1),
+            "actions": tensor((e.actions for e in examples), START),
+        }
+        self.lengths = np.array(
+            [
+                (len(s.pieces.ids), len(s), len(e.actions))
+                for s, e in zip(sources, examples, strict=True)
+            ]
+        )
+        self.device = device
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def batch(self, rows: NDArray[np.int64]) -> "PointerBatch":
+        """The examples of these rows."""
+        pieces, words, actions = self.lengths[rows].max(0)
+        index = torch.from_numpy(rows).to(self.device)
+        width = dict.fromkeys(_PIECES, pieces) | dict.fromkeys(_WORDS, words)
+        width |= {"first": words + 1, "actions": actions}
+        return PointerBatch({n: t[index, : width[n]] for n, t in self.tensors.items()})
+
+
+class PointerBatch:
+    """A batch: the inputs of the encoder, the states of the decoder, the targets."""
+
+    def __init__(self, fields: dict[str, Tensor]) -> None:
+        self.fields = fields
+        self.actions = fields["actions"]
+        self.real = self.actions != START
+        self.state = self._state()
+
+    def encoder_inputs(self) -> tuple[Tensor, ...]:
+        """What :meth:`PointerNetwork.encode` takes."""
+        return tuple(self.fields[name] for name in ("pieces", "shapes", "first"))
+
+    def _state(self) -> DecoderState:
+        actions, words = self.actions, self.fields["same"].shape[1]
+        previous = nn_pad(actions[:, :-1], START)
+        ended = (previous == NEXT).long()
+        sentence = ended.cumsum(1)
+        steps = torch.arange(actions.shape[1], device=actions.device).expand_as(actions)
+        opened = (steps * ended).cummax(1).values
+        copying = previous >= COPY
+        word = torch.where(copying, previous - COPY, 0)
+        when = (steps * copying).cummax(1).values
+        last = torch.where(copying.cumsum(1) > 0, word.gather(1, when), -1)
+        marks = torch.zeros(*actions.shape, words, dtype=torch.long, device=actions.device)
+        marks.scatter_(2, word[..., None], copying.long()[..., None])
+        return DecoderState(previous, sentence, steps - opened, last, marks.cumsum(1).clamp(max=2))
+
+    def allowed(self) -> Tensor:
+        """(batch, steps, actions and words): every action that writes the same as the target."""
+        same, twins = self.fields["same"], self.fields["twins"]
+        copying = self.actions >= COPY
+        word = torch.where(copying, self.actions - COPY, 0)
+        group, twin = same.gather(1, word), twins.gather(1, word)
+        places = torch.where(
+            copying[..., None],
+            same[:, None] == group[..., None],
+            twins[:, None] == self.actions[..., None],
+        )
+        closed = (
+            torch.arange(COPY, device=same.device)
+            == torch.where(copying, twin, self.actions)[..., None]
+        )
+        return torch.cat([closed, places], -1)
+
+
+def nn_pad(tensor: Tensor, value: int) -> Tensor:
+    """One column in front."""
+    return torch.nn.functional.pad(tensor, (1, 0), value=value)
+
+
+# From a rewrite to the actions that write it: which source word each word was copied from.
+
+# A word that goes on where the last one was copied is free; a jump costs, back more than forward,
+# and writing a word without a source costs a little less than a jump for its sake alone.
+_FORWARD = 1.0
+_BACK = 1.2
+_PER_WORD = 0.01
+_CLOSED = 0.9
+_FORM = 0.2
+_KEPT = 16
+"""How many of the cheapest paths are followed."""
+
+_Option = tuple[int, tuple[int, ...]]
+"""The source word that an option copies (-1: none), and its actions."""
+
+
+def target_actions(words: Sequence[str], simple: Sequence[str], *, whole: bool) -> list[int] | None:
+    """The cheapest actions that write the simple sentences from the source words.
+
+    None where a word is neither in the source, nor a form of one of its words, nor closed. The
+    stop that ends a sentence is left out: whoever composes the sentence puts it there.
+
+    >>> from parataxis.splitters.pointer.actions import COPY
+    >>> words = ["Ann", ",", "a", "poet", ",", "died", "."]
+    >>> actions = target_actions(words, ["Ann died.", "Ann was a poet."], whole=False)
+    >>> [action - COPY for action in actions if action >= COPY]
+    [0, 5, 0, 2, 3]
+    """
+    if whole:
+        return [WHOLE]
+    source = _Source(words)
+    paths: dict[int, tuple[float, tuple[int, ...]]] = {-1: (0.0, ())}
+    for number, sentence in enumerate(simple):
+        for token in source.without_stop([token.text for token in tokenize(sentence)]):
+            options = source.options(key(token))
+            if not options:
+                return None
+            paths = _advance(paths, options)
+        mark = END if number + 1 == len(simple) else NEXT
+        paths = {last: (cost, (*done, mark)) for last, (cost, done) in paths.items()}
+    return list(min(paths.values())[1])
+
+
+def written_words(words: Sequence[str], actions: Sequence[int]) -> list[list[str]]:
+    """The words of the sentences that actions write: what :func:`target_actions` was given, but
+    for capitals and the stop at the end.
+
+    >>> words = ["Ann", ",", "serving", "tea", ",", "fell", "."]
+    >>> written_words(words, target_actions(words, ["Ann served tea.", "She fell."], whole=False))
+    [['Ann', 'served', 'tea'], ['she', 'fell']]
+    """
+    if list(actions) == [WHOLE]:
+        return [list(words)]
+    sentences: list[list[str]] = [[]]
+    for action in actions:
+        if action == NEXT:
+            sentences.append([])
+        elif action >= COPY:
+            sentences[-1].append(words[action - COPY])
+        elif action >= CLOSED:
+            sentences[-1].append(CLOSED_WORDS[action - CLOSED])
+        elif action >= FORMS:
+            copied = sentences[-1].pop()
+            sentences[-1].append(form_of(key(copied), FORM_NAMES[action - FORMS]) or copied)
+    return sentences
+
+
+def _advance(
+    paths: dict[int, tuple[float, tuple[int, ...]]], options: Sequence[_Option]
+) -> dict[int, tuple[float, tuple[int, ...]]]:
+    advanced: dict[int, tuple[float, tuple[int, ...]]] = {}
+    for last, (cost, done) in paths.items():
+        for place, actions in options:
+            new = cost + _price(last, place) + _FORM * (place >= 0 and len(actions) > 1)
+            state = last if place < 0 else place
+            if state not in advanced or new < advanced[state][0]:
+                advanced[state] = new, (*done, *actions)
+    return dict(sorted(advanced.items(), key=lambda item: item[1][0])[:_KEPT])
+
+
+def _price(last: int, place: int) -> float:
+    if place < 0:
+        return _CLOSED
+    if place == last + 1:
+        return 0.0
+    return (_FORWARD if place > last else _BACK) + _PER_WORD * abs(place - last)
+
+
+class _Source:
+    """The words of a source, and what can be written from them."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._keys = [key(word) for word in words]
+
+    def without_stop(self, tokens: list[str]) -> list[str]:
+        """The tokens of a sentence less its stop, which may be that of an abbreviation as well."""
+        if len(tokens) < 2 or tokens[-1] != ".":
+            return tokens
+        abbreviation = tokens[-2] + "."
+        if key(abbreviation) in self._keys and key(tokens[-2]) not in self._keys:
+            return [*tokens[:-2], abbreviation]
+        return tokens[:-1]
+
+    def options(self, word: str) -> list[_Option]:
+        found: list[_Option] = [
+            (place, (COPY + place,)) for place, other in enumerate(self._keys) if other == word
+        ]
+        closed = closed_word(word)
+        if closed is not None:
+            found.append((-1, (closed,)))
+        return found or self._forms(word)
+
+    def _forms(self, word: str) -> list[_Option]:
+        if not word.isalpha():
+            return []
+        return [
+            (place, (COPY + place, FORMS + number))
+            for place, other in enumerate(self._keys)
+            if other[:1] == word[:1] and lemmas(other) & lemmas(word)
+            for number, tag in enumerate(FORM_NAMES)
+            if form_of(other, tag) == word
+        ]
+
+
+# From the data folder to training examples: the rewrites, and more sentences of lesser worth.
+
+log = logging.getLogger(__name__)
+
+_LOST_AT_MOST = 2
+_NEW_AT_MOST = 1
+_SHORTEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPair:
+    """A source and its simple sentences, as text; ``kind`` says where it comes from."""
+
+    source: str
+    simple: tuple[str, ...]
+    kind: str
+
+
+def read_rewrites(path: Path, kind: str) -> Iterator[TrainingPair]:
+    """The rewrites of a JSONL file with ``complex`` and ``simple``."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            record = json.loads(line)
+            yield TrainingPair(record["complex"], tuple(record["simple"]), kind)
+
+
+def simple_sentences(pairs: Iterable[TrainingPair], every: int) -> Iterator[TrainingPair]:
+    """Every so many-th simple sentence of the rewrites: it should stay as it is."""
+    sentences = (sentence for pair in pairs if len(pair.simple) > 1 for sentence in pair.simple)
+    for number, sentence in enumerate(sentences):
+        if number % every == 0 and len(sentence.split()) >= _SHORTEST:
+            yield TrainingPair(sentence, (sentence,), "simple")
+
+
+def noisy_pairs(data: Path) -> Iterator[TrainingPair]:
+    """MinWiki and WikiSplit pairs that keep nearly all content words and add nearly none.
+
+    The Wikipedia sources of the development rewrites come from WikiSplit: their pairs are left out.
+    """
+    held_out = read_rewrites(data / "rewrites" / "dev.jsonl", "dev")
+    barred = {_letters(pair.source) for pair in held_out}
+    for source, simple in (*_minwiki(data), *_wikisplit(data)):
+        if len(simple) > 1 and _letters(source) not in barred and _is_faithful(source, simple):
+            yield TrainingPair(source, tuple(simple), "noisy")
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone: the same for a sentence however it was tokenised."""
+    return "".join(filter(str.isalnum, text)).lower()
+
+
+def _minwiki(data: Path) -> Iterator[tuple[str, list[str]]]:
+    folder = data / "minwiki"
+    with (
+        (folder / "train.complex").open(encoding="utf-8") as sources,
+        (folder / "train.simple").open(encoding="utf-8") as targets,
+    ):
+        for source, target in zip(sources, targets, strict=True):
+            parts = [part.strip(" .") for part in target.strip().split(" . ")]
+            yield source.strip(), [f"{part}." for part in parts if part]
+
+
+def _wikisplit(data: Path) -> Iterator[tuple[str, list[str]]]:
+    for name in ("tune", "validation"):
+        with (data / "wikisplit" / f"{name}.tsv").open(encoding="utf-8") as lines:
+            for line in lines:
+                source, _, target = line.strip().partition("\t")
+                yield _joined(source), [_joined(part) for part in target.split("<::::>")]
+
+
+def _joined(tokens: str) -> str:
+    """Penn Treebank tokens as running text."""
+    text = tokens.strip().replace("``", '"').replace("''", '"')
+    text = re.sub(r" ([,.;:%)\]!?])", r"\1", text)
+    text = re.sub(r"([(\[$]) ", r"\1", text)
+    text = re.sub(r" (n't|'(?:s|re|ve|ll|d|m))\b", r"\1", text)
+    return re.sub(r'" ([^"]*?) ?"', r'"\1"', text)
+
+
+def _is_faithful(source: str, simple: Sequence[str]) -> bool:
+    have = Counter(_content(source))
+    written = Counter(word for sentence in simple for word in _content(sentence))
+    return (
+        len(set(have) - set(written)) <= _LOST_AT_MOST
+        and len(set(written) - set(have)) <= _NEW_AT_MOST
+    )
+
+
+def _content(text: str) -> Iterator[str]:
+    for token in tokenize(text):
+        word = key(token.text)
+        if has_word(word) and closed_word(word) is None:
+            yield min(lemmas(word))
+
+
+def make_examples(pairs: Iterable[TrainingPair]) -> Iterator[PointerExample]:
+    """Examples of the pairs that the model can write at all."""
+    tried = made = 0
+    for pair in pairs:
+        tried += 1
+        words = [token.text for token in tokenize(pair.source)]
+        whole = pair.simple == (pair.source,)
+        actions = target_actions(words, pair.simple, whole=whole)
+        if actions is not None:
+            made += 1
+            yield PointerExample(read_source(words), actions, pair.kind, pair.source)
+    log.info("%d of %d pairs can be written", made, tried)

@@ -1,6 +1,0 @@
-"""Metrics that compare rewrites with references; they need the extra ``parataxis[metrics]``."""
-
-from parataxis.metrics.bleu import corpus_bleu
-from parataxis.metrics.sari import Sari, corpus_sari
-
-__all__ = ["Sari", "corpus_bleu", "corpus_sari"]

@@ -1,1 +1,0 @@
-"""The tables and figures of a study, from its rewrites and ratings."""

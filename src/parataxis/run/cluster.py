@@ -1,0 +1,499 @@
+"""The engine of a cluster: batches go to Ray actors and come back in order.
+
+This process reads and writes; actors only rewrite. An actor loads the model once. It is given the
+next batch while it still works on one, so it never waits, and never more, so that a lost actor
+loses little. Reading stops where too much waits to be written. What an actor had in hand when it,
+or its machine, was lost is sent to another.
+
+With a device, an actor has a GPU and the cores beside it, and works in as many processes.
+"""
+
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from tempfile import gettempdir
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from parataxis import __version__
+from parataxis.errors import InputError, ParataxisError
+from parataxis.run.pool import BESIDE_GPU
+from parataxis.run.reading import Batch
+from parataxis.run.units import Unit
+from parataxis.run.work import Encoded, Work
+from parataxis.syntax.onnx import THREADS_VARIABLE, threads
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from types import ModuleType
+
+AHEAD = 2
+"""Batches that each process of an actor has in hand: one that it works on, and the next."""
+
+WINDOW = 4
+"""Batches for each process that have been read and are not yet written: while one is late, so many
+others can be done."""
+
+ATTEMPTS = 4
+"""How often a batch is tried before the run ends because of it."""
+
+_SUSPECT = 2
+"""After so many lost actors a batch is given out alone."""
+
+_WAIT = 10.0
+"""Seconds to wait for a cluster to take a connection, and to answer."""
+_SETTINGS = b"\0\0\0\4\0\0\0\0\0"
+_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS
+"""How HTTP/2 begins: this, then a frame of settings; a server begins with such a frame, too. The
+fourth byte is the kind of the frame (RFC 9113, 3.4 and 4.1)."""
+_LOOK = 2.0
+"""Seconds between two looks at which machines the cluster has."""
+_PATIENCE_OF_RAY = "RAY_gcs_rpc_server_reconnect_timeout_s"
+"""Names the seconds, 60 unless it is set, after which Ray ends this process without a word of ours
+if the head of the cluster does not answer; the run ends after two thirds of them."""
+_IDLE = 30.0
+"""Seconds after which an actor without work is given back to the cluster."""
+_PATIENCE = 30.0
+"""Seconds without any actor after which that is told."""
+_UNUSABLE = 10
+"""How many actors in a row may end before they answer."""
+
+
+def _say_nothing(sentence: str) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The engine of a Ray cluster.
+
+    ``address`` is that of the cluster; without it, it is the one that ``RAY_ADDRESS`` names or
+    that runs on this machine, or else one is started here for the run. Actors are started as
+    batches wait for one: at least ``least``, at most ``most``, or else as many as there are cores
+    in the cluster at that time. Each takes as many cores as it has threads. ``tell`` is told, in
+    one sentence, what goes wrong and is put right.
+
+    With a ``device`` ("cuda") each actor takes a GPU and the cores beside it: as many as each GPU
+    has on that machine where it has fewest. Then there are as many actors as GPUs.
+    """
+
+    address: str | None = None
+    least: int = 1
+    most: int | None = None
+    device: str | None = None
+    tell: Callable[[str], None] = _say_nothing
+
+    def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
+        """Do the work there."""
+        with _connected(self.address):
+            pool = _Pool(self, work)
+            try:
+                yield from pool.in_order(iter(batches))
+            finally:
+                pool.end()
+
+
+def ray_package() -> "ModuleType":
+    """The package ray."""
+    try:
+        import ray
+    except ImportError as error:
+        raise ParataxisError(
+            "A cluster needs Ray; install it with: pip install 'parataxis[ray]'."
+        ) from error
+    module: ModuleType = ray
+    return module
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[None]:
+    """Connect to the cluster, or use the connection that there is."""
+    # A cluster that is started here keeps to this machine.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the default of Ray's future
+    ray = ray_package()
+    if ray.is_initialized():
+        yield
+        return
+    used, where = _place(address)
+    _require_cluster(used, where)
+    try:
+        ray.init(
+            address, log_to_driver=False, logging_level=logging.CRITICAL, include_dashboard=False
+        )
+    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+        raise InputError(f"There is no Ray cluster {where}: {_reason(error)}.") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _place(address: str | None) -> tuple[str, str]:
+    """The address that Ray will use, found as its documentation says, and how to tell where that
+    is; it is empty where a cluster is started here."""
+    if address and address != "auto":
+        return address, f"at {address}"
+    if named := os.environ.get("RAY_ADDRESS"):
+        return named, f"at {named}, which RAY_ADDRESS names"
+    note = Path(os.environ.get("RAY_TMPDIR") or gettempdir(), "ray", "ray_current_cluster")
+    with suppress(OSError):
+        named = note.read_text().strip()
+        return named, f"at {named}, which {note} names"
+    return "", "here"
+
+
+def _require_cluster(address: str, where: str) -> None:
+    """Tell soon where nothing listens, or nothing that speaks HTTP/2 as Ray does; Ray tries for
+    minutes. Ray Client is left out: it has other calls and other errors."""
+    if "://" in address:
+        raise InputError(
+            f"{address} is one of Ray Client or of Ray jobs; give HOST:PORT, on a machine of the "
+            "cluster."
+        )
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), _WAIT) as connection:
+            if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
+                return
+            connection.sendall(_HELLO)
+            answer = connection.makefile("rb").read(len(_SETTINGS))
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(f"There is no Ray cluster {where}: {reason}.") from error
+    if answer[3:4] != _SETTINGS[3:4]:
+        raise InputError(f"There is no Ray cluster {where}: something else listens there.")
+
+
+class _Welcome(NamedTuple):
+    """What an actor answers first."""
+
+    node: str
+    version: str
+
+
+class _Worker:
+    """What an actor is, on its machine."""
+
+    def __init__(self, work: Work, threads: int, device: str | None, processes: int) -> None:
+        os.environ[THREADS_VARIABLE] = str(threads)
+        self._work: Callable[[Sequence[Unit]], Encoded] = work
+        if device is not None:
+            from parataxis.run.gpu.machine import Machine
+
+            machine = Machine(work.on, device, processes)
+            self._work = lambda units: machine(units)[0]
+
+    def welcome(self) -> _Welcome:
+        """Say where it runs."""
+        node = ray_package().get_runtime_context().get_node_id()
+        return _Welcome(node, __version__)
+
+    def work(self, units: Sequence[Unit]) -> Encoded:
+        """Work on a batch."""
+        return self._work(units)
+
+
+@dataclass(eq=False)
+class _Job:
+    """A batch on its way."""
+
+    number: int
+    batch: Batch
+    failures: int = 0
+    result: Encoded | None = None
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it may be the reason that actors were lost."""
+        return self.failures >= _SUSPECT
+
+    def __str__(self) -> str:
+        ids = [
+            *(sentence.id for unit in self.batch.units for sentence in unit.sentences),
+            *(unit.problem.id for unit in self.batch.units if unit.problem),
+        ]
+        return f"from {ids[0]} to {ids[-1]}" if ids else f"number {self.number}"
+
+
+@dataclass(eq=False)
+class _Actor:
+    """What is known here of an actor; before it answers, ``node`` is empty."""
+
+    handle: Any
+    cores: int
+    processes: int = 1
+    node: str = ""
+    jobs: list[_Job] = field(default_factory=list)
+    is_lost: bool = False
+    idle_since: float = field(default_factory=monotonic)
+
+    def can_take(self, job: _Job) -> bool:
+        """Whether it can be given a batch. One that is suspected is given out alone: should it be
+        the reason, no other is suspected."""
+        if not self.node or any(each.is_suspect for each in self.jobs):
+            return False
+        return len(self.jobs) < (1 if job.is_suspect else AHEAD * self.processes)
+
+    @property
+    def load(self) -> float:
+        """How many batches each of its processes has in hand."""
+        return len(self.jobs) / self.processes
+
+
+class _Event(NamedTuple):
+    """An actor has answered; without a job, that it is there."""
+
+    actor: _Actor
+    job: _Job | None
+    future: "Future[Any]"
+
+
+class _Pool:
+    """The actors of a run, and the batches between reading and writing."""
+
+    def __init__(self, cluster: Cluster, work: Work) -> None:
+        self._ray = ray_package()
+        self._cluster, self._work = cluster, work
+        self._threads = threads() if os.environ.get(THREADS_VARIABLE) else 1
+        self._cores, self._gpus = self._threads, int(cluster.device is not None)
+        self._actors: list[_Actor] = []
+        self._order: deque[_Job] = deque()
+        self._unsent: list[_Job] = []
+        self._events: SimpleQueue[_Event] = SimpleQueue()
+        self._has_ended = False
+        self._read = self._unusable = 0
+        self._alone_since = self._looked = monotonic()
+        self._head = self._ray.get_runtime_context().gcs_address
+        self._headless_since: float | None = None
+        self._room = 1
+        self._look()
+        if self._gpus and not self._room:
+            raise InputError("No machine of the cluster has a GPU; leave out --device.")
+
+    def in_order(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Encoded]]:
+        """Each batch with its result."""
+        while True:
+            self._fill(batches)
+            if not self._order:
+                return
+            self._listen()
+            while self._order and (result := self._order[0].result) is not None:
+                yield self._order.popleft().batch, result
+
+    def end(self) -> None:
+        """Give all actors back."""
+        while self._actors:
+            self._dismiss(self._actors[-1])
+
+    def _fill(self, batches: Iterator[Batch]) -> None:
+        """Send what can be sent, and start actors where something is left over. What is suspected
+        waits for an actor without work, and meanwhile others are read and sent."""
+        while self._unsent or self._read_one(batches):
+            if self._send_one():
+                continue
+            if all(job.is_suspect for job in self._unsent) and self._read_one(batches):
+                continue
+            self._grow()
+            return
+
+    def _send_one(self) -> bool:
+        """Send the first batch that an actor can take, to the one with the least work."""
+        for job in self._unsent:
+            ready = [actor for actor in self._actors if actor.can_take(job)]
+            if ready:
+                self._unsent.remove(job)
+                self._send(min(ready, key=lambda actor: actor.load), job)
+                return True
+        return False
+
+    def _read_one(self, batches: Iterator[Batch]) -> bool:
+        ready = sum(actor.processes for actor in self._actors if actor.node)
+        if self._has_ended or len(self._order) >= WINDOW * max(1, ready):
+            return False
+        batch = next(batches, None)
+        if batch is None:
+            self._has_ended = True
+            return False
+        self._read += 1
+        job = _Job(self._read, batch)
+        self._order.append(job)
+        self._unsent.append(job)
+        return True
+
+    def _send(self, actor: _Actor, job: _Job) -> None:
+        actor.jobs.append(job)
+        self._await(actor, job, actor.handle.work.remote(job.batch.units))
+
+    def _await(self, actor: _Actor, job: _Job | None, answer: Any) -> None:
+        put = partial(self._put, actor, job)
+        answer.future().add_done_callback(put)
+
+    def _put(self, actor: _Actor, job: _Job | None, future: "Future[Any]") -> None:
+        self._events.put(_Event(actor, job, future))
+
+    def _grow(self) -> None:
+        """Start as many actors as there are already: soon enough for many, not too many for few."""
+        starting = sum(not actor.node for actor in self._actors)
+        ready = len(self._actors) - starting
+        most = self._cluster.most or max(self._room, self._cluster.least)
+        wanted = max(1, ready, self._cluster.least - ready) - starting
+        for _ in range(min(wanted, most - len(self._actors))):
+            self._start()
+
+    def _start(self) -> None:
+        device, processes = self._cluster.device, 1
+        if device is not None:
+            processes = BESIDE_GPU * self._cores // self._threads
+        kind = self._ray.remote(_Worker).options(
+            num_cpus=self._cores,
+            num_gpus=self._gpus,
+            max_concurrency=AHEAD * processes if device else 1,
+            max_restarts=0,
+        )
+        handle = kind.remote(self._work, self._threads, device, processes)
+        actor = _Actor(handle, self._cores, processes)
+        self._actors.append(actor)
+        self._await(actor, None, actor.handle.welcome.remote())
+
+    def _listen(self) -> None:
+        """Wait until something has happened, and look at the cluster now and then."""
+        try:
+            self._hear(self._events.get(timeout=_LOOK))
+            while not self._events.empty():
+                self._hear(self._events.get())
+        except Empty:
+            pass
+        if monotonic() - self._looked >= _LOOK:
+            self._look()
+
+    def _hear(self, event: _Event) -> None:
+        actor, job, future = event
+        if actor.is_lost:
+            return
+        error = future.exception()
+        if isinstance(error, self._ray.exceptions.RayTaskError):
+            raise error.cause
+        if error is not None:
+            self._lose(actor, error)
+        elif job is None:
+            self._welcome(actor, future.result())
+        else:
+            job.result = future.result()
+            actor.jobs.remove(job)
+            actor.idle_since = monotonic()
+
+    def _welcome(self, actor: _Actor, welcome: _Welcome) -> None:
+        if welcome.version != __version__:
+            raise InputError(
+                f"A machine of the cluster has Parataxis {welcome.version}, not {__version__}; "
+                "install the same everywhere."
+            )
+        actor.node = welcome.node
+        actor.idle_since = monotonic()
+        self._unusable = 0
+
+    def _lose(self, actor: _Actor, error: BaseException) -> None:
+        """Send again what a lost actor had in hand; that may have been the reason."""
+        self._dismiss(actor)
+        if not actor.node:
+            self._unusable += 1
+            if self._unusable >= _UNUSABLE or getattr(error, "actor_init_failed", False):
+                raise ParataxisError(
+                    f"An actor could not begin on the cluster ({_reason(error)}); install there "
+                    "what is installed here."
+                ) from error
+        for job in actor.jobs:
+            job.failures += 1
+            if job.failures >= ATTEMPTS:
+                raise ParataxisError(
+                    f"The batch {job} was given up: {ATTEMPTS} actors were lost that worked on it "
+                    f"({_reason(error)})."
+                ) from error
+        self._unsent = sorted([*self._unsent, *actor.jobs], key=lambda job: job.number)
+        if count := len(actor.jobs):
+            batches = "batch is" if count == 1 else f"{count} batches are"
+            self._cluster.tell(f"An actor was lost; its {batches} sent again.")
+
+    def _dismiss(self, actor: _Actor) -> None:
+        actor.is_lost = True
+        self._actors.remove(actor)
+        self._ray.kill(actor.handle)
+
+    def _look(self) -> None:
+        """See which machines there are, which are gone, and which actors have nothing to do."""
+        self._looked = now = monotonic()
+        if not self._has_head(now):
+            return  # Ray would not answer, either; the actors work on
+        nodes = {each["NodeID"]: each["Resources"] for each in self._ray.nodes() if each["Alive"]}
+        self._measure([(each.get("CPU", 0), each.get("GPU", 0)) for each in nodes.values()])
+        for actor in list(self._actors):
+            if actor.node and actor.node not in nodes:
+                self._lose(actor, ParataxisError("its machine left the cluster"))
+            elif not actor.jobs and actor.node and self._can_spare(actor, now):
+                self._dismiss(actor)
+            elif not actor.node and actor.cores > self._cores:
+                self._dismiss(actor)  # a smaller machine has joined: one that fits it is started
+        if any(actor.node for actor in self._actors):
+            self._alone_since = now
+        elif now - self._alone_since > _PATIENCE:
+            self._alone_since = now
+            self._cluster.tell("The cluster has had no room for an actor yet; waiting for it.")
+
+    def _has_head(self, now: float) -> bool:
+        """Whether the head of the cluster answers; it may come back."""
+        try:
+            _require_cluster(self._head, f"at {self._head}")
+        except InputError as error:
+            self._headless_since = self._headless_since or now
+            patience = float(os.environ.get(_PATIENCE_OF_RAY, 60)) * 2 / 3
+            if monotonic() - self._headless_since < patience:
+                return False
+            raise ParataxisError(
+                f"The Ray cluster at {self._head} was lost; go on with --resume."
+            ) from error
+        self._headless_since = None
+        return True
+
+    def _measure(self, machines: Sequence[tuple[float, float]]) -> None:
+        """See how many cores an actor takes, and for how many actors there is room."""
+        if self._gpus:
+            self._cores = max(self._threads, cores_beside_gpu(machines))
+        self._room = sum(
+            int(min(cores // self._cores, gpus if self._gpus else cores))
+            for cores, gpus in machines
+        )
+
+    def _can_spare(self, actor: _Actor, now: float) -> bool:
+        if self._has_ended and not self._unsent:
+            return True
+        return len(self._actors) > self._cluster.least and now - actor.idle_since > _IDLE
+
+
+def cores_beside_gpu(machines: Iterable[tuple[float, float]]) -> int:
+    """The cores that each GPU has on that machine where it has fewest, at least one. A machine is
+    its number of cores and of GPUs.
+
+    >>> cores_beside_gpu([(64, 0), (96, 8), (16, 1), (0, 4)])
+    12
+    >>> cores_beside_gpu([(2, 4)])
+    1
+    """
+    return max(
+        1, min((int(cores // gpus) for cores, gpus in machines if cores and gpus), default=1)
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """What Ray says at length, in a few words: the first sentence of its last line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1].partition(". ")[0].rstrip(".") if lines else type(error).__name__

@@ -1,0 +1,209 @@
+"""HTML: the text of paragraphs, list items, cells and the like is rewritten, between the same tags.
+
+Tags stay around the words that they were around; code, headings, scripts and all that is no
+running text are left as they are.
+"""
+
+from collections.abc import Sequence
+from html import escape, unescape
+from html.parser import HTMLParser
+
+from parataxis.run.documents.markup import (
+    Block,
+    Chain,
+    Element,
+    MarkupDocument,
+    Tail,
+    TextCell,
+    placeholder,
+)
+
+
+def _tags(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_FORMATTING = _tags("b big cite em font i mark s small span strike strong tt u")
+"""Tags that can be used again around a word that moves, unless they have an id."""
+_INLINE = _FORMATTING | _tags("a abbr acronym bdi bdo data del dfn ins label q time")
+_VERBATIM = _tags("code kbd samp var")
+_NOTES = frozenset(["sub", "sup"])
+_SKIPPED = _tags(
+    "head script style title template noscript svg math pre textarea select option button h1 h2 h3 "
+    "h4 h5 h6 audio video canvas iframe object"
+)
+_OBSTACLES = {"br": "a line break"} | dict.fromkeys(["img", "input", "embed"], "a picture")
+_VOID = _tags("area base br col embed hr img input link meta param source track wbr basefont")
+
+
+_DEEPEST = 100
+"""Inline tags inside each other; a block with more is left alone."""
+
+
+class HtmlDocument(MarkupDocument):
+    """An HTML document and its sentences."""
+
+    def __init__(self, text: str) -> None:
+        reader = _Reader(text)
+        super().__init__(text, reader.blocks)
+
+    def escape(self, text: str) -> str:
+        return escape(text, quote=False)
+
+
+class _Reader(HTMLParser):
+    """Cuts a document into blocks of cells."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self.blocks: list[Block] = []
+        self._text = text
+        self._cells: list[TextCell] = []
+        self._chain: Chain = ()
+        self._names: list[str] = []
+        self._is_broken = False
+        self._whole: list[str] = []  # open tags whose content is no running text, outermost first
+        self._whole_start = 0
+        # The parser counts lines at \n alone.
+        self._lines = [0]
+        for i, char in enumerate(text):
+            if char == "\n":
+                self._lines.append(i + 1)
+        self.feed(text)
+        self.close()
+        self._end_block()
+
+    @property
+    def _place(self) -> int:
+        line, column = self.getpos()
+        return self._lines[line - 1] + column
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        raw = self.get_starttag_text() or ""
+        start, end = self._place, self._place + len(raw)
+        if self._whole:
+            if tag == self._whole[0]:
+                self._whole.append(tag)
+        elif tag in _OBSTACLES:
+            self._add("\n" if tag == "br" else "\ufffc", raw, start, end, _OBSTACLES[tag])
+        elif tag == "wbr":
+            self._tail(start, end)
+        elif tag in _SKIPPED or dict(attrs).get("translate") == "no":
+            if tag not in _INLINE:
+                self._end_block()
+            if tag not in _VOID:
+                self._whole, self._whole_start = [tag], start
+        elif tag in _VERBATIM or tag in _NOTES:
+            self._whole, self._whole_start = [tag], start
+        elif tag in _INLINE and len(self._chain) >= _DEEPEST:
+            self._break()
+        elif tag in _INLINE:
+            is_formatting = tag in _FORMATTING and "id" not in dict(attrs)
+            element = Element(raw, is_formatting=is_formatting, start=start)
+            self._chain += (element,)
+            self._names.append(tag)
+        else:
+            self._end_block()
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        # HTML has no such tags: "<b/>" opens, "<br/>" is void anyway.
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        start = self._place
+        end = self._text.find(">", start) + 1 or len(self._text)
+        if self._whole:
+            if tag == self._whole[0]:
+                self._whole.pop()
+                if not self._whole:
+                    self._end_whole(tag, end)
+        elif tag in _INLINE:
+            self._close(tag, self._text[start:end], end)
+        elif tag not in _VOID:
+            self._end_block()
+
+    def handle_data(self, data: str) -> None:
+        if self._whole:
+            return
+        start = self._place
+        for i, char in enumerate(data, start):
+            self._add(" " if char in " \t\r\n\f" else char, char, i, i + 1)
+
+    def handle_entityref(self, name: str) -> None:
+        self._reference(f"&{name}")
+
+    def handle_charref(self, name: str) -> None:
+        self._reference(f"&#{name}")
+
+    def handle_comment(self, data: str) -> None:
+        if not self._whole and self._cells:
+            end = self._text.find("-->", self._place)
+            self._tail(self._place, end + 3) if end >= 0 else self._break()
+
+    def handle_decl(self, decl: str) -> None:
+        self._end_block()
+
+    def handle_pi(self, data: str) -> None:
+        self._break()
+
+    def unknown_decl(self, data: str) -> None:
+        self._break()
+
+    def _reference(self, raw: str) -> None:
+        if self._whole:
+            return
+        start = self._place
+        if self._text.startswith(";", start + len(raw)):
+            raw += ";"
+        chars = unescape(raw)
+        if chars == raw:  # "AT&T"
+            self.handle_data(raw)
+            return
+        self._add(chars, raw, start, start + len(raw), "" if len(chars) == 1 else "a sign")
+
+    def _add(self, chars: str, raw: str, start: int, end: int, obstacle: str = "") -> None:
+        if self._is_broken:
+            return
+        for number, char in enumerate(chars):
+            own = "" if number else raw
+            self._cells.append(TextCell(char, own, self._chain, start, end, obstacle=obstacle))
+
+    def _tail(self, start: int, end: int) -> None:
+        if self._cells:
+            self._cells[-1].tails += (Tail(self._text[start:end], self._chain, end),)
+
+    def _close(self, tag: str, raw: str, end: int) -> None:
+        if not self._names or self._names[-1] != tag:
+            self._break()  # tags that are not nested: who can tell what they are around
+            return
+        element = self._chain[-1]
+        element.closing, element.end = raw, end
+        self._names.pop()
+        self._chain = self._chain[:-1]
+        if not self._cells or element not in self._cells[-1].chain:
+            self._tail(element.start, end)
+
+    def _end_whole(self, tag: str, end: int) -> None:
+        raw = self._text[self._whole_start : end]
+        if tag in _NOTES and self._cells and not self._cells[-1].char.isspace():
+            self._tail(self._whole_start, end)
+        elif tag in _VERBATIM | _NOTES | _INLINE:
+            content = raw[raw.find(">") + 1 : raw.rfind("<")]
+            first = len(self._cells)
+            self._add(placeholder(unescape(content), first), raw, self._whole_start, end)
+            for cell in self._cells[first:]:
+                cell.verbatim = first
+            if first == len(self._cells):
+                self._break()
+
+    def _break(self) -> None:
+        self._is_broken = True
+
+    def _end_block(self) -> None:
+        cells, chain = self._cells, self._chain
+        is_found = all(self._text.startswith(cell.raw, cell.start) for cell in cells if cell.raw)
+        first = next((i for i, cell in enumerate(cells) if not cell.char.isspace()), len(cells))
+        # A tag that is still open may go on anywhere.
+        if first < len(cells) and is_found and not self._is_broken and not chain:
+            self.blocks.append(Block(cells[first:]))
+        self._cells, self._chain, self._names, self._is_broken = [], (), [], False

@@ -1,0 +1,314 @@
+"""A paragraph of a Word document as characters, and what stands between and around them.
+
+Only the characters of plain runs are ever touched. What is around some of them (a link, a content
+control, the result of a field) is a *holder*; what stands between two without being text (a
+reference to a footnote, a bookmark) stays where it is.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from unicodedata import bidirectional
+
+from parataxis.run.documents.plan import Range, Sentence
+from parataxis.text.segments import Span
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Node
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_ANCHOR = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}anchor"
+
+_BLANKS = str.maketrans("\t\r\n", "   ")
+
+_TRACKED = "tracked changes already"
+_FIELD = "a field around it"
+_LOCKED = "a content control that is filled or locked"
+_OBJECT = "a picture, a formula or another object"
+_BREAK = "a tab or a line break"
+_HIDDEN = "hidden text"
+_RIGHT_TO_LEFT = "text from right to left"
+
+
+def w(name: str) -> str:
+    """A name in the namespace of WordprocessingML."""
+    return _W + name
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(map(w, text.split()))
+
+
+_HOLDERS = _names("hyperlink smartTag customXml bdo dir sdt fldSimple ins moveTo")
+_REMOVED = _names("del moveFrom")
+_SIGNS = {w("noBreakHyphen"): "-", w("softHyphen"): "\u00ad"}
+_BREAKS = {w("tab"): "\t", w("ptab"): "\t", w("br"): "\n", w("cr"): "\n"}
+_NOTES = _names("footnoteReference endnoteReference")
+_WIDTHLESS = _names(
+    "rPr pPr instrText delText delInstrText lastRenderedPageBreak commentReference annotationRef "
+    "footnoteRef endnoteRef separator continuationSeparator proofErr permStart permEnd "
+    "moveFromRangeStart moveFromRangeEnd moveToRangeStart moveToRangeEnd sdtPr sdtEndPr "
+    "smartTagPr customXmlPr "
+)
+_RANGES = {
+    w("bookmarkStart"): ("bookmark", True),
+    w("bookmarkEnd"): ("bookmark", False),
+    w("commentRangeStart"): ("comment", True),
+    w("commentRangeEnd"): ("comment", False),
+}
+
+
+@dataclass(eq=False)
+class Field:
+    """A field that stands in several runs; ``begin`` and ``end`` are the first and the last."""
+
+    begin: "Node"
+    end: "Node | None" = None
+    shows_result: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Letter:
+    """A character: ``node`` (w:t, or a sign of its own) in ``run``, in its holders."""
+
+    char: str
+    run: "Node"
+    node: "Node"
+    holders: Sequence["Node | Field"]
+    obstacle: str = ""
+
+
+@dataclass
+class WordParagraph:
+    """The letters of a paragraph and the places between them that matter."""
+
+    node: "Node"
+    letters: list[Letter] = field(default_factory=list)
+    notes: list[int] = field(default_factory=list)
+    """After which letters a reference to a note stands."""
+    removed: list[int] = field(default_factory=list)
+    """Before which letters text stands that tracked changes have deleted."""
+    fields: Sequence[Field] = ()
+    """The fields that are open where the paragraph begins."""
+    ranges: list[tuple[str, int, int]] = field(default_factory=list)
+    """Bookmarks and comments that begin or end here: kind, first letter, end."""
+
+    @property
+    def text(self) -> str:
+        """The visible text."""
+        return "".join(letter.char for letter in self.letters)
+
+    def home(self, start: int, end: int) -> Sequence["Node | Field"]:
+        """The holders that are around all of some letters."""
+        shared = self.letters[start].holders
+        for letter in self.letters[start:end]:
+            same = 0
+            while same < min(len(shared), len(letter.holders)) and (
+                shared[same] is letter.holders[same]
+            ):
+                same += 1
+            shared = shared[:same]
+        return shared
+
+    def sentence(self, span: Span) -> Sentence:
+        """A sentence of the paragraph, with what of it must stay."""
+        start, end = span.start, span.end
+        home = self.home(start, end)
+        whole = [*self._held(start, end, len(home)), *self._bookmarked(start, end)]
+        pinned = [note for note in self.notes if start <= note < end]
+        comments = [(first, last) for kind, first, last in self.ranges if kind == "comment"]
+        partly = [c for c in comments if c[0] < end and start < c[1]]
+        obstacle = self._obstacle(start, end, home)
+        return Sentence(span.text, start, end, whole, pinned, partly, obstacle=obstacle)
+
+    def _held(self, start: int, end: int, depth: int) -> Iterator[Range]:
+        last: object = None
+        first = start
+        for place in range(start, end + 1):
+            holders = self.letters[place].holders if place < end else ()
+            this = holders[depth] if len(holders) > depth else None
+            if this is not last:
+                if last is not None:
+                    yield first, place
+                first = place
+            last = this
+
+    def _bookmarked(self, start: int, end: int) -> Iterator[Range]:
+        for kind, first, last in self.ranges:
+            covers = first <= start and end <= last
+            if kind == "bookmark" and not covers and first < end and start < last:
+                yield max(first, start), min(last, end)
+
+    def _obstacle(self, start: int, end: int, home: Sequence["Node | Field"]) -> str:
+        letters = self.letters[start:end]
+        if any(start < place < end for place in self.removed):
+            return _TRACKED
+        if any(_is_tracked(holder) for letter in letters for holder in letter.holders):
+            return _TRACKED
+        if any(isinstance(holder, Field) or holder.tag == w("fldSimple") for holder in home):
+            return _FIELD
+        if any(not _is_level(letter) for letter in letters):
+            return _FIELD
+        if any(bidirectional(letter.char) in ("R", "AL") for letter in letters):
+            return _RIGHT_TO_LEFT
+        if any(not isinstance(holder, Field) and _is_locked(holder) for holder in home):
+            return _LOCKED
+        return next((letter.obstacle for letter in letters if letter.obstacle), "")
+
+
+def _is_level(letter: Letter) -> bool:
+    """Do the fields of a letter begin and end beside its run, not in or out of something?"""
+    parent = letter.run.getparent()
+    fields = [holder for holder in letter.holders if isinstance(holder, Field)]
+    edges = [edge for field in fields for edge in (field.begin, field.end)]
+    return all(edge is not None and edge.getparent() is parent for edge in edges)
+
+
+def _is_tracked(holder: "Node | Field") -> bool:
+    """Is it a tracked insertion?"""
+    return not isinstance(holder, Field) and holder.tag in _names("ins moveTo")
+
+
+def _is_locked(node: "Node") -> bool:
+    """Is it a content control whose text is not its own, or must not be changed?"""
+    properties = node.find(w("sdtPr")) if node.tag == w("sdt") else None
+    if properties is None:
+        return False
+    lock = properties.find(w("lock"))
+    # "sdtLocked" only says that the control itself cannot be deleted.
+    is_closed = lock is not None and lock.get(w("val")) in ("contentLocked", "sdtContentLocked")
+    names = "dataBinding showingPlcHdr dropDownList comboBox date picture"
+    return is_closed or any(properties.find(name) is not None for name in _names(names))
+
+
+class Story:
+    """A part of a document: its paragraphs in order. Fields may go on from one to the next."""
+
+    def __init__(self, root: "Node") -> None:
+        self._root = root
+        self._fields: list[Field] = []
+
+    def paragraphs(self) -> Iterator[WordParagraph]:
+        """All paragraphs with text, also those in tables and text boxes."""
+        for node in self._root.iter(w("p")):
+            before = [replace(field) for field in self._fields]
+            paragraph = _read(node, self._fields)
+            paragraph.fields = before
+            if paragraph.text.strip() and not _is_shut(node):
+                yield paragraph
+
+
+def read_again(paragraph: WordParagraph) -> WordParagraph:
+    """The paragraph as it is now."""
+    return _read(paragraph.node, [replace(field) for field in paragraph.fields])
+
+
+def _read(node: "Node", fields: list[Field]) -> WordParagraph:
+    reader = _Reader(WordParagraph(node), fields)
+    reader.children(node, ())
+    reader.end()
+    return reader.paragraph
+
+
+def _is_shut(node: "Node") -> bool:
+    """Is the paragraph itself a tracked change, or in one, or in a locked content control?"""
+    mark = node.find(f"{w('pPr')}/{w('rPr')}")
+    if mark is not None and any(mark.find(name) is not None for name in _REMOVED | _names("ins")):
+        return True
+    return any(
+        holder.tag in _REMOVED or _is_tracked(holder) or _is_locked(holder)
+        for holder in node.iterancestors()
+    )
+
+
+class _Reader:
+    def __init__(self, paragraph: WordParagraph, fields: list[Field]) -> None:
+        self.paragraph = paragraph
+        self._letters = paragraph.letters
+        self._fields = fields
+        self._open: dict[tuple[str, str], int] = {}
+
+    def children(self, node: "Node", holders: Sequence["Node | Field"]) -> None:
+        for child in node.iterchildren("*"):
+            tag = child.tag
+            if tag == w("r"):
+                self._run(child, holders)
+            elif tag in _HOLDERS:
+                content = child.find(w("sdtContent")) if tag == w("sdt") else child
+                if content is not None:
+                    self.children(content, (*holders, child))
+            elif tag in _REMOVED:
+                self.paragraph.removed.append(len(self._letters))
+            elif tag in _RANGES:
+                self._mark(child)
+            elif tag not in _WIDTHLESS:
+                self._object(child, holders)
+
+    def end(self) -> None:
+        """Bookmarks and comments that go on after the paragraph."""
+        for (kind, _), first in self._open.items():
+            self.paragraph.ranges.append((kind, first, len(self._letters) + 1))
+
+    def _mark(self, node: "Node") -> None:
+        kind, is_start = _RANGES[node.tag]
+        key = kind, node.get(w("id"), "")
+        here = len(self._letters)
+        if is_start:
+            self._open[key] = here
+            return
+        first = self._open.pop(key, 0)  # it began in a paragraph before
+        if first < here:
+            self.paragraph.ranges.append((kind, first, here))
+
+    def _run(self, run: "Node", holders: Sequence["Node | Field"]) -> None:
+        is_hidden = run.find(f"{w('rPr')}/{w('vanish')}") is not None
+        for child in run.iterchildren("*"):
+            tag = child.tag
+            if tag == w("fldChar"):
+                self._field(child, run)
+            elif self._fields and not all(field.shows_result for field in self._fields):
+                continue
+            elif tag == w("t"):
+                for char in shown(child):
+                    self._add(char, run, child, holders, _HIDDEN if is_hidden else "")
+            elif tag in _SIGNS:
+                self._add(_SIGNS[tag], run, child, holders)
+            elif tag in _BREAKS:
+                self._add(_BREAKS[tag], run, child, holders, _BREAK)
+            elif tag in _NOTES:
+                self.paragraph.notes.append(len(self._letters) - 1)
+            elif tag not in _WIDTHLESS and child.find(f".//{_ANCHOR}") is None:  # it may float
+                self._object(child, holders, run)
+
+    def _field(self, node: "Node", run: "Node") -> None:
+        kind = node.get(w("fldCharType"))
+        if kind == "begin":
+            self._fields.append(Field(run))
+        elif kind == "separate" and self._fields:
+            self._fields[-1].shows_result = True
+        elif kind == "end" and self._fields:
+            self._fields.pop().end = run
+
+    def _object(
+        self, node: "Node", holders: Sequence["Node | Field"], run: "Node | None" = None
+    ) -> None:
+        self._add("\ufffc", node if run is None else run, node, holders, _OBJECT)
+
+    def _add(
+        self,
+        char: str,
+        run: "Node",
+        node: "Node",
+        holders: Sequence["Node | Field"],
+        obstacle: str = "",
+    ) -> None:
+        self._letters.append(Letter(char, run, node, (*holders, *self._fields), obstacle))
+
+
+def shown(node: "Node") -> str:
+    """What a w:t shows: without xml:space, white space at its edges is only layout."""
+    text = node.text or ""
+    if node.get(XML_SPACE) != "preserve":
+        text = text.strip(" \t\r\n")
+    return text.translate(_BLANKS)

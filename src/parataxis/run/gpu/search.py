@@ -1,0 +1,348 @@
+"""The beam search of the pointer splitter with all of its state on a device.
+
+It takes the same steps as :mod:`parataxis.splitters.pointer.search`, for thousands of sources side
+by side. The device is asked only now and then how many sources are still searched, and a step has
+the same shapes every time, so that on a GPU it is recorded once and then played back.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from parataxis.run.gpu.graph import Recording, TorchGraph, current, new_pool
+from parataxis.run.gpu.packed import PackedResults, Sources, at_least
+from parataxis.splitters.pointer.actions import CLOSED, COPY, END, FORMS, NEXT, START, WHOLE
+from parataxis.splitters.pointer.model import (
+    DECODER,
+    DESCRIPTION,
+    ENCODER,
+    SHIPPED,
+    PointerDescription,
+)
+from parataxis.splitters.pointer.search import COPIED_AT_MOST, NEVER, most_steps
+from parataxis.splitters.pointer.splitter import CAUTION
+
+ROWS = (128, 512, 1024, 2048, 4096)
+"""Batches are padded to one of these numbers of hypotheses."""
+_LOOK_EVERY = 8
+"""Steps between two looks at how many sources are still searched."""
+_COMPACT_AT = 0.7
+_DIGITS = 9
+"""Of scores, behind the point."""
+
+_OPENING = 101
+"""The word piece that opens a sentence: an empty row must have something to attend to."""
+_SMALL = (torch.int8, torch.int16, torch.int32)
+
+State = dict[str, Tensor]
+"""Named tensors with one row for each source."""
+
+
+@dataclass
+class DeviceSearch:
+    """Searches rewrites of many sources on a device."""
+
+    encoder: TorchGraph
+    decoder: TorchGraph
+    layers: int
+    width: int
+    _recorded: dict[tuple[int, int, int], "_Recorded"] = field(default_factory=dict)
+    _pool: Any = None
+
+    @property
+    def device(self) -> torch.device:
+        """Where the models lie."""
+        return self.encoder.device
+
+    @torch.no_grad()
+    def __call__(self, sources: Sources, beam: int) -> PackedResults:
+        """What the search finds for each source, in order; see ``search`` of the splitter."""
+        order = np.argsort((sources.pieces > 0).sum(1), kind="stable")
+        most = max(1, ROWS[-1] // beam)
+        batches = [order[start : start + most] for start in range(0, len(order), most)]
+        with current(self.device):
+            results = PackedResults.together(
+                [self._batch(sources.some(rows), beam) for rows in batches]
+            )
+        return results.some(np.argsort(order))
+
+    def _batch(self, sources: Sources, beam: int) -> PackedResults:
+        state = self._read(sources, self._room(len(sources), beam), beam)
+        steps = most_steps(sources.width)
+        results = _nothing(len(sources), beam, steps)
+        step = 0
+        while True:
+            runner = self._runner(state, beam)
+            runner.load(state, step)
+            times = 1 if step == 0 else _LOOK_EVERY
+            runner.run(times)
+            step += times
+            going = runner.state["going"].cpu().numpy()
+            count = int(going.sum())
+            room = self._room(count, beam)
+            if count and step < steps and (room >= len(going) or count > _COMPACT_AT * len(going)):
+                state = runner.state
+                continue
+            _take(runner.state, results)
+            if not count or step >= steps:
+                return results
+            keep = torch.from_numpy(_padded(np.flatnonzero(going), room)).to(self.device)
+            state = {name: rows[keep] for name, rows in runner.state.items()}
+            state["going"][count:] = False
+            state["source"][count:] = -1
+
+    def _room(self, count: int, beam: int) -> int:
+        """How many sources a batch is padded to; without recordings it need not be."""
+        if self.device.type != "cuda":
+            return count
+        return max(count, at_least(max(1, count) * beam, ROWS) // beam)
+
+    def _runner(self, state: State, beam: int) -> "_Recorded":
+        """The recorded step for states of this shape."""
+        rows, _, width = state["copied"].shape
+        key = (rows, beam, width)
+        if key not in self._recorded:
+            if self._pool is None:
+                self._pool = new_pool(self.device)
+            self._recorded[key] = _Recorded(self._step, state, self._pool)
+        return self._recorded[key]
+
+    def _read(self, sources: Sources, rows: int, beam: int) -> State:
+        """Read the sources, and stand at the beginning of each; further rows are empty."""
+        count, width = len(sources), sources.width
+
+        def of(array: NDArray[Any], rest: float = 0) -> Tensor:
+            tensor = torch.from_numpy(array).to(self.device)
+            if tensor.dtype in _SMALL:
+                tensor = tensor.long()
+            more = rows - count
+            return torch.cat([tensor, tensor.new_full((more, *tensor.shape[1:]), rest)])
+
+        memory = self.encoder(
+            {
+                "pieces": of(sources.pieces, _OPENING),
+                "shapes": of(sources.shapes),
+                "first": of(sources.first),
+            }
+        )
+        hidden = (np.arange(width) >= sources.words[:, None]) * np.float32(-1e4)
+        steps = most_steps(width)
+
+        def full(value: float, *shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
+            return torch.full((rows, *shape), value, dtype=dtype, device=self.device)
+
+        scores = full(NEVER, beam, dtype=torch.float64)
+        scores[:, 0] = 0.0
+        # The rows of beams are read with one stride for all heads, without copying them first.
+        memory = {name: rows.contiguous() for name, rows in memory.items()}
+        return memory | {
+            "source": of(np.arange(count), -1),
+            "hidden": of(hidden, -1e4),
+            "same": of(sources.same),
+            "twins": of(sources.twins, -1),
+            "limits": of(sources.steps),
+            "whole_from": of(sources.whole_from),
+            "going": of(np.ones(count, dtype=np.bool_)),
+            "scores": scores,
+            "actions": full(0, beam, steps, dtype=torch.int16),
+            "previous": full(START, beam),
+            "sentence": full(0, beam),
+            "place": full(0, beam),
+            "last": full(-1, beam),
+            "copied": full(0, beam, width),
+            "recurrent": full(0, beam, self.layers, self.width, dtype=torch.float32),
+            "whole": full(0, dtype=torch.float64),
+            "found": full(0),
+            "done_scores": full(-np.inf, beam, dtype=torch.float64),
+            "done_chances": full(0, beam, dtype=torch.float64),
+            "done_lengths": full(0, beam),
+            "done_actions": full(0, beam, steps, dtype=torch.int16),
+        }
+
+    def _step(self, state: State, step: Tensor) -> State:
+        """The state after one more step; ``step`` counts those before it."""
+        scored = self.decoder(state)
+        logs = scored["logs"].double()
+        _merge(logs, state["same"], state["twins"])
+        whole = torch.where(step == 0, logs[:, 0, WHOLE].exp(), state["whole"])
+        _forbid(logs, state)
+        logs += state["scores"][:, :, None]
+        rows, beam, actions = logs.shape
+        scores, best = logs.view(rows, beam * actions).topk(2 * beam, dim=1)
+        parents, chosen = best // actions, best % actions
+        ended = chosen == END
+        new = _finish(state, scores, parents, ended, step)
+        scores, order = scores.masked_fill(ended, NEVER).sort(dim=1, descending=True, stable=True)
+        scores, order = scores[:, :beam], order[:, :beam]
+        new |= _move(state, parents.gather(1, order), chosen.gather(1, order), step)
+        new["recurrent"] = _of_beams(scored["states"], parents.gather(1, order))
+        going = _going(state, new, scores[:, 0], whole, step)
+        new["scores"] = scores.masked_fill(~going[:, None], NEVER)
+        return new | {"whole": whole, "going": going}
+
+
+class _Recorded:
+    """A step on a state that lies at fixed places."""
+
+    def __init__(self, step: Callable[[State, Tensor], State], like: State, pool: Any) -> None:
+        self._step = step
+        self.state = {name: tensor.clone() for name, tensor in like.items()}
+        device = like["going"].device
+        self.at = torch.zeros((), dtype=torch.int64, device=device)
+        self._play = Recording(self._once, device, pool)
+
+    def load(self, state: State, step: int) -> None:
+        """Stand where the state stands, which may be this one's own."""
+        if state is not self.state:
+            for name, tensor in state.items():
+                self.state[name].copy_(tensor)
+        self.at.fill_(step)
+
+    def run(self, times: int) -> None:
+        """Take so many steps."""
+        for _ in range(times):
+            self._play()
+
+    def _once(self) -> None:
+        for name, tensor in self._step(self.state, self.at).items():
+            self.state[name].copy_(tensor)
+        self.at += 1
+
+
+def _merge(logs: Tensor, same: Tensor, twins: Tensor) -> None:
+    """Let the likeliest way to write a word stand for all of them.
+
+    The ways are the places of the source where the word stands, and its twin among the closed
+    words; of equally likely ones the twin comes first, then the first place.
+    """
+    rows, beam, _ = logs.shape
+    words = same.shape[1]
+    at = same[:, None].expand(rows, beam, words)
+    pointed = logs[:, :, COPY:]
+    place = torch.arange(words, device=logs.device)
+    has_twin = (twins >= 0) & (same == place)
+    twin = torch.where(has_twin, twins, 0)[:, None].expand(rows, beam, words)
+    closed = torch.where(has_twin[:, None], logs.gather(2, twin), -torch.inf)
+    highest = closed.scatter_reduce(2, at, pointed, "amax")
+    chances = (closed - highest).exp().scatter_add(2, at, (pointed - highest.gather(2, at)).exp())
+    total = highest + chances.log()
+    first = torch.full_like(at, words).scatter_reduce(
+        2, at, torch.where(pointed == highest.gather(2, at), place, words), "amin"
+    )
+    by_twin = has_twin[:, None] & (closed == highest)
+    wins = (first.gather(2, at) == place) & ~by_twin.gather(2, at)
+    pointed.copy_(torch.where(wins, total.gather(2, at), NEVER))
+    # Words that have no twin write to the first action, which is never taken.
+    logs.scatter_(2, twin, torch.where(by_twin, total, NEVER))
+
+
+def _forbid(logs: Tensor, state: State) -> None:
+    """A sentence is not empty, and only a word just copied takes another form."""
+    logs[:, :, START] += NEVER
+    logs[:, :, WHOLE] += NEVER
+    logs[:, :, COPY:] += NEVER * (state["hidden"] < 0)[:, None]
+    opening = NEVER * (state["place"] == 0)
+    logs[:, :, NEXT] += opening - CAUTION
+    logs[:, :, END] += opening
+    previous = state["previous"]
+    copied = previous >= COPY
+    logs[:, :, FORMS:CLOSED] += NEVER * (~copied)[:, :, None]
+    # Not the same word twice in a row.
+    again = (NEVER * copied).to(logs.dtype)
+    logs.scatter_add_(2, previous[:, :, None], again[:, :, None])
+
+
+def _finish(state: State, scores: Tensor, parents: Tensor, ended: Tensor, step: Tensor) -> State:
+    """The best finished rewrites so far, with those that end now."""
+    beam = state["scores"].shape[1]
+    valid = ended & (scores > NEVER / 2)
+    means = torch.where(valid, scores / (step + 1), -torch.inf)
+    chances = scores + CAUTION * state["sentence"].gather(1, parents)
+    done, order = torch.cat([state["done_scores"], means], 1).sort(
+        dim=1, descending=True, stable=True
+    )
+    order = order[:, :beam]
+    lengths = torch.cat([state["done_lengths"], torch.zeros_like(parents) + step], 1)
+    actions = torch.cat([state["done_actions"], _of_beams(state["actions"], parents)], 1)
+    return {
+        "done_scores": done[:, :beam],
+        "done_chances": torch.cat([state["done_chances"], chances], 1).gather(1, order),
+        "done_lengths": lengths.gather(1, order),
+        "done_actions": _of_beams(actions, order),
+        "found": state["found"] + valid.sum(1),
+    }
+
+
+def _move(state: State, parents: Tensor, chosen: Tensor, step: Tensor) -> State:
+    """Where the hypotheses stand after what was chosen."""
+    copying, ended = chosen >= COPY, chosen == NEXT
+    word = (chosen - COPY).clamp(min=0)
+    copied = _of_beams(state["copied"], parents)
+    copied.scatter_add_(2, word[:, :, None], copying[:, :, None].long())
+    actions = _of_beams(state["actions"], parents)
+    at = step.clamp(max=actions.shape[2] - 1).expand(*chosen.shape, 1)
+    return {
+        "previous": chosen,
+        "sentence": state["sentence"].gather(1, parents) + ended,
+        "place": torch.where(ended, 0, state["place"].gather(1, parents) + 1),
+        "last": torch.where(copying, word, state["last"].gather(1, parents)),
+        "copied": copied.clamp(max=COPIED_AT_MOST),
+        "actions": actions.scatter(2, at, chosen[:, :, None].to(actions.dtype)),
+    }
+
+
+def _going(state: State, new: State, best: Tensor, whole: Tensor, step: Tensor) -> Tensor:
+    """Which sources are still searched; see ``_Search._put_aside`` of the splitter."""
+    reachable = best / state["limits"].clamp(min=1)
+    going = state["going"] & (best > NEVER / 2) & (step + 1 < state["limits"])
+    beam = new["done_scores"].shape[1]
+    open_ends = (new["found"] < beam) | (reachable > new["done_scores"][:, 0])
+    return going & open_ends & (whole < state["whole_from"])
+
+
+def _nothing(count: int, beam: int, steps: int) -> PackedResults:
+    return PackedResults(
+        np.zeros(count),
+        np.full((count, beam), -np.inf),
+        np.zeros((count, beam)),
+        np.zeros((count, beam), dtype=np.int64),
+        np.zeros((count, beam, steps), dtype=np.int16),
+    )
+
+
+def _take(state: State, results: PackedResults) -> None:
+    """Read what was found for the sources of a state."""
+    names = ("source", "whole", "done_scores", "done_chances", "done_lengths", "done_actions")
+    source, whole, scores, chances, lengths, actions = (state[n].cpu().numpy() for n in names)
+    rows = np.flatnonzero(source >= 0)
+    places = source[rows]
+    results.whole[places] = whole[rows]
+    # A GPU adds in any order; what differs by it is cut off.
+    results.scores[places] = scores[rows].round(_DIGITS)
+    results.chances[places] = chances[rows].round(_DIGITS)
+    results.lengths[places] = lengths[rows]
+    results.actions[places] = actions[rows]
+
+
+def _of_beams(values: Tensor, parents: Tensor) -> Tensor:
+    """The beams (rows, beams, ...) that the parents name."""
+    shape = (*parents.shape, *values.shape[2:])
+    index = parents.reshape(*parents.shape, *[1] * (values.dim() - 2)).expand(shape)
+    return values.gather(1, index)
+
+
+def _padded(places: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    return np.concatenate([places, np.zeros(count - len(places), dtype=np.int64)])
+
+
+def load_search(device: torch.device, folder: Path = SHIPPED) -> DeviceSearch:
+    """The shipped pointer model on a device."""
+    description = PointerDescription.read(folder / DESCRIPTION)
+    encoder, decoder = (TorchGraph(folder / name, device) for name in (ENCODER, DECODER))
+    return DeviceSearch(encoder, decoder, description.layers, description.width)

@@ -1,0 +1,353 @@
+"""``parataxis check``: what the checks find in rewrites, whoever made them."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from parataxis.api import DEFAULT_SPLITTER, with_findings
+from parataxis.cli.options import Inputs
+from parataxis.cli.terminal import Progress, open_output, warn
+from parataxis.errors import InputError, TooLongError
+from parataxis.plugins import Installed
+from parataxis.report import counted, plain_table
+from parataxis.rewrite.jsonl import SourceLine, read_rewrites, to_json
+from parataxis.rewrite.record import FindingKind, Rewrite
+from parataxis.rewrite.render import describe
+from parataxis.run.streams import InputFormat, InputFormatOption, check_records, read_units
+from parataxis.splitters.registry import available_splitters
+from parataxis.syntax.analysis import ROOT, Analysis, Word
+from parataxis.syntax.patterns import find_patterns
+from parataxis.text.inputs import Input, resolve_inputs
+
+
+class CheckFormat(StrEnum):
+    """How ``check`` writes what it found."""
+
+    TEXT = "text"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+def check(
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILES | -",
+            show_default=False,
+            help="Files of rewrites as JSON lines, or - for standard input.",
+        ),
+    ] = None,
+    output_format: Annotated[
+        CheckFormat,
+        typer.Option(
+            "--format",
+            "-f",
+            help="text: each finding, then a summary. json: the summary. jsonl: the rewrites "
+            "with their findings.",
+        ),
+    ] = CheckFormat.TEXT,
+    fail: Annotated[
+        bool, typer.Option("--fail", help="Exit with code 1 if anything is found.")
+    ] = False,
+) -> None:
+    """Check rewrites for lost or new facts and broken sentences.
+
+    The checks look for lost and new words, names, numbers, negations and links, repeated facts,
+    sentences without a verb, stranded clauses, ambiguous pronouns and changed relations.
+
+    Reads what `parataxis split --format jsonl` writes, or any JSON lines with the fields
+    source (or complex) and simple.
+    """
+    sources = resolve_inputs(inputs or [])
+    for source in sources:
+        _validate(source)
+    summary = _Summary()
+    with open_output(None) as out, Progress(None, out) as progress:
+        for rewrite in with_findings(_read(sources)):
+            summary.add(rewrite)
+            out.write(_FINDINGS[output_format](rewrite))
+            progress.advance(0, 1)
+        out.write(_SUMMARIES[output_format](summary))
+    if fail and summary.with_finding:
+        raise typer.Exit(1)
+
+
+@dataclass
+class _Summary:
+    rewrites: int = 0
+    with_finding: int = 0
+    kinds: Counter[FindingKind] = field(default_factory=Counter)
+
+    def add(self, rewrite: Rewrite) -> None:
+        found = {finding.kind for finding in rewrite.findings or ()}
+        self.rewrites += 1
+        self.with_finding += bool(found)
+        self.kinds.update(found)
+
+    def share(self, count: int) -> float:
+        return 100 * count / self.rewrites if self.rewrites else 0.0
+
+
+def _validate(source: Input) -> None:
+    if source.text is not None:
+        raise InputError(f'There is no file "{source.text}"; check reads files of rewrites.')
+    if not source.is_stream:
+        for _ in _read([source]):
+            pass
+
+
+def _read(sources: Iterable[Input]) -> Iterator[Rewrite]:
+    for source in sources:
+        with source.lines() as lines:
+            yield from read_rewrites(lines, source.name)
+
+
+def _finding_lines(rewrite: Rewrite) -> str:
+    return "".join(f"{rewrite.id}: {describe(each)}\n" for each in rewrite.findings or ())
+
+
+def _summary_table(summary: _Summary) -> str:
+    counts = [(kind.value, summary.kinds[kind]) for kind in FindingKind]
+    rows = [(name, str(n), f"{summary.share(n):.1f}") for name, n in counts]
+    total = str(summary.with_finding), f"{summary.share(summary.with_finding):.1f}"
+    table = plain_table(("finding", "rewrites", "%"), [*rows, ("any", *total)], right=(1, 2))
+    gap = "\n" if summary.with_finding else ""
+    return f"{gap}{table}\n{counted(summary.rewrites, 'rewrite')} checked\n"
+
+
+def _summary_json(summary: _Summary) -> str:
+    record = {
+        "rewrites": summary.rewrites,
+        "with_finding": summary.with_finding,
+        "kinds": {kind.value: summary.kinds[kind] for kind in FindingKind},
+    }
+    return json.dumps(record, indent=1) + "\n"
+
+
+def _nothing(_: object) -> str:
+    return ""
+
+
+_FINDINGS: dict[CheckFormat, Callable[[Rewrite], str]] = {
+    CheckFormat.TEXT: _finding_lines,
+    CheckFormat.JSON: _nothing,
+    CheckFormat.JSONL: lambda rewrite: f"{to_json(rewrite)}\n",
+}
+_SUMMARIES: dict[CheckFormat, Callable[[_Summary], str]] = {
+    CheckFormat.TEXT: _summary_table,
+    CheckFormat.JSON: _summary_json,
+    CheckFormat.JSONL: _nothing,
+}
+
+
+# The sentences of a command's inputs, and their analyses, as they arrive.
+
+
+def read_sentences(
+    sources: Iterable[Input], chosen: InputFormat, progress: Progress | None = None
+) -> Iterator[list[SourceLine]]:
+    """The sentences of all inputs, in batches, fewer at a time where no more has arrived yet."""
+    for source in sources:
+        for batch in read_units(source, chosen):
+            sentences = [sentence for unit in batch for sentence in unit.sentences]
+            yield sentences
+            if progress:
+                progress.advance(sum(unit.size for unit in batch), len(sentences))
+
+
+def analyse_batches(
+    batches: Iterable[Sequence[SourceLine]],
+) -> Iterator[tuple[SourceLine, Analysis | TooLongError]]:
+    """Each sentence with its analysis, or with the error where it is too long for one."""
+    from parataxis.syntax.analyser import load_analyser  # slow, and `--help` does without
+
+    for batch in batches:
+        results = load_analyser().pipe(sentence.source for sentence in batch)
+        yield from zip(batch, results, strict=True)
+
+
+def total_size(sources: Sequence[Input]) -> int | None:
+    """The bytes of all inputs together, or None where one of them is a stream."""
+    sizes = [source.size for source in sources if source.size is not None]
+    return sum(sizes) if len(sizes) == len(sources) else None
+
+
+# ``parataxis analyse``: what the analyser sees in sentences.
+
+
+class AnalysisFormat(StrEnum):
+    """How an analysis is written."""
+
+    TEXT = "text"
+    CONLLU = "conllu"
+    JSON = "json"
+
+
+def analyse(
+    inputs: Inputs = None,
+    output_format: Annotated[
+        AnalysisFormat,
+        typer.Option(
+            "--format",
+            "-f",
+            help="text: tables to read. conllu: CoNLL-U, without roles. json: one object for "
+            "each sentence, one on each line.",
+        ),
+    ] = AnalysisFormat.TEXT,
+    input_format: InputFormatOption = InputFormat.AUTO,
+) -> None:
+    """Show what the analyser sees in each sentence.
+
+    Tokens, tags, the tree, roles and patterns: this is what the splitters work on, so it tells
+    why a sentence was split where it was.
+    """
+    sources = resolve_inputs(inputs or [])
+    check_records(sources, input_format)
+    write = _WRITERS[output_format]
+    with open_output(None) as out, Progress(total_size(sources), out) as progress:
+        batches = read_sentences(sources, input_format, progress)
+        for sentence, analysis in analyse_batches(batches):
+            if isinstance(analysis, TooLongError):
+                warn(f"{sentence.id} is left out: {analysis}")
+            else:
+                out.write(write(sentence, analysis))
+
+
+def _as_text(sentence: SourceLine, analysis: Analysis) -> str:
+    rows = [
+        (
+            str(word.index + 1),
+            word.text,
+            word.upos,
+            word.xpos,
+            "ROOT" if word.head == ROOT else f"{word.head + 1} {analysis[word.head].text}",
+            word.deprel,
+            _feats(word),
+        )
+        for word in analysis
+    ]
+    header = ("", "word", "tag", "xpos", "head", "relation", "features")
+    lines = [f"# {sentence.id}\n", plain_table(header, rows, right=(0,))]
+    for frame in analysis.frames:
+        roles = "  ".join(
+            f"{role.label} [{_one_line(analysis.phrase(role.first, role.last))}]"
+            for role in frame.arguments
+        )
+        lines.append(f"{analysis[frame.predicate].text}:  {roles or '(no roles)'}\n")
+    for found in find_patterns(analysis):
+        words = _one_line(analysis.text[found.start : found.end])
+        lines.append(f"{found.pattern} ({found.pattern.plain_name}):  {words}\n")
+    return "".join(lines) + "\n"
+
+
+def _as_conllu(sentence: SourceLine, analysis: Analysis) -> str:
+    lines = [f"# sent_id = {sentence.id}", f"# text = {_one_line(analysis.text)}"]
+    for word in analysis:
+        is_glued = word.index + 1 < len(analysis) and analysis[word.index + 1].start == word.end
+        misc = "SpaceAfter=No" if is_glued else "_"
+        columns = (
+            str(word.index + 1),
+            word.text,
+            "_",
+            word.upos,
+            word.xpos,
+            _feats(word) or "_",
+            str(0 if word.head == ROOT else word.head + 1),
+            "root" if word.head == ROOT else word.deprel,
+            "_",
+            misc,
+        )
+        lines.append("\t".join(columns))
+    return "\n".join(lines) + "\n\n"
+
+
+def _as_json(sentence: SourceLine, analysis: Analysis) -> str:
+    record = {
+        "id": sentence.id,
+        "text": analysis.text,
+        "words": [
+            {
+                "text": word.text,
+                "start": word.start,
+                "end": word.end,
+                "upos": word.upos,
+                "xpos": word.xpos,
+                "feats": dict(word.feats),
+                "head": None if word.head == ROOT else word.head,
+                "deprel": word.deprel,
+            }
+            for word in analysis
+        ],
+        "frames": [
+            {
+                "predicate": frame.predicate,
+                "arguments": [[role.first, role.last, role.label] for role in frame.arguments],
+            }
+            for frame in analysis.frames
+        ],
+        "patterns": [
+            {"pattern": found.pattern.value, "first": found.first, "last": found.last}
+            for found in find_patterns(analysis)
+        ],
+    }
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _feats(word: Word) -> str:
+    return "|".join(f"{name}={value}" for name, value in sorted(word.feats.items()))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+_WRITERS: dict[AnalysisFormat, Callable[[SourceLine, Analysis], str]] = {
+    AnalysisFormat.TEXT: _as_text,
+    AnalysisFormat.CONLLU: _as_conllu,
+    AnalysisFormat.JSON: _as_json,
+}
+
+
+# ``parataxis splitters``: which splitters are installed.
+
+
+class ListFormat(StrEnum):
+    """How a list is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def splitters(
+    output_format: Annotated[
+        ListFormat, typer.Option("--format", "-f", help="A table, or JSON for programs.")
+    ] = ListFormat.TEXT,
+) -> None:
+    """List the installed splitters.
+
+    The one with a star is used where none is named.
+    """
+    found = available_splitters()
+    with open_output(None) as out:
+        if output_format is ListFormat.JSON:
+            records = [{**asdict(each), "default": _is_default(each)} for each in found]
+            out.write(json.dumps(records, ensure_ascii=False, indent=1) + "\n")
+            return
+        rows = [
+            (each.name + (" *" if _is_default(each) else ""), _what(each), each.distribution)
+            for each in found
+        ]
+        out.write(plain_table(("splitter", "what it does", "comes with"), rows))
+
+
+def _is_default(splitter: Installed) -> bool:
+    return splitter.name == DEFAULT_SPLITTER
+
+
+def _what(splitter: Installed) -> str:
+    return splitter.summary if splitter.problem is None else f"(unusable) {splitter.problem}"

@@ -1,0 +1,163 @@
+"""Files that are sent: their text as it can be shown, and the same files with rewrites."""
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+from parataxis.errors import InputError
+from parataxis.rewrite.record import Rewrite
+from parataxis.run.documents import (
+    DocumentFormat,
+    DocumentReport,
+    FormattedDocument,
+    document_format,
+    open_document,
+)
+from parataxis.run.documents.files import decode
+from parataxis.run.documents.plan import Shown
+from parataxis.serve.problems import TooMuchError, require_short
+from parataxis.serve.records import DocumentRead, DocumentSentence
+from parataxis.splitters.source import left_whole
+from parataxis.text.documents import read_document
+
+_TEXT = "Text"
+_GAP = "\n\n"
+_MARK = "\ufeff"
+MEDIA_TYPES = {
+    None: "text/plain; charset=utf-8",
+    DocumentFormat.WORD: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    DocumentFormat.MARKDOWN: "text/markdown; charset=utf-8",
+    DocumentFormat.HTML: "text/html; charset=utf-8",
+}
+_NO_SPLITTER = "source"
+_MARKUP, _WORD_MARKUP = 4, 20
+"""How many bytes of a text with its markup are allowed for one character."""
+
+
+class File(NamedTuple):
+    """The name of a file, without folders, and the document in it."""
+
+    name: str
+    document: FormattedDocument
+
+    @property
+    def kind(self) -> str:
+        """What people call such files."""
+        return str(document_format(self.name) or _TEXT)
+
+
+def open_file(data: bytes, name: str, characters: int) -> File:
+    """The document in the bytes of a file; InputError where it cannot be read, or has, as far as
+    can be told beforehand, more characters than that."""
+    plain = PureWindowsPath(PurePosixPath(name).name).name
+    is_word = document_format(plain) is DocumentFormat.WORD
+    size = _unpacked(data, plain) if is_word else len(data)
+    largest = (_WORD_MARKUP if is_word else _MARKUP) * characters
+    if size > largest:
+        raise TooMuchError(f"{plain} has {size} bytes of text; at most {largest} are taken.")
+    if plain.lower().endswith(".txt"):
+        return File(plain, _PlainText(decode(data, plain)))
+    if document_format(plain) is None:
+        raise InputError(
+            f'"{plain}" is no file of a kind that can be read: its name must end in .txt, .md, '
+            ".docx or .html."
+        )
+    return File(plain, open_document(data, plain))
+
+
+def _unpacked(data: bytes, name: str) -> int:
+    """The size of all that is parsed of a Word document; small files can hold a lot of it."""
+    try:
+        with ZipFile(BytesIO(data)) as archive:
+            parts = archive.infolist()
+    except (BadZipFile, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name} is not a Word document.") from error
+    return sum(part.file_size for part in parts if part.filename.endswith(".xml"))
+
+
+def media_type(name: str) -> str:
+    """What a browser is told about a file."""
+    return MEDIA_TYPES[document_format(name)]
+
+
+def read(file: File) -> DocumentRead:
+    """What of a file is shown."""
+    parts: list[str] = []
+    places: list[tuple[int, int]] = []
+    start = 0
+    for paragraph in file.document.paragraphs:
+        if paragraph.text.strip():
+            places += [(start + begin, start + end) for begin, end in paragraph.sentences]
+            parts.append(paragraph.text)
+            start += len(paragraph.text) + len(_GAP)
+    return DocumentRead(
+        name=file.name,
+        kind=file.kind,
+        text=_GAP.join(parts),
+        sentences=[
+            DocumentSentence(text=text, start=begin, end=end)
+            for text, (begin, end) in zip(file.document.sentences, places, strict=True)
+        ],
+    )
+
+
+def write(
+    file: File, rewrites: Sequence[Rewrite | None], *, tracked: bool
+) -> tuple[bytes, DocumentReport]:
+    """The file with rewrites of its sentences; where there is None, the sentence stays."""
+    sentences = file.document.sentences
+    if len(rewrites) != len(sentences):
+        raise InputError(
+            f"{file.name} has {len(sentences)} sentences, but there are {len(rewrites)} rewrites; "
+            "give one, or null, for each."
+        )
+    whole = [
+        _fitting(number, sentence, rewrite)
+        for number, (sentence, rewrite) in enumerate(zip(sentences, rewrites, strict=True), start=1)
+    ]
+    return file.document.rewritten(whole, tracked=tracked)
+
+
+def _fitting(number: int, sentence: str, rewrite: Rewrite | None) -> Rewrite:
+    if rewrite is None:
+        return left_whole(sentence, splitter=_NO_SPLITTER)
+    if rewrite.is_split:
+        require_short(rewrite.source, rewrite.simple)
+    if rewrite.source != sentence:
+        raise InputError(f"Rewrite {number} is of another sentence than that of the document.")
+    for tokens in rewrite.provenance or ():
+        for token in tokens:
+            if token.source and not 0 <= token.source[0] <= token.source[1] <= len(sentence):
+                raise InputError(f"Rewrite {number} has a word from outside of its source.")
+    return rewrite
+
+
+class _PlainText:
+    """A text file; it is shown as it is, but for the mark by which Windows begins a file."""
+
+    def __init__(self, text: str) -> None:
+        self._mark = _MARK if text.startswith(_MARK) else ""
+        self._document = read_document(text.removeprefix(_MARK))
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences, in order, as a splitter gets them."""
+        return [span.text for span in self._document.sentences]
+
+    @property
+    def paragraphs(self) -> list[Shown]:
+        """The whole text in one."""
+        places = [(span.start, span.end) for span in self._document.sentences]
+        return [Shown(self._document.text, places)]
+
+    def rewritten(
+        self, rewrites: Sequence[Rewrite], *, tracked: bool = False
+    ) -> tuple[bytes, DocumentReport]:
+        """The text with the rewrites of all its sentences."""
+        if tracked:
+            raise InputError("Only a Word document (.docx) can have tracked changes.")
+        split = {i: list(each.simple) for i, each in enumerate(rewrites) if each.is_split}
+        text = self._mark + self._document.rebuild(split)
+        return text.encode(), DocumentReport(len(rewrites), len(split))

@@ -1,0 +1,149 @@
+"""Every refusal is one sentence of JSON."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from parataxis.errors import InputError, ParataxisError, TryLaterError, UnknownSplitterError
+from parataxis.serve.records import Problem
+from parataxis.web import add_headers
+
+BUG = "Something went wrong on our side; the service has noted it."
+
+
+class TooMuchError(InputError):
+    """More was sent than the service takes at once."""
+
+
+LONGEST = 2000
+"""Characters of a source that is compared with what was made of it word by word."""
+
+
+def require_short(source: str, simple: Sequence[str]) -> None:
+    """Refuse a rewrite that would take too long to compare with its source."""
+    if len(source) > LONGEST or sum(map(len, simple)) > 2 * LONGEST:
+        raise TooMuchError(
+            f"A rewrite is too long: its source may have {LONGEST} characters, and its simple "
+            f"sentences twice as many together; this one begins with {source[:40]!r}."
+        )
+
+
+_MEANINGS = {
+    400: "The body cannot be read.",
+    408: "The body came too slowly.",
+    413: "More was sent than is taken at once.",
+    415: "The body is not sent as JSON.",
+    422: "Something is wrong with what was sent.",
+    429: "Too many requests came from this address; `Retry-After` says when to try again.",
+    503: "The service is busy, or a splitter cannot be used now.",
+}
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": meaning} for status, meaning in _MEANINGS.items()
+}
+"""How requests that send something can be refused, for the description of the API."""
+
+
+_SENTENCES = {
+    400: "The body cannot be read.",
+    404: "There is nothing here.",
+    405: "This cannot be done here: see /v1/openapi.json.",
+}
+
+
+def refusal(detail: str, status: int, *, retry: float | None = None) -> Response:
+    """A refusal; ``retry`` is in how many seconds it may go better."""
+    headers = {} if retry is None else {"retry-after": str(max(1, math.ceil(retry)))}
+    return JSONResponse(Problem(detail=_clean(detail)).model_dump(), status, headers)
+
+
+def told(error: BaseException) -> str:
+    """What whoever asked is told of an error."""
+    return _clean(str(error)) if isinstance(error, ParataxisError) else BUG
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Answer every error in one sentence."""
+    for error, handler in _HANDLERS.items():
+        app.add_exception_handler(error, handler)
+
+
+def _clean(text: str) -> str:
+    """The text without lone surrogates, which cannot be sent."""
+    return text.encode(errors="replace").decode()
+
+
+def _invalid(request: Request, error: RequestValidationError) -> Response:
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return refusal("The body is no JSON.", 400)
+    if first["loc"] == ("body",) and "json" not in request.headers.get("content-type", ""):
+        return refusal('Send JSON, with the header "Content-Type: application/json".', 415)
+    return refusal(complaint(first), 422)
+
+
+def complaint(error: Any) -> str:
+    """What is wrong with a field, in one sentence."""
+    place = [str(part) for part in error["loc"] if part not in ("body", "query", "path")]
+    if error["type"] == "text_or_sentences":
+        return str(error["msg"])
+    if len(place) > 1 and place[0] in ("text", "sentences"):
+        place = place[1:]  # the name of the kind of request comes first
+    where = f'The field "{".".join(place)}"' if place else "The body"
+    match error["type"]:
+        case "missing":
+            return f"{where} is missing."
+        case "extra_forbidden":
+            return f"{where} is not known; leave it out."
+        case "string_unicode":
+            return f"{where} has a lone surrogate (half a character); leave it out."
+        case "string_pattern_mismatch" | "string_too_short" | "too_short":
+            return f"{where} is empty; give at least one sentence."
+    message = str(error["msg"]).removeprefix("Value error, ").rstrip(".")
+    return f"{where}: {message[0].lower()}{message[1:]}."
+
+
+def _busy(request: Request, error: TryLaterError) -> Response:
+    return refusal(str(error), 503, retry=error.seconds)
+
+
+def _too_much(request: Request, error: TooMuchError) -> Response:
+    return refusal(str(error), 413)
+
+
+def _input(request: Request, error: ParataxisError) -> Response:
+    return refusal(str(error), 422)
+
+
+def _unusable(request: Request, error: ParataxisError) -> Response:
+    return refusal(str(error), 503)
+
+
+def _http(request: Request, error: HTTPException) -> Response:
+    detail = _SENTENCES.get(error.status_code) or str(error.detail)
+    answer = refusal(detail, error.status_code)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _bug(request: Request, error: Exception) -> Response:
+    """Such an answer is made outside of the guard, so it gets its headers here."""
+    answer = refusal(BUG, 500)
+    add_headers(answer.headers, request.url.path, secure=False)
+    return answer
+
+
+_HANDLERS: dict[type[Exception], Any] = {
+    RequestValidationError: _invalid,
+    TryLaterError: _busy,
+    TooMuchError: _too_much,
+    InputError: _input,
+    UnknownSplitterError: _input,
+    ParataxisError: _unusable,
+    HTTPException: _http,
+    Exception: _bug,
+}

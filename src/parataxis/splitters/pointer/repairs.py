@@ -1,0 +1,413 @@
+"""Agreement of a written verb with the subject right before it, repaired where it is certain."""
+
+import re
+from collections.abc import Sequence
+from typing import TypeGuard
+
+from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, are_neighbours, mark_partners
+from parataxis.rewrite.forms import form_of, is_plural, key
+from parataxis.splitters.pointer.actions import closed_word
+from parataxis.syntax.analysis import Analysis, Word
+from parataxis.text.casing import lower_first, words
+from parataxis.text.tokens import has_word
+
+_PLURAL_OF = {
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "does": "do",
+    "applies": "apply",
+    "happens": "happen",
+    "occurs": "occur",
+    "includes": "include",
+}
+_SINGULAR_OF = {plural: singular for singular, plural in _PLURAL_OF.items()}
+_SINGULAR_SUBJECTS = words("he she it this")
+_PLURAL_SUBJECTS = words("they these those we you")
+_DETERMINERS = words("the this that these those a an his her its their such each every")
+# Nouns that take a singular or a plural verb, or leave the number to what follows them.
+_UNSURE = words(
+    "number majority minority rest half lot percent percentage proportion part pair couple group"
+    " range variety team staff police people family government committee crew band club board"
+    " data media audience public army company council management party parliament"
+)
+
+
+def agree(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
+    """The parts with the verb of the first clause in the number of its subject.
+
+    Only a verb that was written, changed or has come to another subject is touched ("These
+    includes", "The members was lost"); and only behind a subject that opens the sentence, maybe
+    after a link and a comma, and whose number leaves no doubt.
+    """
+    agreed = list(parts)
+    start = _after_link(analysis, agreed)
+    end = _verb(analysis, agreed, start)
+    if end is None:
+        return agreed
+    plural = _is_plural(analysis, agreed[start:end])
+    if plural is not None and not are_neighbours(agreed[end - 1], agreed[end]):
+        pronoun = _plain(analysis, agreed[start]) if end == start + 1 else ""
+        agreed[end] = _agreeing(analysis, agreed[end], plural=plural, pronoun=pronoun)
+    return agreed
+
+
+def _after_link(analysis: Analysis, parts: Sequence[Part]) -> int:
+    """Where the subject begins: at the start, or behind "However," and "In that case,"."""
+    for place, part in enumerate(parts):
+        if not isinstance(part, Insert):
+            comma = isinstance(part, Copy) and analysis[part.word].text == "," and place > 0
+            return place + 1 if comma else 0
+        if part.text == ",":
+            return place + 1
+    return 0
+
+
+def _verb(analysis: Analysis, parts: Sequence[Part], start: int) -> int | None:
+    """The place of the first verb that could agree, with only a noun phrase before it."""
+    for place in range(start + 1, len(parts)):
+        match parts[place]:
+            case Insert(text) if text in _PLURAL_OF or text in _SINGULAR_OF:
+                return place
+            case Inflect(word, _) if analysis[word].upos == "VERB":
+                return place
+            case Copy(word) if analysis[word].xpos in ("VBZ", "VBP") or _is_auxiliary(
+                analysis[word]
+            ):
+                return place
+    return None
+
+
+def _is_plural(analysis: Analysis, subject: Sequence[Part]) -> bool | None:
+    """Whether a subject is plural; None where that is not certain."""
+    if len(subject) == 1:
+        pronoun = _plain(analysis, subject[0])
+        if pronoun in _SINGULAR_SUBJECTS or pronoun in _PLURAL_SUBJECTS:
+            return pronoun in _PLURAL_SUBJECTS
+    has_determiner = len(subject) > 1 and _plain(analysis, subject[0]) in _DETERMINERS
+    phrase = subject[1:] if has_determiner else subject
+    places = [part.word for part in phrase if isinstance(part, Copy)]
+    if not places or len(places) < len(phrase) or places != list(range(places[0], places[-1] + 1)):
+        return None
+    head = _head(analysis, places)
+    if head is None or head.xpos not in ("NN", "NNS") or not _is_countable(head):
+        return None
+    below = analysis.subtree(head.index)
+    if any(analysis[w].relation == "conj" or analysis[w].upos == "CCONJ" for w in below):
+        return None
+    plural = is_plural(analysis, head.index)
+    return plural if plural == (head.xpos == "NNS") else None
+
+
+def _head(analysis: Analysis, places: Sequence[int]) -> Word | None:
+    """The word that all others of a run are below, if the run holds it and no clause."""
+    inside = set(places)
+    heads = [analysis[place] for place in places if analysis[place].head not in inside]
+    if len(heads) != 1 or any(analysis[place].upos in ("VERB", "PUNCT") for place in places):
+        return None
+    return heads[0]
+
+
+def _is_countable(noun: Word) -> bool:
+    """Whether the form of a noun tells its number."""
+    word = key(noun.text)
+    return word not in _UNSURE and form_of(word, "NN") != form_of(word, "NNS") is not None
+
+
+def _agreeing(analysis: Analysis, part: Part, *, plural: bool, pronoun: str) -> Part:
+    wrong, tag = ("VBZ", "VB") if plural else ("VBP", "VBZ")
+    match part:
+        case Insert(text):
+            return Insert((_PLURAL_OF if plural else _SINGULAR_OF).get(text, text))
+        case Inflect(word, form) if pronoun and pronoun not in _DETERMINERS:
+            # Behind "these" a form could be that of a noun: "These wins".
+            forms = {other: form_of(key(form), other) for other in ("VB", "VBZ", "VBD")}
+            right = forms[tag]
+            if right and form == forms["VBZ" if plural else "VB"] and form != forms["VBD"]:
+                return Inflect(word, right)
+        case Copy(word) if _is_auxiliary(analysis[word]):
+            text = key(analysis[word].text)
+            right = (_PLURAL_OF if plural else _SINGULAR_OF).get(text)
+            return part if right is None else Inflect(word, right)
+        case Copy(word) if pronoun and analysis[word].upos == "VERB":
+            right = form_of(key(analysis[word].text), tag)
+            if right is not None and analysis[word].xpos == wrong:
+                return Inflect(word, right)
+    return part
+
+
+def _is_auxiliary(word: Word) -> bool:
+    text = key(word.text)
+    return word.upos == "AUX" and (text in _PLURAL_OF or text in _SINGULAR_OF)
+
+
+def _plain(analysis: Analysis, part: Part) -> str:
+    match part:
+        case Copy(word):
+            return key(analysis[word].text)
+        case Inflect(_, form):
+            return form
+        case Insert(text):
+            return text
+
+
+# Whether "a" or "an" stands before a word: a question of sound, not of spelling.
+
+_EIGHTS = re.compile(r"8|1[18](?!\d)")
+"""Numbers that begin with a vowel when they are spoken: eight, eleven, eighteen."""
+_LETTER_NAMES = frozenset("AEFHILMNORSX")
+"""Letters whose names begin with a vowel: an F, an MP."""
+_SPELT = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?|[A-Z]+s?")
+_SPOKEN_AS_WORDS = words(
+    "fema fifa gif hud laser lan madd nafta nasa nascar nasdaq nato navy radar ram rem rico rom"
+    " sars sata scuba sim sonar stem swat"
+)
+_UNSURE_ARTICLES = re.compile(r"herb|homage|histori|hotel|habitu|sql|faq\b|url\b")
+_VOWEL_SOUND = re.compile(r"[aeiouàáâäåæèéêëìíîïòóôöøœùúûü]|h(?:our|onest|onou?r|eir)|y[^aeiou]")
+_YOU_OR_WE = re.compile(
+    r"eu|ewe|one(?:s|self)?\b|once\b|oui|uni(?!m|n[^c]|de|ro|ss)|unan"
+    r"|u(?:s[aeu]|t[aeio]|r[aeio]|k|bi|gan|yg|vul|f[of]l)"
+)
+"""Vowels that are spoken like the "y" of "you" or the "w" of "we": a European, a unit, a one."""
+
+
+def article(word: str) -> str | None:
+    """The article that a word takes, as it is written; None where people differ or it is no word.
+
+    >>> [article(word) for word in ("hour", "European", "MP", "NATO", "unit", "11th", "historic")]
+    ['an', 'a', 'an', 'a', 'a', 'an', None]
+    """
+    if not word or not word[0].isalnum():
+        return None
+    if word[0].isdigit():
+        return "an" if _EIGHTS.match(word.partition(",")[0]) else "a"
+    plain = key(word)
+    if _UNSURE_ARTICLES.match(plain):
+        return None
+    if _is_spelt(word, plain):
+        return "an" if word[0].upper() in _LETTER_NAMES else "a"
+    return "an" if _VOWEL_SOUND.match(plain) and not _YOU_OR_WE.match(plain) else "a"
+
+
+def _is_spelt(word: str, plain: str) -> bool:
+    """Whether a word is spoken letter by letter."""
+    return _SPELT.fullmatch(word) is not None and plain not in _SPOKEN_AS_WORDS
+
+
+# Capitals of copied words that have left the name or the place which gave them their capital.
+
+_CLAUSE_OPENERS = frozenset(":;.)-–—•")
+"""Marks behind which a word may have its capital from its place."""
+_NEVER_NAMES = frozenset(["VERB", "ADP", "ADV", "SCONJ", "AUX"])
+_DETERMINERS_CAPITALS = words("the this that these those such a an")
+_CLASSES = words(
+    "abbey academy agency airport album association band baron baronet baths battle bishop bridge"
+    " brigade building canal captain castle cathedral channel church club college colonel"
+    " commission committee company corporation council count county court dam department diocese"
+    " district duchy duke earl emperor empress expedition festival film foundation gallery general"
+    " glacier government governor harbour hospital hotel institute island king kingdom lake league"
+    " library ministry minister monastery mosque mountain museum novel orchestra palace parish"
+    " park peninsula philharmonic prefecture president prince princess prize professor programme"
+    " province queen rabbi railway regiment region republic reserve river road school senator"
+    " series show society stadium station street studio sultan symphony synagogue team temple"
+    " theater theatre tower town tournament treaty tribe university valley village volcano war"
+)
+"""What a name may end or begin with, and what the thing is called without its name."""
+
+
+def with_own_capital(
+    analysis: Analysis, part: Copy, before: int | None, after: int | None, last: str
+) -> Copy | Inflect:
+    """A copied word, without its capital where only its place in the source gave it one.
+
+    ``before`` and ``after`` are the source words next to it in the simple sentence, ``last`` is
+    the text before it. "The Aurora Engine Company" becomes "the company", and "(a) The Buyer" in
+    the middle of a sentence "the Buyer".
+    """
+    word = analysis[part.word]
+    if not word.text[:1].isupper() or analysis.text.isupper() or word.index == analysis.opener:
+        return part
+    if before == word.index - 1:
+        return part
+    goes_on = after == word.index + 1 and has_word(analysis[after].text)
+    if closed_word(key(word.text)) is not None or word.upos in _NEVER_NAMES:
+        lowers = _is_plain(analysis, word, goes_on=goes_on)
+    else:
+        lowers = not goes_on and last in _DETERMINERS_CAPITALS and _names_class(analysis, word)
+    return Inflect(word.index, lower_first(word.text, keep=False)) if lowers else part
+
+
+def _is_plain(analysis: Analysis, word: Word, *, goes_on: bool) -> bool:
+    """Whether a word that is no name has its capital from its place: not that of "The Hague"."""
+    if word.upos == "PROPN" or len(word.text) == 1:
+        return False
+    opened_clause = analysis[word.index - 1].text in _CLAUSE_OPENERS
+    return opened_clause or (not goes_on and word.upos not in _NEVER_NAMES)
+
+
+def _names_class(analysis: Analysis, word: Word) -> bool:
+    """Whether a word says what kind of thing a name names, and is never a term of its own."""
+    if key(word.text) not in _CLASSES:
+        return False
+    return all(
+        _is_in_name(analysis, other) for other in analysis if key(other.text) == key(word.text)
+    )
+
+
+def _is_in_name(analysis: Analysis, word: Word) -> bool:
+    """Whether a word stands beside one with a capital, or a number: "District 57A"."""
+    beside = [word.index - 1, word.index + 1]
+    if word.index + 2 < len(analysis) and analysis[word.index + 1].text == "of":
+        beside.append(word.index + 2)
+    return any(
+        0 <= place < len(analysis)
+        and (analysis[place].text[:1].isupper() or analysis[place].text[:1].isdigit())
+        and analysis[place].upos in ("PROPN", "ADJ", "NOUN", "NUM")
+        for place in beside
+    )
+
+
+# Quotation marks and brackets of a simple sentence: each gets the other half of its own pair.
+#
+# To the model all marks of one spelling are the same, so it may point at the wrong one of two, or
+# write one without a source. What stands between them tells which pair of the source is meant.
+
+_CLOSING = {")": "(", "]": "[", "}": "{"}
+_OPENING = frozenset(_CLOSING.values())
+_BRACKETS = _OPENING.union(_CLOSING)
+_QUOTES = frozenset(['"', "''", "``"])
+_MARKS = _BRACKETS | _QUOTES
+_ANY_MARK = re.compile(r"""[()\[\]{}"“”]|['’‘`]{2}""")
+
+_Pair = tuple[int, int]
+
+
+def pair_marks(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
+    """The parts with their marks in pairs.
+
+    A quotation that is cut is closed at its cut and opened again; a mark that belongs to no pair
+    of the source is left out, but for brackets that are written as a pair.
+    """
+    if _ANY_MARK.search(analysis.text) or any(
+        isinstance(part, Insert) and part.text in _MARKS for part in parts
+    ):
+        return _Pairing(analysis, parts).run()
+    return list(parts)
+
+
+class _Pairing:
+    def __init__(self, analysis: Analysis, parts: Sequence[Part]) -> None:
+        self.analysis, self.parts = analysis, parts
+        self.partners = mark_partners(analysis)
+        self.pairs = [(first, last) for first, last in self.partners.items() if first < last]
+        self.found: list[Part | None] = []
+        self.open: list[tuple[str, int, _Pair | None]] = []
+        """What is open: the mark, its place in ``found``, its pair in the source."""
+
+    def run(self) -> list[Part]:
+        for place, part in enumerate(self.parts):
+            mark = self._mark(part)
+            is_open = mark in [opened for opened, _, _ in self.open]
+            if isinstance(part, Copy) and mark in _BRACKETS and part.word not in self.partners:
+                self.found.append(part)  # the source has no pair either: "1) The Buyer"
+            elif mark in _OPENING or (mark in _QUOTES and not is_open):
+                self._opened(mark, part, place)
+            elif mark in _QUOTES or mark in _CLOSING:
+                self._closed(_CLOSING.get(mark, mark), part)
+            else:
+                self.found.append(part)
+        for mark, place, pair in reversed(self.open):
+            if mark in _QUOTES and pair is not None:
+                self._close_again(place, pair)
+            else:
+                self.found[place] = None
+        return [part for part in self.found if part is not None]
+
+    def _mark(self, part: Part) -> str:
+        match part:
+            case Copy(word):
+                return key(self.analysis[word].text)
+            case Insert(text):
+                return text
+        return ""
+
+    def _opened(self, mark: str, part: Part, place: int) -> None:
+        rest = self.parts[place + 1 :]
+        pair = self._around(mark, next((p.word for p in rest if self._is_word(p)), None))
+        if pair is None and mark in _QUOTES:
+            if self._close_before(mark):
+                return
+            if isinstance(part, Copy):  # the inches of a 6" pipe
+                self.found.append(part)
+                return
+        self.open.append((mark, len(self.found), pair))
+        if pair is not None:
+            self.found.append(Copy(pair[0]))
+        else:
+            self.found.append(None if mark in _QUOTES else Insert(mark))
+
+    def _closed(self, mark: str, part: Part) -> None:
+        while self.open and self.open[-1][0] != mark:
+            if mark not in [opened for opened, _, _ in self.open]:
+                return
+            _, place, _ = self.open.pop()
+            self.found[place] = None
+        if not self.open:
+            return
+        _, place, pair = self.open.pop()
+        if pair is not None:
+            self.found.append(Copy(pair[1]))
+        elif self.found[place] is not None:
+            self.found.append(Insert(self._mark(part)))
+
+    def _close_again(self, place: int, pair: _Pair) -> None:
+        """Close a quotation behind the last of its words."""
+        last = place
+        for k in range(place + 1, len(self.found)):
+            word = self._word(self.found[k])
+            if word is None:
+                continue
+            if not pair[0] < word < pair[1]:
+                break
+            last = k
+        if last == place:
+            self.found[place] = None
+        else:
+            self.found.insert(last + 1, Copy(pair[1]))
+
+    def _close_before(self, mark: str) -> bool:
+        """Take a mark for the end of a quotation that was opened in another sentence."""
+        words = (part.word for part in reversed(self.found) if self._is_word(part))
+        pair = self._around(mark, next(words, None))
+        if pair is None:
+            return False
+        first = len(self.found)
+        for k in range(len(self.found) - 1, -1, -1):
+            word = self._word(self.found[k])
+            if word is None:
+                continue
+            if not pair[0] < word < pair[1]:
+                break
+            first = k
+        self.found.insert(first, Copy(pair[0]))
+        self.found.append(Copy(pair[1]))
+        self.open = [(m, place + (place >= first), p) for m, place, p in self.open]
+        return True
+
+    def _around(self, mark: str, inside: int | None) -> _Pair | None:
+        """The narrowest pair of such marks around a word of the source."""
+        if inside is None:
+            return None
+        around = [
+            (first, last)
+            for first, last in self.pairs
+            if first < inside < last and key(self.analysis[first].text) == mark
+        ]
+        return min(around, key=lambda pair: pair[1] - pair[0], default=None)
+
+    def _word(self, part: Part | None) -> int | None:
+        return part.word if isinstance(part, Copy | Inflect) else None
+
+    def _is_word(self, part: Part | None) -> TypeGuard[Copy | Inflect]:
+        """Whether a part is a word of the source, not a mark."""
+        return isinstance(part, Copy | Inflect) and has_word(self.analysis[part.word].text)

@@ -1,0 +1,40 @@
+"""The web application of a study: pages for writers, raters and the organiser, and a JSON API.
+
+Needs the extra ``[study]``.
+"""
+
+from parataxis.errors import ParataxisError
+
+try:
+    import argon2  # noqa: F401
+    import fastapi  # noqa: F401
+    import itsdangerous  # noqa: F401
+    import jinja2  # noqa: F401
+    import python_multipart  # noqa: F401
+except ImportError as error:
+    raise ParataxisError(
+        "The pages of a study need FastAPI and its company; install them with: "
+        "pip install 'parataxis[study]'."
+    ) from error
+
+from parataxis.studies.pages.app import make_app
+from parataxis.studies.pages.keys import (
+    Secrets,
+    SecretsFile,
+    Signing,
+    StudySettings,
+    hash_password,
+    keep_password,
+    load_secrets,
+)
+
+__all__ = [
+    "Secrets",
+    "SecretsFile",
+    "Signing",
+    "StudySettings",
+    "hash_password",
+    "keep_password",
+    "load_secrets",
+    "make_app",
+]

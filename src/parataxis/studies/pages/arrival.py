@@ -1,0 +1,241 @@
+"""How people come in, what they are told and asked first, and how they leave."""
+
+import re
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from parataxis.errors import InputError
+from parataxis.studies.items import ItemKind
+from parataxis.studies.pages.answers import background_from, choose, interface
+from parataxis.studies.pages.site import (
+    LANGUAGE_COOKIE,
+    LanguageDep,
+    PersonDep,
+    PersonForm,
+    Site,
+    SiteDep,
+    keep_session,
+    language_of,
+    page,
+    redirect,
+    root_of,
+    session_of,
+    set_cookie,
+)
+from parataxis.studies.pages.work import STATUS, next_path
+from parataxis.studies.rubric import writing
+from parataxis.studies.store import Person, PersonProgress, PersonState, Stage
+from parataxis.studies.study import Role
+from parataxis.web import allow_frame
+
+router = APIRouter(include_in_schema=False)
+
+_DOING = (Stage.TRAINING, Stage.TEST, Stage.WORK)
+
+
+@router.get("/", response_class=HTMLResponse)
+def home(request: Request, site: SiteDep) -> Response:
+    """Where somebody stands, or, for somebody who came without a link, what to do."""
+    session = session_of(request, site, "person")
+    if session is None:
+        return page(request, "landing.html")
+    return redirect(request, _first_path(site, session.who))
+
+
+@router.get("/join/{token}")
+def join(request: Request, site: SiteDep, token: str) -> Response:
+    """Come in by a personal link."""
+    person = site.signing.person_of_link(token)
+    known = site.store.person(person) if person else None
+    if known is None or known.state is PersonState.ERASED:
+        return page(request, "message.html", status=410, title="link-over", body="link-over-text")
+    return _welcome(request, site, known)
+
+
+@router.get("/panel")
+def panel(request: Request, site: SiteDep) -> Response:
+    """Come in by the URL of a panel."""
+    address = request.client.host if request.client else ""
+    if wait := site.arrivals.wait(address):
+        answer = page(request, "message.html", status=429, title="too-many", body="too-many-text")
+        answer.headers["retry-after"] = str(int(wait) + 1)
+        return answer
+    site.arrivals.count(address)
+    try:
+        person = site.store.person_by_panel(dict(request.query_params))
+    except InputError:
+        return page(request, "message.html", status=400, title="no-panel", body="no-panel-text")
+    return _welcome(request, site, person)
+
+
+@router.get("/mturk", response_class=HTMLResponse)
+def mturk(request: Request, site: SiteDep) -> Response:
+    """An external question of Mechanical Turk: a page in its frame that leads to the study in a
+    tab of its own, where cookies work, and takes the completion code back."""
+    if site.study.panel is None:
+        return page(request, "message.html", status=400, title="no-panel", body="no-panel-text")
+    given = request.query_params
+    assignment = given.get("assignmentId", "")
+    host = _turk_host(given.get("turkSubmitTo", ""))
+    accepted = host and assignment not in ("", "ASSIGNMENT_ID_NOT_AVAILABLE")
+    answer = page(
+        request,
+        "mturk.html",
+        submit=f"https://{host}/mturk/externalSubmit" if accepted else "",
+        assignment=assignment,
+        query=str(given),
+    )
+    allow_frame(answer.headers, "https://*.mturk.com")
+    return answer
+
+
+def _turk_host(url: str) -> str:
+    """The host of Mechanical Turk that takes the code; none where it is somebody else's."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return ""
+    # Nothing but names and dots: browsers take a backslash for the end of the host.
+    is_theirs = re.fullmatch(r"([a-z0-9-]+\.)*mturk\.com", host) is not None
+    return host if parts.scheme == "https" and is_theirs else ""
+
+
+def _welcome(request: Request, site: Site, person: Person) -> Response:
+    answer = redirect(request, "/")
+    keep_session(request, answer, "person", person.id)
+    if person.language and LANGUAGE_COOKIE not in request.cookies:
+        set_cookie(request, answer, LANGUAGE_COOKIE, choose([person.language], site.languages))
+    return answer
+
+
+@router.get("/language/{code}")
+def language(request: Request, site: SiteDep, code: str, back: str = "/") -> Response:
+    """Read the pages in another language."""
+    local = back.startswith("/") and not back.startswith("//") and "\\" not in back
+    home_ = f"{root_of(request)}/"
+    answer = RedirectResponse(back if local and back.isprintable() else home_, 303)
+    if code in site.languages:
+        set_cookie(request, answer, LANGUAGE_COOKIE, code)
+    return answer
+
+
+def _first_path(site: Site, person: str) -> str:
+    """The page for somebody who has just come."""
+    progress = site.store.progress(person)
+    if progress.stage is Stage.CONSENT:
+        return "/consent"
+    if progress.stage is Stage.BACKGROUND:
+        return "/background"
+    if progress.stage not in _DOING:
+        return STATUS
+    if _has_begun(progress):
+        return next_path(site, person)
+    return _after_consent(site, person)
+
+
+def _has_begun(progress: PersonProgress) -> bool:
+    return any(progress.done.values()) or progress.training[0] > 0 or progress.test[0] > 0
+
+
+def _after_consent(site: Site, person: str) -> str:
+    if site.study.background:
+        known = site.store.person(person)
+        if known is not None and known.background is None:
+            return "/background"
+    return "/instructions"
+
+
+@router.get("/consent", response_class=HTMLResponse)
+def consent(request: Request, site: SiteDep, session: PersonDep) -> Response:
+    """What taking part means."""
+    if site.study.consent is None:
+        return redirect(request, "/")
+    return page(request, "consent.html", session=session, problem=False)
+
+
+@router.post("/consent")
+def agree(
+    request: Request, site: SiteDep, session: PersonDep, form: PersonForm, language: LanguageDep
+) -> Response:
+    """Agree to take part."""
+    if form.get("agree") != "yes":
+        return page(request, "consent.html", session=session, status=422, problem=True)
+    site.store.consent(session.who, language)
+    return redirect(request, _after_consent(site, session.who))
+
+
+@router.get("/background", response_class=HTMLResponse)
+def background(request: Request, site: SiteDep, session: PersonDep) -> Response:
+    """Questions about the person."""
+    if not site.study.background:
+        return redirect(request, "/")
+    known = site.store.person(session.who)
+    # Whoever has the id of somebody of a panel can come as them, and must not read about them.
+    given = dict(known.background or {}) if known and not known.panel else {}
+    return page(request, "background.html", session=session, given=given, problems={})
+
+
+@router.post("/background")
+def save_background(
+    request: Request, site: SiteDep, session: PersonDep, form: PersonForm, language: LanguageDep
+) -> Response:
+    """Keep the answers about the person."""
+    texts = interface(language)
+    given, problems = background_from(site.study.background, form, texts, 500)
+    if problems:
+        return page(
+            request,
+            "background.html",
+            session=session,
+            status=422,
+            given=given,
+            problems=problems,
+        )
+    site.store.save_background(session.who, given)
+    return redirect(request, "/instructions")
+
+
+@router.get("/instructions", response_class=HTMLResponse)
+def instructions(request: Request, site: SiteDep, session: PersonDep) -> Response:
+    """What is to be done, and how."""
+    person = site.store.person(session.who)
+    progress = site.store.progress(session.who)
+    role = person.role if person else Role.RATER
+    return page(
+        request,
+        "instructions.html",
+        session=session,
+        rubric=site.rubric,
+        examples=site.examples(site.rubric, language_of(request, site)),
+        writing=writing(),
+        writing_examples=site.examples(writing(), language_of(request, site)),
+        writes=role in (Role.WRITER, Role.BOTH),
+        rates=role is not Role.WRITER,
+        progress=progress,
+        begun=_has_begun(progress),
+    )
+
+
+@router.get(STATUS, response_class=HTMLResponse)
+def status(request: Request, site: SiteDep, session: PersonDep) -> Response:
+    """Why there is nothing to do, or the code that says that all is done."""
+    progress = site.store.progress(session.who)
+    if progress.stage in (*_DOING, Stage.CONSENT, Stage.BACKGROUND):
+        return redirect(request, _first_path(site, session.who))
+    done = sum(progress.done.values())
+    # Somebody who waits for others has done all that there is, and may leave with the code.
+    may_leave = progress.stage is Stage.FINISHED or (progress.stage is Stage.WAITING and done > 0)
+    person = site.store.person(session.who)
+    by_panel = person is not None and bool(person.panel)
+    return page(
+        request,
+        "status.html",
+        session=session,
+        progress=progress,
+        stage=progress.stage.value,
+        done={kind.value: progress.done.get(kind, 0) for kind in ItemKind},
+        leave=site.study.panel if may_leave and by_panel else None,
+    )

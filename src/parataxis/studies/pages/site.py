@@ -1,0 +1,251 @@
+"""What the routes share: the study, who asks, in which language, and how a page is made."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from fastapi import Depends, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from parataxis.studies.pages.answers import LANGUAGES, Interface, choose, interface
+from parataxis.studies.pages.keys import Session, Signing, StudySettings
+from parataxis.studies.records import Text, in_language
+from parataxis.studies.rubric import Rubric
+from parataxis.studies.store import Store
+from parataxis.studies.study import Study
+from parataxis.web import Throttle
+
+COOKIES = {"person": "parataxis_person", "organiser": "parataxis_organiser"}
+LANGUAGE_COOKIE = "parataxis_language"
+CSRF_HEADER = "x-csrf-token"
+ORGANISER, VISITOR = "organiser", "visitor"
+"""Who an organiser's session is of: somebody logged in, or somebody at the login form."""
+_YEAR = 365 * 86_400
+_FIELDS = 300
+
+Form = Mapping[str, str]
+
+
+class NoSessionError(Exception):
+    """Somebody came without a link, or not logged in. ``kind`` says which is needed."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class CsrfError(Exception):
+    """A form was not made in the session that sends it."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything that is made once."""
+
+    store: Store
+    study: Study
+    rubric: Rubric
+    settings: StudySettings
+    signing: Signing
+    templates: Environment
+    logins: Throttle
+    arrivals: Throttle
+    requests: Throttle
+    _examples: dict[tuple[bool, str], dict[str, Markup]] = field(default_factory=dict)
+
+    def examples(self, rubric: Rubric, language: str) -> dict[str, Markup]:
+        """The examples of each question that has some, as HTML: they are on every page of a rater
+        and never change, so they are made once."""
+        key = rubric is self.rubric, language
+        if key not in self._examples:
+            macros: Any = self.templates.get_template("macros.html").module
+            texts = interface(language)
+            self._examples[key] = {
+                question.id: macros.examples(
+                    texts, lambda text: in_language(text, language), question.examples
+                )
+                for question in rubric.questions
+                if question.examples
+            }
+        return self._examples[key]
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages that people can choose from."""
+        return [code for code in self.study.languages if code in LANGUAGES] or ["en"]
+
+
+def make_templates() -> Environment:
+    """The templates. Whatever they are given is shown as text, never as HTML.
+
+    They are compiled here: else the first visitors, all at once, would each do it.
+    """
+    made = Environment(
+        loader=PackageLoader("parataxis.studies.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    for name in made.list_templates():
+        made.get_template(name)
+    return made
+
+
+async def _site(request: Request) -> Site:
+    site = request.app.state.site
+    if not isinstance(site, Site):
+        raise TypeError("the application was not made by make_app")
+    return site
+
+
+SiteDep = Annotated[Site, Depends(_site)]
+
+
+async def _language(request: Request, site: SiteDep) -> str:
+    return language_of(request, site)
+
+
+def language_of(request: Request, site: Site) -> str:
+    """The language that somebody chose, or that their browser asks for."""
+    accepted = request.headers.get("accept-language", "")[:200].split(",")
+    wanted = [request.cookies.get(LANGUAGE_COOKIE), *(part.partition(";")[0] for part in accepted)]
+    return choose(wanted, site.languages)
+
+
+LanguageDep = Annotated[str, Depends(_language)]
+
+
+def session_of(request: Request, site: Site, kind: str) -> Session | None:
+    """The session of a person or of the organiser, or None."""
+    return site.signing.session(kind, request.cookies.get(COOKIES[kind]))
+
+
+async def _person(request: Request, site: SiteDep) -> Session:
+    session = session_of(request, site, "person")
+    if session is None:
+        raise NoSessionError("person")
+    if wait := site.requests.wait(session.who):
+        after = {"retry-after": str(int(wait) + 1)}
+        raise HTTPException(429, "These are too many requests; wait a little.", after)
+    site.requests.count(session.who)
+    return session
+
+
+def organiser_of(request: Request, site: Site) -> Session | None:
+    """The session of an organiser who has logged in, and not out."""
+    session = session_of(request, site, "organiser")
+    if session is None or session.who != ORGANISER or site.store.has_ended(session.nonce):
+        return None
+    return session
+
+
+def _organiser(request: Request, site: SiteDep) -> Session:
+    session = organiser_of(request, site)
+    if session is None:
+        raise NoSessionError("organiser")
+    return session
+
+
+PersonDep = Annotated[Session, Depends(_person)]
+OrganiserDep = Annotated[Session, Depends(_organiser)]
+
+
+async def form_of(request: Request, site: Site, session: Session) -> Form:
+    """The fields of a form that was made in this session."""
+    async with request.form(max_files=0, max_fields=_FIELDS) as form:
+        fields = {key: value for key, value in form.items() if isinstance(value, str)}
+    if not site.signing.is_csrf(session, fields.pop("csrf", None)):
+        raise CsrfError
+    return fields
+
+
+async def _person_form(request: Request, site: SiteDep, session: PersonDep) -> Form:
+    return await form_of(request, site, session)
+
+
+async def _organiser_form(request: Request, site: SiteDep, session: OrganiserDep) -> Form:
+    return await form_of(request, site, session)
+
+
+PersonForm = Annotated[Form, Depends(_person_form)]
+OrganiserForm = Annotated[Form, Depends(_organiser_form)]
+
+
+def page(
+    request: Request,
+    name: str,
+    *,
+    session: Session | None = None,
+    status: int = 200,
+    **values: Any,
+) -> HTMLResponse:
+    """A page from its template. It knows the language, and the token of the session for forms."""
+    site: Site = request.app.state.site
+    language = language_of(request, site)
+    texts: Interface = interface(language)
+
+    def text(of: Text | None) -> str:
+        return "" if of is None else in_language(of, language)
+
+    content = site.templates.get_template(name).render(
+        t=texts,
+        text=text,
+        language=language,
+        languages={code: LANGUAGES[code] for code in site.languages},
+        study=site.study,
+        root=root_of(request),
+        here=request.url.path,
+        back=f"{request.url.path}?{request.url.query}".rstrip("?"),
+        csrf=site.signing.csrf(session) if session else "",
+        notice=_notice(request, texts),
+        **values,
+    )
+    return HTMLResponse(content, status)
+
+
+NOTICES = ("undone", "cannot-undo", "passed", "again", "late", "attention", "changed", "invited")
+"""What a page may be asked to say first; a URL can name nothing else."""
+
+
+def _notice(request: Request, texts: Callable[[str], str]) -> str:
+    key = request.query_params.get("notice")
+    return texts(f"notice-{key}") if key in NOTICES else ""
+
+
+def redirect(request: Request, path: str) -> RedirectResponse:
+    """Go on at another page of the application."""
+    return RedirectResponse(root_of(request) + path, 303)
+
+
+def root_of(request: Request) -> str:
+    """The path below which the application is; a request for a static file has one of its own."""
+    scope = request.scope
+    return str(scope.get("app_root_path", scope.get("root_path", "")))
+
+
+def keep_session(request: Request, response: Response, kind: str, who: str) -> Session:
+    """Begin a session, in a cookie that scripts cannot read and other sites cannot use."""
+    signing: Signing = request.app.state.site.signing
+    cookie, session = signing.new_session(kind, who)
+    set_cookie(request, response, COOKIES[kind], cookie, signing.seconds_of(kind))
+    return session
+
+
+def set_cookie(
+    request: Request, response: Response, name: str, value: str, seconds: int = _YEAR
+) -> None:
+    """Set a cookie for the application only."""
+    site: Site = request.app.state.site
+    response.set_cookie(
+        name,
+        value,
+        max_age=seconds,
+        path=root_of(request) or "/",
+        secure=site.settings.is_secure or request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )

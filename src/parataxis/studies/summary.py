@@ -1,0 +1,271 @@
+"""What raters said about each system: table 3 of Zhang et al. (2020), table 7 of the 2019 report,
+and the summary of BrevE/CLaro are the same table for different rubrics."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from parataxis.evaluate.corpora.example import Example
+from parataxis.evaluate.correlate import Correlation, correlate
+from parataxis.evaluate.judgements import Judged
+from parataxis.evaluate.metrics.protocol import Metric, ScoredItem, score
+from parataxis.rewrite.record import Rewrite
+from parataxis.studies.records import HUMAN, Purpose, Rating, Value, in_language
+from parataxis.studies.rubric import NUMBERS, Question, QuestionKind, Rubric
+
+BENCHMARK = "benchmark"
+"""A field that a rewrite may have: where its source comes from."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """Something that was asked or derived."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True)
+class SummaryCell:
+    """What came out: of ``count`` answers the share that is the best one, and their mean.
+
+    A number has both, yes or no and a choice only the share, and a derived mean only that.
+    """
+
+    count: int
+    share: float | None = None
+    mean: float | None = None
+
+    def __str__(self) -> str:
+        share = None if self.share is None else f"{100 * self.share:.1f} %"
+        mean = None if self.mean is None else f"{self.mean:.2f}"
+        return " / ".join(part for part in (share, mean) if part) or "–"
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """One system on one benchmark."""
+
+    benchmark: str
+    system: str
+    items: int
+    """Rewrites with a rating."""
+    ratings: int
+    identical: int
+    """Rewrites among these that are equal to their source."""
+    cells: Mapping[str, SummaryCell]
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    """By metric; None where nothing could be scored."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All systems, in the order in which they come; people last."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[SummaryRow, ...]
+    unknown: int
+    """Ratings of items that are not among the rewrites, which were left out."""
+    rated: frozenset[str] = frozenset()
+    """The ids of the rewrites with a rating."""
+    metrics: tuple[str, ...] = ()
+    """Automatic metrics, the last columns."""
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows as text; the column of benchmarks only where there is one."""
+        named = any(row.benchmark for row in self.rows)
+        header = [*(["benchmark"] if named else []), "system", "items", "ratings"]
+        rows = []
+        for row in self.rows:
+            names = [*([row.benchmark] if named else []), row.system]
+            cells = (str(row.cells[column.id]) for column in self.columns)
+            scores = (row.scores[name] for name in self.metrics)
+            shown = ("–" if score is None else f"{score:.1f}" for score in scores)
+            rows.append([*names, f"{row.items:,}", f"{row.ratings:,}", *cells, *shown])
+        return [*header, *(column.title for column in self.columns), *self.metrics], rows
+
+
+def summarise(
+    rewrites: Iterable[Rewrite], ratings: Iterable[Rating], rubric: Rubric, language: str = "en"
+) -> Summary:
+    """Count what was said about the rewrites; items with another purpose do not count."""
+    known = {rewrite.id: rewrite for rewrite in rewrites if rewrite.id is not None}
+    groups: dict[tuple[str, str], list[Rating]] = defaultdict(list)
+    for rewrite in known.values():
+        groups[group_of(rewrite)] = []
+    unknown = 0
+    for rating in ratings:
+        if rating.purpose is not Purpose.ITEM:
+            continue
+        if rating.item in known:
+            groups[group_of(known[rating.item])].append(rating)
+        else:
+            unknown += 1
+    rows = [
+        _row(benchmark, system, given, rubric)
+        for (benchmark, system), given in groups.items()
+        if given
+    ]
+    order = {benchmark: place for place, (benchmark, _) in enumerate(reversed(list(groups)))}
+    rows.sort(key=lambda row: (-order[row.benchmark], row.system == HUMAN))
+    rated = frozenset(rating.item for given in groups.values() for rating in given)
+    return Summary(tuple(_columns(rubric, language)), tuple(rows), unknown, rated)
+
+
+def group_of(rewrite: Rewrite) -> tuple[str, str]:
+    """The benchmark and the system of a rewrite."""
+    named = (rewrite.model_extra or {}).get(BENCHMARK)
+    return (named if isinstance(named, str) else ""), rewrite.splitter
+
+
+def _columns(rubric: Rubric, language: str) -> Iterable[Column]:
+    for question in rubric.questions:
+        if question.kind is QuestionKind.TEXT:
+            continue
+        title = in_language(question.title or question.id, language)
+        if question.kind is QuestionKind.CHOICE:
+            for key, text in question.choices.items():
+                yield Column(f"{question.id}:{key}", in_language(text, language).lower())
+        else:
+            yield Column(question.id, title)
+    for name, outcome in rubric.outcomes.items():
+        yield Column(f"={name}", in_language(outcome.title or name, language))
+
+
+def _row(benchmark: str, system: str, ratings: Sequence[Rating], rubric: Rubric) -> SummaryRow:
+    cells: dict[str, SummaryCell] = {}
+    for question in rubric.questions:
+        given = [rating.answers.get(question.id) for rating in ratings]
+        cells |= _question_cells(question, [value for value in given if value is not None])
+    for name, outcome in rubric.outcomes.items():
+        found = [rating.outcomes.get(name) for rating in ratings]
+        values = [float(value) for value in found if value is not None]
+        mean = sum(values) / len(values) if values else None
+        cells[f"={name}"] = (
+            SummaryCell(len(values), share=mean)
+            if outcome.all
+            else SummaryCell(len(values), mean=mean)
+        )
+    items = {rating.item: rating.identical for rating in ratings}
+    return SummaryRow(benchmark, system, len(items), len(ratings), sum(items.values()), cells)
+
+
+def _question_cells(question: Question, values: Sequence[Value]) -> dict[str, SummaryCell]:
+    count = len(values)
+    if question.kind is QuestionKind.CHOICE:
+        return {
+            f"{question.id}:{key}": SummaryCell(count, _share(values, key))
+            for key in question.choices
+        }
+    if question.kind in NUMBERS:
+        numbers = [value for value in values if isinstance(value, int)]
+        mean = sum(numbers) / count if count else None
+        share = None if question.best is None else _share(values, question.best)
+        return {question.id: SummaryCell(count, share, mean)}
+    best = True if question.best is None else question.best
+    return {question.id: SummaryCell(count, _share(values, best))}
+
+
+def _share(values: Sequence[Value], wanted: Value) -> float | None:
+    return sum(value == wanted for value in values) / len(values) if values else None
+
+
+# Raters beside automatic metrics: table 4 of Zhang et al. (2020), and BLEU, the last column of
+# its table 3.
+
+References = Mapping[str, tuple[tuple[str, ...], ...]]
+
+
+def judged_rewrites(
+    rewrites: Sequence[Rewrite],
+    ratings: Sequence[Rating],
+    rubric: Rubric,
+    examples: Sequence[Example] = (),
+    language: str = "en",
+) -> list[Judged]:
+    """What raters said about each rewrite on average: of a number its mean, of yes or no the share
+    that speaks for the rewrite. People's rewrites are left out, since they are what references are
+    made of (Zhang et al. 2020, appendix C); so are, where there are references, sources without."""
+    given: dict[str, list[Rating]] = defaultdict(list)
+    for rating in ratings:
+        if rating.purpose is Purpose.ITEM:
+            given[rating.item].append(rating)
+    references = _references(examples)
+    found = []
+    for rewrite in rewrites:
+        said = given.get(rewrite.id or "")
+        known = references.get(rewrite.source.strip(), ())
+        if not said or rewrite.splitter == HUMAN or (examples and not known):
+            continue
+        item = ScoredItem(rewrite.source, rewrite.simple, known)
+        benchmark, system = group_of(rewrite)
+        found.append(Judged(item, system, benchmark, _means(said, rubric, language)))
+    return found
+
+
+def correlations(judged: Sequence[Judged], metrics: Sequence[Metric]) -> list[Correlation]:
+    """Each metric with each question and outcome: for each system on each benchmark, for each
+    benchmark, and overall."""
+    benchmarks = list(dict.fromkeys(each.benchmark for each in judged))
+    systems = {each.system for each in judged}
+    by = ["benchmark", "system"] if any(benchmarks) else ["system"]
+    whole, *parts = _grouped(correlate(judged, metrics, by=by))
+    groups = parts if len(systems) > 1 or len(benchmarks) > 1 else []
+    if len(benchmarks) > 1:
+        groups += _grouped(correlate(judged, metrics, by=["benchmark"]))[1:]
+    return [each for group in (*groups, whole) for each in group]
+
+
+def _grouped(found: Sequence[Correlation]) -> list[list[Correlation]]:
+    groups: dict[str, list[Correlation]] = defaultdict(list)
+    for each in found:
+        groups[each.group].append(each)
+    return list(groups.values())
+
+
+def with_scores(
+    summary: Summary, rewrites: Sequence[Rewrite], examples: Sequence[Example], metric: Metric
+) -> Summary:
+    """The summary with one more column: the score of what was rated of each system. A rewrite is
+    not compared with itself, and without another reference not at all."""
+    references = _references(examples)
+    items: dict[tuple[str, str], list[ScoredItem]] = defaultdict(list)
+    for rewrite in rewrites:
+        known = references.get(rewrite.source.strip(), ())
+        others = tuple(reference for reference in known if reference != rewrite.simple)
+        if others and rewrite.id in summary.rated:
+            items[group_of(rewrite)].append(ScoredItem(rewrite.source, rewrite.simple, others))
+    rows = []
+    for row in summary.rows:
+        scored = items.get((row.benchmark, row.system))
+        value = score(metric, scored).value if scored else None
+        rows.append(replace(row, scores={**row.scores, metric.name: value}))
+    return replace(summary, rows=tuple(rows), metrics=(*summary.metrics, metric.name))
+
+
+def _references(examples: Sequence[Example]) -> References:
+    return {example.source.strip(): example.references for example in examples}
+
+
+def _means(ratings: Sequence[Rating], rubric: Rubric, language: str) -> dict[str, float]:
+    found = {}
+    for question in rubric.questions:
+        numbers = [_number(question, rating) for rating in ratings]
+        known = [number for number in numbers if number is not None]
+        if known:
+            found[in_language(question.title or question.id, language)] = sum(known) / len(known)
+    for name, outcome in rubric.outcomes.items():
+        values = [rating.outcomes.get(name) for rating in ratings]
+        given = [float(value) for value in values if value is not None]
+        if given:
+            found[in_language(outcome.title or name, language)] = sum(given) / len(given)
+    return found
+
+
+def _number(question: Question, rating: Rating) -> float | None:
+    value = rating.answers.get(question.id)
+    if value is None or question.kind is QuestionKind.TEXT:
+        return None
+    if question.kind in NUMBERS and not isinstance(value, str):
+        return float(value)
+    return None if question.best is None else float(value == question.best)

@@ -1,0 +1,237 @@
+"""The files of a corpus: lines of plain or gzip-ed UTF-8 text, read as they come; and writing
+that leaves whole files or none. The path ``-`` is standard input, or standard output."""
+
+import codecs
+import gzip
+import io
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+from parataxis.errors import InputError
+
+STREAM = Path("-")
+
+BLANK_SOURCE = "the source is blank"
+BLANK_SIMPLE = "there is no simple sentence"
+_NOT_UTF8 = "the line is not UTF-8"
+_NO_PARTNER = "an aligned file has no such line"
+
+_GZIP = b"\x1f\x8b"
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+Writer = Callable[[str], object]
+"""Writes one line of a file; the newline is added."""
+
+
+class Line(NamedTuple):
+    """A line of a file without its end; ``text`` is None where the bytes are not UTF-8."""
+
+    number: int
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A line that is not what its format promises: where, and why, in a few words."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.reason}"
+
+
+@dataclass
+class ReadReport:
+    """Counts what a reader met. A malformed line is told to ``tell`` and counted, never dropped
+    in silence; under ``strict`` the first one stops the reading with an InputError."""
+
+    strict: bool = False
+    tell: Callable[[Malformed], None] = lambda _: None
+    lines: int = 0
+    malformed: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    def reject(self, file: str, line: int, reason: str) -> None:
+        """Note that a line cannot be used."""
+        found = Malformed(file, line, reason)
+        if self.strict:
+            raise InputError(f"{found}.")
+        self.malformed += 1
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+        self.tell(found)
+
+
+def name_of(path: Path) -> str:
+    """What messages and ids call a file."""
+    return "stdin" if path == STREAM else str(path)
+
+
+def read_lines(path: Path, report: ReadReport) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a file; one that is not UTF-8 is rejected."""
+    for line in _lines(path):
+        report.lines += 1
+        if line.text is None:
+            report.reject(name_of(path), line.number, _NOT_UTF8)
+        else:
+            yield line.number, line.text
+
+
+def aligned(
+    paths: Sequence[Path],
+    report: ReadReport,
+    first: Callable[[Iterator[Line]], Iterator[Line]] = lambda lines: lines,
+) -> Iterator[list[tuple[int, str]]]:
+    """The numbered lines that stand side by side in the files.
+
+    ``first`` may put lines of the first file together before they are aligned. A row is rejected
+    where a line of it is missing or is not UTF-8; the others stay aligned.
+    """
+    files = [first(_lines(paths[0])), *map(_lines, paths[1:])]
+    for row in zip_longest(*files):
+        report.lines += 1
+        lines = [(line.number, line.text) for line in row if line and line.text is not None]
+        if len(lines) == len(paths):
+            yield lines
+            continue
+        for path, line in zip(paths, row, strict=True):
+            if line is not None and line.text is None:
+                report.reject(name_of(path), line.number, _NOT_UTF8)
+                break
+        else:
+            longer = next(place for place, line in enumerate(row) if line is not None)
+            report.reject(name_of(paths[longer]), row[longer].number, _NO_PARTNER)
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    """The lines of a file, cut at line feeds only: sentences may hold other separators."""
+    try:
+        with _open(path) as stream:
+            for number, data in enumerate(stream, start=1):
+                if number == 1:
+                    if data.startswith(_UTF16):
+                        raise InputError(f"{path} is UTF-16 text; save it as UTF-8.")
+                    data = data.removeprefix(codecs.BOM_UTF8)
+                yield Line(number, _text(data))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path} is a broken gzip file.") from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path} cannot be read: {reason}.") from error
+
+
+def unquoted(cell: str) -> str:
+    """A cell of a TSV file without the marks that a spreadsheet put around it; marks of the text
+    itself stay.
+
+    >>> unquoted('"She said ""no""."'), unquoted('"No," she said, "never."')
+    ('She said "no".', '"No," she said, "never."')
+    """
+    inner = cell[1:-1]
+    if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in inner.replace('""', ""):
+        return cell
+    return inner.replace('""', '"')
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        return data.decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        return None
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
+    with ExitStack() as stack:
+        if path == STREAM:
+            if sys.stdin is None:
+                raise InputError("Standard input is closed; there is nothing to read.")
+            plain = cast(io.BufferedReader, sys.stdin.buffer)
+        else:
+            plain = stack.enter_context(path.open("rb"))
+        is_packed = hasattr(plain, "peek") and plain.peek(2)[:2] == _GZIP
+        yield cast(BinaryIO, gzip.GzipFile(fileobj=plain)) if is_packed else plain
+
+
+@contextmanager
+def write_files(paths: Sequence[Path]) -> Iterator[list[Writer]]:
+    """Writers of lines, one for each path. The files appear when all is written, and not at all
+    where something goes wrong; one whose name ends in .gz is packed."""
+    with ExitStack() as stack:
+        made: list[tuple[Path, Path]] = []
+        writers: list[Writer] = []
+        stack.callback(_remove, made)
+        with ExitStack() as streams:
+            for path in paths:
+                if path == STREAM:
+                    writers.append(_writer(sys.stdout.buffer))
+                    continue
+                target = path.resolve()  # a link stays one
+                unfinished, stream = _make(target)
+                if unfinished != target:
+                    made.append((unfinished, target))
+                raw = streams.enter_context(stream)
+                if path.suffix == ".gz":  # without a time in it, the same text is the same file
+                    raw = streams.enter_context(
+                        cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
+                    )
+                writers.append(_writer(raw))
+            yield writers
+            if STREAM in paths:
+                sys.stdout.buffer.flush()
+        for unfinished, path in made:
+            unfinished.replace(path)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that appears when all of it is written, and not at all where that fails."""
+    target = path.resolve()  # a link stays one
+    unfinished, stream = _make(target)
+    try:
+        with stream:
+            stream.write(data)
+        if unfinished != target:
+            unfinished.replace(target)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path} cannot be written: {reason}.") from error
+    finally:
+        if unfinished != target:
+            unfinished.unlink(missing_ok=True)
+
+
+def _remove(made: Sequence[tuple[Path, Path]]) -> None:
+    for unfinished, _ in made:
+        unfinished.unlink(missing_ok=True)
+
+
+def _make(path: Path) -> tuple[Path, BinaryIO]:
+    """An unfinished file beside ``path``; a pipe or a device is itself written to."""
+    try:
+        if path.exists() and not path.is_file():
+            return path, path.open("wb")
+        number, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        Path(name).chmod(0o666 & ~_umask())
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path} cannot be written: {reason}.") from error
+    return Path(name), os.fdopen(number, "wb")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _writer(stream: BinaryIO) -> Writer:
+    return lambda line: stream.write(f"{line}\n".encode())

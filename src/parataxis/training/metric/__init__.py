@@ -1,1 +1,0 @@
-"""Fitting the learned metric to human judgements, and measuring it on systems it has not seen."""

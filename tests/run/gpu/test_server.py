@@ -1,0 +1,128 @@
+"""What waits for the GPU, and in which order it is worked on."""
+
+from collections.abc import Sequence
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+from parataxis.run.gpu import server
+from parataxis.run.gpu.models import DeviceTrees, _Run
+from parataxis.run.gpu.packed import Sentences, Sources, part_of_scores
+from parataxis.run.gpu.server import _Line, _Request
+from parataxis.syntax.analyser import Tokenized
+from parataxis.syntax.wordpieces import load_word_pieces
+from parataxis.text.tokens import tokenize
+
+
+def part(width: int, count: int) -> Sources:
+    row = np.zeros((count, 1), dtype=np.int64)
+    return Sources(width, row, row, row, row, row, row[:, 0])
+
+
+class Worked:
+    """Remembers what was worked on together: the beam, and width and size of each part."""
+
+    def __init__(self) -> None:
+        self.batches: list[tuple[int, list[tuple[int, int]]]] = []
+
+    def __call__(self, kind: int, parts: Sequence[Any]) -> list[str]:
+        self.batches.append((kind, [(each.width, len(each)) for each in parts]))
+        if any(each.width == 512 for each in parts):
+            raise ValueError("too wide")
+        return [f"{each.width}:{len(each)}" for each in parts]
+
+
+def answers(line: _Line, *requests: _Request) -> list[Any]:
+    """Let requests wait together, then work until all are answered."""
+    for request in requests:
+        line.put(request)
+    Thread(target=line.run, daemon=True).start()
+    return [request.answer() for request in requests]
+
+
+def test_server_works_on_what_is_of_one_width_together() -> None:
+    worked = Worked()
+    first = _Request(1, [part(32, 3), part(64, 1)])
+    second = _Request(1, [part(32, 2)])
+    other_beam = _Request(4, [part(32, 9)])
+    found = answers(
+        _Line(worked, enough=100, patience=0.0), first, second, other_beam, _Request(1, [])
+    )
+    assert found == [("", ["32:3", "64:1"]), ("", ["32:2"]), ("", ["32:9"]), ("", [])]
+    # What most wait for comes first.
+    assert worked.batches == [(4, [(32, 9)]), (1, [(32, 3), (32, 2)]), (1, [(64, 1)])]
+
+
+def test_server_takes_no_more_at_once_than_is_enough() -> None:
+    worked = Worked()
+    found = answers(
+        _Line(worked, enough=5, patience=9.0), *(_Request(1, [part(32, 2)]) for _ in range(4))
+    )
+    assert [answer for _, (answer,) in found] == ["32:2"] * 4
+    assert [len(parts) for _, parts in worked.batches] == [2, 2]
+
+
+def test_server_puts_nothing_off_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_TOO_LONG", -1.0)
+    worked = Worked()
+    answers(
+        _Line(worked, enough=2, patience=0.0),
+        _Request(1, [part(64, 1)]),
+        _Request(1, [part(32, 2)]),
+    )
+    assert [parts for _, parts in worked.batches] == [[(64, 1)], [(32, 2)]]
+
+
+def test_server_tells_a_fault_to_those_whom_it_concerns() -> None:
+    line = _Line(Worked(), enough=100, patience=0.0)
+    wrong, right = _Request(1, [part(32, 1), part(512, 3)]), _Request(1, [part(32, 1)])
+    assert answers(line, wrong, right) == [("ValueError: too wide", None), ("", ["32:1"])]
+
+
+def packed(*texts: str) -> Sentences:
+    sentences = [Tokenized(text, tokenize(text)) for text in texts]
+    pieces = load_word_pieces()([[token.text for token in each.tokens] for each in sentences])
+    return Sentences.of(sentences, pieces, 32)
+
+
+def test_server_sentences_come_apart_as_they_went_together() -> None:
+    short, long = packed("It rained."), packed("Ann, who was born in Leeds, paints.", "He left.")
+    together = Sentences.together([short, long])
+    assert (len(together), together.words, short.words) == (3, 10, 3)
+    assert np.array_equal(together.some(slice(1, 3)).pieces, long.pieces)
+    assert np.array_equal(together.first[0], [*short.first[0], *[0] * 7])
+    scores = {"upos": np.arange(30).reshape(3, 10), "arcs": np.arange(330).reshape(3, 10, 11)}
+    own = part_of_scores(scores, slice(0, 1), short.words)
+    assert own["upos"].tolist() == [[0, 1, 2]]
+    assert own["arcs"].tolist() == [[[0, 1, 2, 3], [11, 12, 13, 14], [22, 23, 24, 25]]]
+
+
+def test_server_trees_of_a_recorded_run_have_no_more_words_than_there_are(
+    models: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees: DeviceTrees = models.trees
+    sentences = packed("It rained.", "Ann left early.")
+    wanted = trees(sentences)
+    recorded = _Run(trees.graph, 4, 32, words=32)
+    recorded(packed("Bob, a poet, slept.", "He left.", "She stayed, though."))  # what stood there
+    recorded.record(None)
+    monkeypatch.setattr(trees, "_runner", lambda sentences: recorded)
+    found = trees(sentences)
+    for name, array in wanted.items():
+        assert found[name].shape == array.shape
+        assert np.allclose(found[name], array, atol=1e-3), name
+
+
+def test_server_trees_of_many_sentences_are_found_in_several_runs(
+    models: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees: DeviceTrees = models.trees
+    sentences = packed("It rained.", "Ann left early.", "Bob, a poet, slept.")
+    at_once = trees(sentences)
+    monkeypatch.setattr("parataxis.run.gpu.models.PIECES", 64)  # two sentences
+    cut = trees(sentences)
+    assert cut.keys() == at_once.keys()
+    for name, array in at_once.items():
+        assert np.allclose(array, cut[name], atol=1e-4), name

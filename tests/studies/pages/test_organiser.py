@@ -1,0 +1,184 @@
+"""The organiser: numbers, people, and files at any time."""
+
+import csv
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from parataxis.studies.pages.organiser import Counter
+from parataxis.studies.store import PersonState
+from parataxis.studies.study import Role
+
+GOOD = {
+    "q-sensical": "5",
+    "q-grammatical": "5",
+    "q-misses": "no",
+    "q-adds": "no",
+    "q-wrong-split": "no",
+    "q-split-further": "no",
+}
+
+
+def rate_all(visitor: Any, **changes: str) -> None:
+    visitor.get("/task")
+    while visitor.path.startswith("/task/"):
+        visitor.send(visitor.path, {**GOOD, **{k.replace("_", "-"): v for k, v in changes.items()}})
+
+
+def test_organiser_sees_progress_pace_and_agreement(serve: Any) -> None:
+    served = serve(write={"sources": "sources.txt", "writers": 1})
+    organiser = served.organiser()
+    assert "There are no ratings yet." in organiser.get("/organiser").text
+    served.app.state.counter = Counter(fresh=0)
+    _, ann = served.person()
+    _, bob = served.person()
+    _, writer = served.person(Role.WRITER)
+    writer.get("/task")
+    writer.post(flag="simple")
+    rate_all(ann)
+    rate_all(bob, q_misses="yes")
+    page = organiser.get("/organiser").text
+    assert "<strong>6</strong> <span>of 9</span>" in page
+    assert "<strong>1</strong> <span>of 2</span>" in page
+    assert "Flagged as simple" in page
+    assert "7 submissions" in page
+    assert "0.0 %" in page  # they never agree on what is missing
+    assert "100.0 %" in page
+
+
+def test_organiser_invites_and_the_links_work(serve: Any) -> None:
+    served = serve()
+    organiser = served.organiser()
+    organiser.get("/organiser/people")
+    organiser.post("/organiser/invite", role="rater", names="Ann Lee\n\n  =SUM(1)\n", count="1")
+    assert "The new links are below." in organiser.text
+    organiser.post("/organiser/invite", role="expert", count="2")
+    assert [each.role for each in served.store.people()] == [Role.RATER] * 2 + [Role.EXPERT] * 2
+    table = organiser.get("/organiser/people.csv")
+    assert "attachment" in table.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert [row["name"] for row in rows] == ["Ann Lee", "'=SUM(1)", "", ""]
+    visitor = served.visitor()
+    assert visitor.get(rows[0]["link"].replace(served.settings.base_url, "")).status_code == 200
+    assert visitor.path == "/instructions"
+
+
+def test_organiser_people_as_a_table_tells_whom_to_pay(serve: Any) -> None:
+    served = serve(panel={}, rate={"raters": 1})
+    visitor = served.visitor()
+    visitor.get("/panel?PROLIFIC_PID=%3D5f3c&STUDY_ID=s")
+    (person,) = served.store.people()
+    while (task := served.store.next_task(person.id)) is not None:
+        served.store.submit(person.id, task.slot, {"sensical": 5})
+    text = served.organiser().get("/organiser/people.csv").text
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["id"], row["state"], row["done"], row["failed"]) == (person.id, "active", "3", "0")
+    assert row["panel"] == "'=5f3c"  # no formula
+    assert row["link"] == ""
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"role": "rater", "count": "0"},
+        {"role": "rater", "count": "-3"},
+        {"role": "rater", "count": "501"},
+        {"role": "rater", "count": "9" * 30},
+        {"role": "rater", "count": "two"},
+        {"role": "king", "count": "1"},
+        {"role": "writer", "count": "1"},  # there is nothing to write
+        {"role": "rater", "names": "n" * 300},
+        {"count": "1"},
+    ],
+)
+def test_organiser_invitations_that_make_no_sense(serve: Any, fields: dict[str, str]) -> None:
+    served = serve()
+    organiser = served.organiser()
+    organiser.get("/organiser/people")
+    assert organiser.post("/organiser/invite", **fields).status_code == 422
+    assert served.store.people() == []
+
+
+def test_organiser_excludes_and_reinstates(serve: Any) -> None:
+    served = serve(rate={"raters": 1})
+    person, rater = served.person()
+    rate_all(rater)
+    assert len(served.store.export_ratings()) == 3
+    organiser = served.organiser()
+    organiser.get(f"/organiser/people/{person}")
+    organiser.post(f"/organiser/people/{person}/exclude")
+    assert 'class="chip excluded"' in organiser.text
+    assert served.store.export_ratings() == []
+    assert 'data-stage="blocked"' in rater.get("/status").text
+    _, other = served.person()
+    other.get("/task")
+    assert other.path.startswith("/task/")
+    organiser.get(f"/organiser/people/{person}")
+    organiser.post(f"/organiser/people/{person}/reinstate")
+    assert len(served.store.export_ratings()) >= 2
+    organiser.post(f"/organiser/people/{person}/block")
+    assert served.store.person(person).state is PersonState.BLOCKED
+
+
+def test_organiser_exports_and_erases_personal_data(serve: Any) -> None:
+    served = serve()
+    person, rater = served.person(name="Ann Lee")
+    rate_all(rater)
+    organiser = served.organiser()
+    data = organiser.get(f"/organiser/people/{person}/data.json")
+    assert json.loads(data.text)["name"] == "Ann Lee"
+    assert len(json.loads(data.text)["submissions"]) == 3
+    organiser.get(f"/organiser/people/{person}")
+    organiser.post(f"/organiser/people/{person}/erase")  # not sure
+    assert served.store.person(person) is not None
+    organiser.post(f"/organiser/people/{person}/erase", sure="yes")
+    assert served.store.person(person) is None
+    assert "Ann Lee" not in organiser.get("/organiser/people").text
+    assert len(served.store.export_ratings()) == 3
+    assert organiser.get(f"/organiser/people/{person}").status_code == 404
+
+
+def test_organiser_pauses_and_resumes(serve: Any) -> None:
+    served = serve()
+    _, rater = served.person()
+    organiser = served.organiser()
+    organiser.post("/organiser/pause")
+    assert "Paused" in organiser.text
+    assert 'data-stage="paused"' in rater.get("/task").text
+    organiser.post("/organiser/resume")
+    assert rater.get("/task").url.path.startswith("/task/")
+
+
+def test_organiser_exports_at_any_time(serve: Any) -> None:
+    served = serve()
+    _, rater = served.person()
+    rater.get("/task")
+    rater.send(rater.path, GOOD)
+    organiser = served.organiser()
+    items = organiser.get("/organiser/export/items.jsonl").text.splitlines()
+    ratings = organiser.get("/organiser/export/ratings.jsonl").text.splitlines()
+    assert [json.loads(line)["id"] for line in items] == ["i0", "i1", "i2"]
+    assert json.loads(ratings[0])["outcomes"] == {"correct": True}
+    archive = zipfile.ZipFile(io.BytesIO(organiser.get("/organiser/export/study.zip").content))
+    assert archive.read("ratings.jsonl").decode().splitlines() == ratings
+    assert organiser.get("/organiser/export/study.db").status_code == 404
+
+
+def test_organiser_is_told_whom_to_look_at(serve: Any) -> None:
+    served = serve(attention={"items": "test.jsonl", "every": 1})
+    person, rater = served.person(name="Hasty")
+    rate_all(rater)
+    page = served.organiser().get("/organiser").text
+    assert f"/organiser/people/{person}" in page
+    assert "failed controls 1/1" in page
+
+
+def test_organiser_logs_out(serve: Any) -> None:
+    organiser = serve().organiser()
+    organiser.get("/organiser")
+    organiser.post("/organiser/logout")
+    assert organiser.path == "/organiser/login"
+    assert organiser.get("/organiser").url.path == "/organiser/login"

@@ -1,0 +1,235 @@
+"""The report of a study, by hand-made ratings whose answers are known."""
+
+import pytest
+
+pytest.importorskip("yaml", reason="needs the extra [study]")
+
+from parataxis.evaluate.corpora.example import Example
+from parataxis.evaluate.metrics.registry import load_metric
+from parataxis.rewrite.record import Rewrite
+from parataxis.studies.records import HUMAN, Purpose, Rating, Value
+from parataxis.studies.report import study_report
+from parataxis.studies.rubric import load_rubric, outcomes
+from parataxis.studies.summary import SummaryCell, summarise
+
+SIX = load_rubric("six-criteria")
+PERFECT: dict[str, Value] = {question.id: question.best for question in SIX.questions}
+
+
+def item(id_: str, system: str, benchmark: str = "") -> Rewrite:
+    return Rewrite.model_validate(
+        {
+            "id": id_,
+            "source": f"{id_}, a city, is old.",
+            "simple": [f"{id_} is a city.", "It is old."],
+            "splitter": system,
+            **({"benchmark": benchmark} if benchmark else {}),
+        }
+    )
+
+
+def rating(item_: str, rater: str, rubric: str = "six-criteria", **changed: Value) -> Rating:
+    answers = PERFECT | {name.replace("_", "-"): value for name, value in changed.items()}
+    return Rating(
+        item=item_,
+        rater=rater,
+        rubric=rubric,
+        answers=answers,
+        outcomes=outcomes(SIX, answers, identical=False),
+    )
+
+
+ITEMS = [item("a", HUMAN), item("b", HUMAN), item("c", "rules"), item("d", "unrated")]
+RATINGS = [
+    rating("a", "ann"),
+    rating("a", "bob"),
+    rating("b", "ann", sensical=3),
+    rating("b", "bob"),
+    rating("c", "ann", misses=True, grammatical=1),
+    rating("c", "bob", misses=True, split_further=True),
+]
+
+
+def test_summarise_table_3() -> None:
+    found = summarise(ITEMS, RATINGS, SIX)
+    header, rows = found.table()
+    assert header[:5] == ["system", "items", "ratings", "sensical", "grammatical"]
+    assert header[-1] == "correct"
+    assert [row[:3] for row in rows] == [["rules", "1", "2"], [HUMAN, "2", "4"]]
+    rules, human = found.rows
+    assert human.cells["sensical"] == SummaryCell(4, 0.75, 4.5)
+    assert str(human.cells["sensical"]) == "75.0 % / 4.50"
+    assert rules.cells["grammatical"] == SummaryCell(2, 0.5, 3.0)
+    assert rules.cells["misses"] == SummaryCell(2, 0.0)
+    assert rules.cells["split-further"] == SummaryCell(2, 0.5)
+    assert human.cells["=correct"] == SummaryCell(4, 0.75)
+
+
+def test_summarise_leaves_out_controls_and_counts_unknown_items() -> None:
+    control = rating("a", "eve", sensical=0).model_copy(update={"purpose": Purpose.ATTENTION})
+    found = summarise(ITEMS, [*RATINGS, control, rating("nowhere", "ann")], SIX)
+    assert found.unknown == 1
+    assert found.rows[1].cells["sensical"].count == 4
+
+
+def test_summarise_benchmarks_stay_together_in_their_order() -> None:
+    items = [item("a", HUMAN, "Wiki"), item("b", "x", "Wiki"), item("c", "x", "Cont")]
+    found = summarise(items, [rating(i, "ann") for i in "abc"], SIX)
+    assert [row[:2] for row in found.table()[1]] == [
+        ["Wiki", "x"],
+        ["Wiki", HUMAN],
+        ["Cont", "x"],
+    ]
+
+
+def test_summarise_table_7_and_choices() -> None:
+    gms = load_rubric("gms")
+    answers: dict[str, Value] = {
+        "grammaticality": 4,
+        "misses": True,
+        "adds": False,
+        "simplicity": 3,
+        "split-further": False,
+    }
+    given = Rating(
+        item="c",
+        rater="ann",
+        rubric="gms",
+        answers=answers,
+        outcomes=outcomes(gms, answers, identical=False),
+    )
+    row = summarise(ITEMS, [given], gms).rows[0]
+    assert [str(row.cells[f"={name}"]) for name in ("g", "m", "s", "sts")] == [
+        "4.00",
+        "0.50",
+        "3.00",
+        "1.00",
+    ]
+    concise = load_rubric("concise")
+    given = Rating(item="c", rater="ann", rubric="concise", answers={"overall": "edit"})
+    row = summarise(ITEMS, [given], concise).rows[0]
+    assert row.cells["overall:edit"] == SummaryCell(1, 1.0)
+    assert row.cells["overall:accept"] == SummaryCell(1, 0.0)
+    assert row.cells["severity"] == SummaryCell(0)
+
+
+def test_study_report_perfect_rewrites_are_those_of_people() -> None:
+    made = [*ITEMS, item("e", "rules")]
+    found = study_report(made, [*RATINGS, rating("e", "ann"), rating("e", "bob")], SIX)
+    assert [rewrite.id for rewrite in found.gold] == ["a"]
+    only_rules = study_report([made[-1]], [rating("e", "ann"), rating("e", "bob")], SIX)
+    assert [rewrite.id for rewrite in only_rules.gold] == ["e"]
+
+
+def test_study_report_says_why_alpha_is_undefined() -> None:
+    text = study_report(ITEMS, RATINGS, SIX).document("Pilot").as_markdown()
+    assert "Alpha of no new fact is undefined: all 6 ratings are the same" in text
+    assert "| correct | nominal |" in text
+
+
+def test_study_report_fixed_answers_say_nothing_about_agreement() -> None:
+    concise = load_rubric("concise")
+    answers = {question.id: question.best for question in concise.questions}
+    given = [
+        Rating(item="a", rater=rater, rubric="concise", answers=answers, identical=True)
+        for rater in ("ann", "bob")
+    ]
+    found = {one.title: one for one in study_report(ITEMS, given, concise).agreement}
+    assert found["meaning"].pairs == 0
+    assert found["meaning"].alpha.reason == "no item was rated by two people"
+    assert found["simplification"].pairs == 1  # what is asked of such a pair as of any other
+
+
+def test_study_report_trust_of_raters_by_an_expert() -> None:
+    pytest.importorskip("scipy", reason="needs the extra [metrics]")
+    expert = [rating("a", "zoe"), rating("c", "zoe", adds=True)]
+    text = study_report(ITEMS, RATINGS, SIX, expert=expert).document("Pilot").as_markdown()
+    # Beta(2, 1) and Beta(1, 2): the bounds are the square root of 0.1 and one less that.
+    assert "When all 2 raters say yes, an expert agrees in more than 32 % of the cases." in text
+    assert "When none of 2 raters says yes, an expert does in less than 68 % of the cases." in text
+
+
+def _many() -> tuple[list[Rewrite], list[Rating], list[Example]]:
+    """Twenty rewrites of ten sources, the better the longer; two raters who see that."""
+    words = list("abcdefghijkl")
+    items, ratings, examples = [], [], []
+    for number in range(10):
+        source = f"Source {number}."
+        examples.append(Example(source, ((" ".join(words) + ".",),), str(number)))
+        for system, length in (("short", 4 + number % 3), ("long", 9 + number % 3)):
+            id_ = f"{system}-{number}"
+            items.append(
+                Rewrite(
+                    source=source, simple=(" ".join(words[:length]) + ".",), splitter=system, id=id_
+                )
+            )
+            ratings += [rating(id_, rater, sensical=length // 3) for rater in ("ann", "bob")]
+    items.append(
+        Rewrite(source="Source 0.", simple=(" ".join(words) + ".",), splitter=HUMAN, id="gold")
+    )
+    ratings.append(rating("gold", "ann"))
+    return items, ratings, examples
+
+
+def test_study_report_bleu_is_the_last_column_and_correlates() -> None:
+    pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+    pytest.importorskip("scipy", reason="needs the extra [metrics]")
+    items, ratings, examples = _many()
+    found = study_report(
+        items,
+        ratings,
+        SIX,
+        examples=examples,
+        metrics=[load_metric("bleu-sentence")],
+        column=load_metric("bleu"),
+    )
+    header, rows = found.summary.table()
+    assert header[-1] == "bleu"
+    scores = {row[0]: row[-1] for row in rows}
+    assert float(scores["short"]) < float(scores["long"])
+    assert scores[HUMAN] == "–"  # a rewrite is not compared with itself
+    by = {(each.group, each.criterion): each for each in found.correlations}
+    assert list(dict.fromkeys(each.group for each in found.correlations)) == [
+        "short",
+        "long",
+        "all",
+    ]
+    assert by["all", "sensical"].value > 0.8
+    assert by["all", "sensical"].is_significant
+    assert by["all", "sensical"].pairs == 20
+    assert str(by["all", "grammatical"]) == "–"  # all the same
+    text = found.document("Pilot").as_markdown()
+    assert "| all | bleu-sentence |" in text
+
+
+def test_study_report_without_references_for_its_sources() -> None:
+    pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+    items, ratings, _ = _many()
+    other = [Example("Another source.", (("Another.",),), "1")]
+    found = study_report(
+        items, ratings, SIX, examples=other, metrics=[load_metric("bleu-sentence")]
+    )
+    assert found.correlations == ()
+    assert "nothing correlates" in found.notes[0]
+
+
+def test_study_report_correlations_by_benchmark_as_in_table_4() -> None:
+    pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
+    pytest.importorskip("scipy", reason="needs the extra [metrics]")
+    items, ratings, examples = _many()
+    placed = [
+        each.model_copy(update={"benchmark": "Wiki" if number % 4 < 2 else "Cont"})
+        for number, each in enumerate(items)
+    ]
+    found = study_report(
+        placed, ratings, SIX, examples=examples, metrics=[load_metric("bleu-sentence")]
+    )
+    assert list(dict.fromkeys(each.group for each in found.correlations)) == [
+        "Wiki short",
+        "Wiki long",
+        "Cont short",
+        "Cont long",
+        "Wiki",
+        "Cont",
+        "all",
+    ]
