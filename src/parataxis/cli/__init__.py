@@ -1,1 +1,1 @@
-"""The command line: one module for each command, put together in :mod:`parataxis.cli.main`."""
+"""The command line: the table of commands, and what all commands share with the terminal."""

@@ -1,4 +1,4 @@
-"""The ``parataxis`` command: puts the commands together and answers errors in one sentence."""
+"""The ``parataxis`` command: finds the command that was asked for and reports errors in one sentence."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ EXIT_CODES = {
 """The exit codes of all commands, as the command reference states them."""
 
 DEBUG_VARIABLE = "PARATAXIS_DEBUG"
-"""Environment variable: where it is set, a bug shows its traceback."""
+"""Environment variable that makes a bug show its traceback."""
 
 COMMANDS = {
     "split": "parataxis.run.commands",
@@ -131,14 +131,14 @@ def _show_help(context: typer.Context) -> None:
 
 
 def app(args: Sequence[str], **options: Any) -> Any:
-    """Run the command line. Only the command or group that is asked for is imported: the first
-    result should not wait for the others. Help and mistakes concern them all."""
+    """Run the command line, importing only the command or group that was asked for, so that it
+    starts quickly. Help and unknown commands need them all."""
     wanted = [name for name in COMMANDS if name.split()[0] == args[0]]
     return make_app(wanted or COMMANDS)(args=args, **options)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; never a traceback."""
+    """Run the command line and return its exit code; errors never end in a traceback."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = app(args=given or ["--help"], prog_name="parataxis", standalone_mode=False)
@@ -162,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _comes_from_interrupt(error: BaseException | None) -> bool:
-    """Whether an error arose while an interrupt was being answered: that is no bug to report."""
+    """Whether an error was raised while an interrupt was being handled, and so is no bug."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True
@@ -176,8 +176,8 @@ def _fail(sentence: str, code: int = BAD_INPUT) -> int:
 
 
 def _usage(error: Exception) -> str:
-    """What Typer says about wrong options. It brings its own copy of click in some versions and
-    uses the real one in others, so its errors are known by their method, not by their class."""
+    """Typer's message about a wrong option. Some versions of Typer vendor click and others import
+    it, so its errors are recognised by their method, not by their class."""
     message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
     message = message.replace("Value error, ", "")  # pydantic's words, through Typer
     return message if message.endswith((".", "?", "!")) else f"{message}."
@@ -197,7 +197,7 @@ def _bug(error: Exception) -> int:
 
 
 def _exit(exit_: SystemExit) -> int:
-    """The exit code that a splitter, or what it runs on, asked for."""
+    """The exit code that a splitter or its runtime asked for."""
     cause = exit_.__context__
     if isinstance(cause, OSError) and is_reader_gone(cause):  # Typer's, when none reads its help
         return _leave_quietly()
@@ -207,6 +207,6 @@ def _exit(exit_: SystemExit) -> int:
 
 
 def _leave_quietly() -> int:
-    """End without complaint when the reader of a pipe has gone; nothing more can reach it."""
+    """Exit silently when the reader of a pipe has closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
