@@ -1,4 +1,4 @@
-"""The ``parataxis`` command: finds the command that was asked for and reports errors in one sentence."""
+"""The ``parataxis`` command: finds the command to run and reports errors in one sentence."""
 
 import os
 import sys
