@@ -20,6 +20,7 @@ from parataxis.evaluate.compare import (
     read_output,
     read_system,
 )
+from parataxis.evaluate.compare_report import parts_table, scores_table
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.corpora.registry import Corpus
 from parataxis.evaluate.correlate import correlate
@@ -27,9 +28,8 @@ from parataxis.evaluate.judgements import Judged, read_judgements
 from parataxis.evaluate.metrics.protocol import Metric
 from parataxis.evaluate.metrics.registry import load_metric
 from parataxis.evaluate.resample import Resampler
-from parataxis.evaluate.tables import cells, part_cells, turned
 from parataxis.lab.metric import FittingData, agreement, family, held_out
-from parataxis.report import markdown_table
+from parataxis.report import Report, ReportFormat, Table
 
 PUBLISHED = {
     "DisSim": "dissim",
@@ -139,12 +139,12 @@ def page(data: Path) -> Iterator[str]:
     files = ["source.txt", *(f"ref{k}.txt" for k in range(1, 5))]
     corpus = Corpus("hsplit", tuple(folder / name for name in files))
     hsplit = comparison(f"hsplit:{','.join(map(str, corpus.paths))}", folder, METRICS)
-    yield HEAD + HSPLIT + markdown_table(*turned(*cells(hsplit)))
+    yield HEAD + HSPLIT + markdown(scores_table(hsplit).upright())
     yield PARTS + parts(hsplit, "patterns") + LEARNED + parts(hsplit, "learned")
     folder = data / "bisect"
     files = [str(folder / "test.src"), str(folder / "test.dst")]
     bisect = comparison(f"bisect:{','.join(files)}", folder, METRICS)
-    yield BISECT + markdown_table(*turned(*cells(bisect)))
+    yield BISECT + markdown(scores_table(bisect).upright())
     yield JUDGED + correlations(data / "ratings" / "structural_simplicity.csv", hsplit.examples)
     yield "\n## Signatures\n\n" + "".join(f"- `{each.signature}`\n" for each in hsplit.metrics)
 
@@ -184,13 +184,19 @@ def correlations(path: Path, examples: Sequence[Example]) -> str:
         found = agreement(material, held_out(material, part))
         label = f"learned, {name} held out"
         rows[label] = [label, *(f"{found[criterion].value:.3f}" for criterion in CRITERIA)]
-    return markdown_table(["metric", *CRITERIA], list(rows.values()))
+    return markdown(Table(["metric", *CRITERIA], list(rows.values())))
 
 
 def parts(found: Comparison, name: str) -> str:
     """The parts of one metric."""
     metric = next(each for each in found.metrics if each.name == name)
-    return markdown_table(*part_cells(found, metric))
+    table = parts_table(found, metric)
+    return markdown(Table(["system", *table.header[1:]], table.rows))
+
+
+def markdown(table: Table) -> str:
+    """A table in Markdown."""
+    return Report("", [table], bare=True).render(ReportFormat.MARKDOWN)
 
 
 if __name__ == "__main__":

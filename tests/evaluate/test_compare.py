@@ -10,20 +10,17 @@ import pytest
 
 from parataxis.errors import InputError
 from parataxis.evaluate.compare import REFERENCE, SOURCE, Comparison, System, compare, with_outputs
+from parataxis.evaluate.compare_report import (
+    best_systems,
+    comparison_report,
+    instructive,
+    notes,
+    scores_table,
+)
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
-from parataxis.evaluate.page import comparison_page, instructive
 from parataxis.evaluate.resample import Resampler
-from parataxis.evaluate.tables import (
-    as_csv,
-    as_json,
-    as_latex,
-    as_markdown,
-    best_systems,
-    cells,
-    notes,
-    turned,
-)
+from parataxis.report import Report, ReportFormat
 
 
 class Sentences:
@@ -87,6 +84,10 @@ class Empty(Sentences):
         return Score(float("nan"), self.signature)
 
 
+def rendered(found: Comparison, form: ReportFormat) -> str:
+    return comparison_report(found).render(form)
+
+
 @pytest.fixture
 def comparison() -> Comparison:
     return compare(EXAMPLES, [GOOD, LAZY], [Right(), Sentences()], Resampler(50))
@@ -136,7 +137,7 @@ def test_compare_scores_a_single_reference_without_others_only() -> None:
     found = compare(single, [GOOD], [Right(), Sentences()])
     assert set(found.result(REFERENCE).scores) == {"sentences"}
     assert found.result("good").scores["right"].value == 100.0
-    assert cells(found)[1][-1] == [REFERENCE, "–", "2.00"]
+    assert scores_table(found).rows[-1] == [REFERENCE, "–", "2.00"]
 
 
 def test_compare_without_references_leaves_their_metrics_and_row_out() -> None:
@@ -168,20 +169,23 @@ def test_outputs_are_matched_by_source_in_any_order() -> None:
 
 
 def test_tables_mark_a_winner_only_where_the_test_says_so(comparison: Comparison) -> None:
-    assert cells(comparison)[1][1] == ["good", "100.00", "2.00"]  # two sources prove nothing
+    assert scores_table(comparison).rows[1] == [
+        "good",
+        "100.00",
+        "2.00",
+    ]  # two sources prove nothing
     many = [Example(f"{k} and B.", ((f"{k}.", "B."),), str(k)) for k in range(40)]
     good = System("good", tuple(e.references[0] for e in many))
     bad = System("bad", tuple((e.source,) for e in many))
     found = compare(many, [bad, good], [Right()], Resampler(200))
-    assert cells(found)[1] == [
+    assert scores_table(found).rows == [
         [SOURCE, "0.00"],
         ["bad", "0.00"],
         ["good", "100.00*"],  # with one reference a source, REFERENCE has nothing to be right by
     ]
-    assert turned(*cells(found)) == (
-        ["metric", SOURCE, "bad", "good"],
-        [["right", "0.00", "0.00", "100.00*"]],
-    )
+    upright = scores_table(found).upright()
+    assert upright.header == ["metric", SOURCE, "bad", "good"]
+    assert upright.rows == [("right", "0.00", "0.00", "100.00*")]
 
 
 def test_tables_rank_by_what_is_better() -> None:
@@ -194,10 +198,13 @@ def test_tables_rank_by_what_is_better() -> None:
 
 def test_tables_leave_empty_what_has_no_value() -> None:
     found = compare(EXAMPLES, [GOOD, LAZY], [Empty()], Resampler(5))
-    lines = list(csv.DictReader(io.StringIO(as_csv(found))))
+    lines = list(csv.DictReader(io.StringIO(rendered(found, ReportFormat.CSV))))
     assert {line[name] for line in lines for name in ("value", "low", "high", "p")} == {""}
-    assert json.loads(as_json(found))["tests"][0]["interval"] == {"low": None, "high": None}
-    page = comparison_page("t", found, {}, [])
+    assert json.loads(rendered(found, ReportFormat.JSON))["tests"][0]["interval"] == {
+        "low": None,
+        "high": None,
+    }
+    page = rendered(found, ReportFormat.HTML)
     assert "nan" not in page
 
 
@@ -213,17 +220,20 @@ def test_tables_say_how_many_references_there_are(comparison: Comparison) -> Non
         "cut into sentences by the segmenter: x",
         "words",
     ]
-    assert "`1 source, no references`" in as_markdown(found)
-    assert "% 1 source, no references" in as_latex(found)
-    assert json.loads(as_json(comparison))["references"] == {"fewest": 2, "most": 2}
+    assert "`1 source, no references`" in rendered(found, ReportFormat.MARKDOWN)
+    assert "% 1 source, no references" in rendered(found, ReportFormat.LATEX)
+    assert json.loads(rendered(comparison, ReportFormat.JSON))["references"] == {
+        "fewest": 2,
+        "most": 2,
+    }
 
 
 def test_tables_hold_every_number_and_signature(comparison: Comparison) -> None:
-    lines = list(csv.DictReader(io.StringIO(as_csv(comparison))))
+    lines = list(csv.DictReader(io.StringIO(rendered(comparison, ReportFormat.CSV))))
     good = next(x for x in lines if x["system"] == "good" and x["metric"] == "right")
     assert (good["value"], good["low"], good["signature"]) == ("100.0", "100.0", "right|case:mixed")
     assert any(x["part"] == "sum" and x["value"] == "4.0" for x in lines)
-    record = json.loads(as_json(comparison))
+    record = json.loads(rendered(comparison, ReportFormat.JSON))
     assert record["signatures"] == {"right": "right|case:mixed", "sentences": "sentences"}
     assert record["systems"][1]["scores"]["right"]["interval"] == {"low": 100.0, "high": 100.0}
     assert {test["metric"] for test in record["tests"]} == {"right", "sentences"}
@@ -232,31 +242,33 @@ def test_tables_hold_every_number_and_signature(comparison: Comparison) -> None:
     pair = next(x for x in lines if x["minus"] == "lazy_1" and x["metric"] == "right")
     assert (pair["system"], pair["value"], pair["low"]) == ("good", "100.0", "100.0")
     assert float(pair["p"]) > 0.05
-    assert "| good | 100.00 | 2.00 |" in as_markdown(comparison)
-    latex = as_latex(comparison)
+    assert "| good | 100.00 | 2.00 |" in rendered(comparison, ReportFormat.MARKDOWN)
+    latex = rendered(comparison, ReportFormat.LATEX)
     assert r"lazy\_1 & 0.00 & 1.50 \\" in latex
     assert r"good & \textbf{100.00} & 2.00 \\" in latex
 
 
 def test_instructive_sources_come_first_where_systems_differ(comparison: Comparison) -> None:
     chosen = instructive(comparison, Right(), count=2)
-    assert [each.reason for each in chosen] == ["the systems differ most"] * 2
-    assert [name for name, _, _ in chosen[0].rewrites] == ["good", "lazy_1"]
+    reasons = ["a: the systems differ most", "b: the systems differ most"]
+    assert [each.caption for each in chosen] == reasons
+    assert [name for name, _, _ in chosen[0].rewrites] == ["good", "lazy_1", REFERENCE]
     alone = compare(EXAMPLES, [LAZY], [Right()])
-    assert [each.reason for each in instructive(alone, Right(), 2)] == ["hard for all"] * 2
+    hard = instructive(alone, Right(), 2)
+    assert [each.caption for each in hard] == ["a: hard for all", "b: hard for all"]
 
 
 def test_instructive_sources_are_the_hard_ones_whichever_way_is_better() -> None:
     three = [Example(f"{k}.", ((f"{k}.",),), str(k)) for k in range(3)]
     words = System("x", (("a",), ("a b c",), ("a b",)))
     hard = instructive(compare(three, [words], [Words()]), Words(), 3)
-    assert [each.example.id for each in hard] == ["1", "2", "0"]  # of words, fewer are better
+    assert [each.caption[0] for each in hard] == ["1", "2", "0"]  # of words, fewer are better
 
     class More(Words):
         higher_is_better = True
 
     hard = instructive(compare(three, [words], [More()]), More(), 3)
-    assert [each.example.id for each in hard] == ["0", "2", "1"]
+    assert [each.caption[0] for each in hard] == ["0", "2", "1"]
 
 
 def test_instructive_sources_are_those_of_the_largest_spread() -> None:
@@ -264,22 +276,23 @@ def test_instructive_sources_are_those_of_the_largest_spread() -> None:
     first = System("x", (("a b",), ("a b c d e",), ("a",)))
     second = System("y", (("a",), ("a",), ("a b c",)))
     chosen = instructive(compare(three, [first, second], [Words()]), Words(), 3)
-    assert [(each.example.id, each.reason[:3]) for each in chosen] == [
-        ("1", "the"),
-        ("2", "the"),
-        ("0", "har"),
+    assert [each.caption for each in chosen] == [
+        "1: the systems differ most",
+        "2: the systems differ most",
+        "0: hard for all",
     ]
 
 
 def test_page_has_the_differences_of_all_pairs(comparison: Comparison) -> None:
-    page = comparison_page("t", comparison, {}, [])
+    page = rendered(comparison, ReportFormat.HTML)
     row = "<td>right</td><td>good</td><td>lazy_1</td><td>100.00</td><td>100.00 to 100.00</td>"
     assert row in page
 
 
 def test_page_is_self_contained_and_escapes(comparison: Comparison) -> None:
     chosen = instructive(comparison, Right(), 2)
-    page = comparison_page("R & D", comparison, {"Lengths": "<svg></svg>"}, chosen)
+    blocks = [*comparison_report(comparison).blocks, *chosen]
+    page = Report("R & D", blocks).render(ReportFormat.HTML)
     assert "<title>R &amp; D</title>" in page
     assert "C &lt;and&gt; D." in page
     assert "<ins>E</ins>" in page
@@ -292,4 +305,4 @@ def test_tables_know_several_best_systems() -> None:
     twin = System("twin", GOOD.rewrites)
     found = compare(EXAMPLES, [GOOD, LAZY, twin], [Right()])
     assert best_systems(found, Right()) == {"good", "twin"}
-    assert as_latex(found).count(r"\textbf{100.00}") == 2
+    assert rendered(found, ReportFormat.LATEX).count(r"\textbf{100.00}") == 2

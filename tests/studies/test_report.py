@@ -6,6 +6,7 @@ pytest.importorskip("yaml", reason="needs the extra [study]")
 
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.metrics.registry import load_metric
+from parataxis.report import ReportFormat
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value
 from parataxis.studies.report import study_report
@@ -122,7 +123,7 @@ def test_study_report_perfect_rewrites_are_those_of_people() -> None:
 
 
 def test_study_report_says_why_alpha_is_undefined() -> None:
-    text = study_report(ITEMS, RATINGS, SIX).document("Pilot").as_markdown()
+    text = study_report(ITEMS, RATINGS, SIX).document("Pilot").render(ReportFormat.MARKDOWN)
     assert "Alpha of no new fact is undefined: all 6 ratings are the same" in text
     assert "| correct | nominal |" in text
 
@@ -143,7 +144,11 @@ def test_study_report_fixed_answers_say_nothing_about_agreement() -> None:
 def test_study_report_trust_of_raters_by_an_expert() -> None:
     pytest.importorskip("scipy", reason="needs the extra [metrics]")
     expert = [rating("a", "zoe"), rating("c", "zoe", adds=True)]
-    text = study_report(ITEMS, RATINGS, SIX, expert=expert).document("Pilot").as_markdown()
+    text = (
+        study_report(ITEMS, RATINGS, SIX, expert=expert)
+        .document("Pilot")
+        .render(ReportFormat.MARKDOWN)
+    )
     # Beta(2, 1) and Beta(1, 2): the bounds are the square root of 0.1 and one less that.
     assert "When all 2 raters say yes, an expert agrees in more than 32 % of the cases." in text
     assert "When none of 2 raters says yes, an expert does in less than 68 % of the cases." in text
@@ -198,7 +203,7 @@ def test_study_report_bleu_is_the_last_column_and_correlates() -> None:
     assert by["all", "sensical"].is_significant
     assert by["all", "sensical"].pairs == 20
     assert str(by["all", "grammatical"]) == "–"  # all the same
-    text = found.document("Pilot").as_markdown()
+    text = found.document("Pilot").render(ReportFormat.MARKDOWN)
     assert "| all | bleu-sentence |" in text
 
 

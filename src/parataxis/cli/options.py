@@ -1,12 +1,12 @@
 """Arguments and options that several commands share."""
 
 import socket
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from parataxis.errors import InputError
+from parataxis.report import ReportFormat
 
 Inputs = Annotated[
     list[str] | None,
@@ -27,18 +27,8 @@ AnalysedOption = Annotated[
 ]
 
 
-class ReportFormat(StrEnum):
-    """How a report writes its tables."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    CSV = "csv"
-    LATEX = "latex"
-    JSON = "json"
-
-
 ReportFormatOption = Annotated[
-    ReportFormat, typer.Option("--format", "-f", help="How the table is written.")
+    ReportFormat, typer.Option("--format", "-f", help="How the report is written.")
 ]
 
 

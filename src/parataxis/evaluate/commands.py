@@ -1,9 +1,6 @@
 """``parataxis evaluate``: how good systems are, side by side, by every automatic metric."""
 
-import csv
-import io
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from itertools import chain
@@ -16,7 +13,6 @@ from parataxis.cli.options import (
     AnalysedOption,
     Inputs,
     MetricOption,
-    ReportFormat,
     ReportFormatOption,
 )
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
@@ -29,32 +25,27 @@ from parataxis.evaluate.compare import (
     read_output,
     read_system,
 )
+from parataxis.evaluate.compare_report import comparison_report
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.correlate import Coefficient, Correlation, CorrelationLevel
 from parataxis.evaluate.correlate import correlate as correlations
-from parataxis.evaluate.figures import figures
 from parataxis.evaluate.judgements import Columns, read_judgements
 from parataxis.evaluate.metrics.protocol import Metric
 from parataxis.evaluate.metrics.registry import (
-    ANALYSED,
     available_metrics,
     default_metrics,
     load_metric,
 )
-from parataxis.evaluate.page import comparison_page, instructive
 from parataxis.evaluate.resample import Resampler
-from parataxis.evaluate.tables import (
-    as_csv,
-    as_json,
-    as_latex,
-    as_markdown,
-    cells,
-    notes,
-    part_cells,
-    turned,
-    without_nans,
+from parataxis.report import (
+    Notes,
+    Report,
+    ReportFormat,
+    ReportParagraph,
+    Table,
+    counted,
+    plain_table,
 )
-from parataxis.report import counted, latex_table, markdown_table, plain_table, tex
 from parataxis.run.inspect import analyse_batches, read_sentences, total_size
 from parataxis.run.streams import InputFormat, InputFormatOption, check_records
 from parataxis.syntax.analysis import Analysis
@@ -123,7 +114,8 @@ def evaluate(
             )
         if output is not None:
             write_report("Systems compared", comparison, output)
-        out.write(_WRITERS[output_format](comparison))
+        is_page = output_format is ReportFormat.HTML
+        out.write(comparison_report(comparison, illustrated=is_page).render(output_format))
 
 
 def metrics() -> None:
@@ -161,53 +153,13 @@ def _outputs(arguments: list[str]) -> list[SystemOutput]:
     return [read_output(Path(file), name) for name, file in named]
 
 
-def as_text(comparison: Comparison) -> str:
-    """The table, the parts of the metrics by the analyser, and all signatures."""
-    header, rows = turned(*cells(comparison))
-    parts = [plain_table(header, rows, right=range(1, len(header)))]
-    for metric in comparison.metrics:
-        names, values = part_cells(comparison, metric)
-        if metric.name in ANALYSED and len(names) > 1:
-            names[0] = metric.name
-            parts.append(plain_table(names, values, right=range(1, len(names))))
-    return "\n".join([*parts, "\n".join(notes(comparison))]) + "\n"
-
-
 def write_report(title: str, comparison: Comparison, folder: Path) -> None:
-    """All forms of the table and the page; the folder gets them when all are made."""
-    drawn = _sentence_metric(comparison)
-    page = comparison_page(
-        title,
-        comparison,
-        figures(comparison, drawn),
-        instructive(comparison, drawn) if drawn else [],
-    )
-    made = {
-        "scores.txt": as_text(comparison),
-        "scores.md": as_markdown(comparison),
-        "scores.csv": as_csv(comparison),
-        "scores.tex": as_latex(comparison),
-        "scores.json": as_json(comparison),
-        "report.html": page,
-    }
-    write_folder(folder, made)
+    """Write the report in every format into a folder, which appears when all are made."""
+    report = comparison_report(comparison, title, illustrated=True)
+    forms = set(ReportFormat) - {ReportFormat.HTML, ReportFormat.TSV}
+    made = {f"scores{form.suffix}": report.render(form) for form in forms}
+    write_folder(folder, made | {"report.html": report.render(ReportFormat.HTML)})
     warn(f"The report is in {folder / 'report.html'}.")
-
-
-def _sentence_metric(comparison: Comparison) -> Metric | None:
-    """What the systems are ranked by on single sources: SARI, or else the first metric."""
-    known = [each for each in comparison.metrics if each.higher_is_better is not None]
-    preferred = [each for each in known if each.name.startswith("sari")]
-    return next(iter(preferred or known), None)
-
-
-_WRITERS: dict[ReportFormat, Callable[[Comparison], str]] = {
-    ReportFormat.TEXT: as_text,
-    ReportFormat.MARKDOWN: as_markdown,
-    ReportFormat.CSV: as_csv,
-    ReportFormat.LATEX: as_latex,
-    ReportFormat.JSON: as_json,
-}
 
 
 # ``parataxis correlate``: how far metrics agree with what people say.
@@ -290,7 +242,7 @@ def correlate(
         by=[part.value for part in by or []],
     )
     with open_output(None) as out:
-        out.write(_written(found, metrics, coefficient, level, output_format))
+        out.write(_report(found, metrics, coefficient, level).render(output_format))
 
 
 def _columns(names: str | None) -> Columns | None:
@@ -302,61 +254,42 @@ def _columns(names: str | None) -> Columns | None:
     return Columns(*parts[:2], *(part or None for part in parts[2:]))
 
 
-def _written(
+def _report(
     found: Sequence[Correlation],
     metrics: Sequence[Metric],
     coefficient: Coefficient,
     level: CorrelationLevel,
-    output_format: ReportFormat,
-) -> str:
+) -> Report:
+    """A table with one row for each group and metric, and one column for each criterion."""
     signatures = {metric.name: str(metric.signature) for metric in metrics}
-    if output_format is ReportFormat.JSON:
-        record = {
-            "coefficient": coefficient.value,
-            "scored": SCORED,
-            "level": level.value,
-            "signatures": signatures,
-            "correlations": [without_nans(asdict(each)) for each in found],
-        }
-        return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    if output_format is ReportFormat.CSV:
-        out = io.StringIO()
-        writer = csv.DictWriter(out, [*asdict(found[0]), "signature"], lineterminator="\n")
-        writer.writeheader()
-        for each in found:
-            fields = without_nans(asdict(each))
-            writer.writerow({**fields, "signature": signatures[each.metric]})
-        return out.getvalue()
-    total = counted(max(each.pairs for each in found), "pair")
-    basis = "" if level is CorrelationLevel.REWRITE else ", averaged by system"
-    note = f"{coefficient.value}, {total}; scored:{SCORED}{basis}; †: not significant at .05"
-    return _tables(found, [note, *signatures.values()], output_format)
-
-
-def _tables(found: Sequence[Correlation], notes: Sequence[str], output_format: ReportFormat) -> str:
-    """One row for each group and metric, one column for each criterion."""
     criteria = list(dict.fromkeys(each.criterion for each in found))
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for each in found:
         rows.setdefault((each.group, each.metric), {})[each.criterion] = str(each)
-    header = ["group", "metric", *criteria]
-    table = [[*key, *(row[name] for name in criteria)] for key, row in rows.items()]
-    if output_format is ReportFormat.MARKDOWN:
-        return markdown_table(header, table, names=2, notes=notes)
-    if output_format is ReportFormat.LATEX:
-        return latex_table(header, [list(map(tex, row)) for row in table], names=2, notes=notes)
-    return plain_table(header, table, right=range(2, len(header))) + "\n" + "\n".join(notes) + "\n"
+    table = Table(
+        ["group", "metric", *criteria],
+        [[*key, *(row[name] for name in criteria)] for key, row in rows.items()],
+        names=2,
+    )
+    total = counted(max(each.pairs for each in found), "pair")
+    basis = "" if level is CorrelationLevel.REWRITE else ", averaged by system"
+    note = f"{coefficient.value}, {total}; scored:{SCORED}{basis}; †: not significant at .05"
+    return Report(
+        "Metrics and people",
+        [table, Notes([note, *signatures.values()])],
+        record={
+            "coefficient": coefficient.value,
+            "scored": SCORED,
+            "level": level.value,
+            "signatures": signatures,
+            "correlations": [asdict(each) for each in found],
+        },
+        lines=[asdict(each) | {"signature": signatures[each.metric]} for each in found],
+        bare=True,
+    )
 
 
 # ``parataxis patterns``: table 1 of Zhang et al. (2020) for any text.
-
-
-class PatternsFormat(StrEnum):
-    """How a table is written."""
-
-    TEXT = "text"
-    TSV = "tsv"
-    JSON = "json"
 
 
 def patterns(
@@ -375,9 +308,7 @@ def patterns(
     seed: Annotated[
         int, typer.Option("--seed", metavar="S", help="The same seed draws the same sample.")
     ] = 0,
-    output_format: Annotated[
-        PatternsFormat, typer.Option("--format", "-f", help="How to write the table.")
-    ] = PatternsFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
     input_format: InputFormatOption = InputFormat.AUTO,
 ) -> None:
     """Count the patterns at which sentences could be split.
@@ -403,16 +334,13 @@ def patterns(
             if sample is not None:  # sampled before the analysis, which is what takes the time
                 batches = iter([draw_sample(chain.from_iterable(batches), sample, seed=seed)])
             table = pattern_table(readable())
-        out.write(_WRITERS_PATTERNS[output_format](table))
+        out.write(_pattern_report(table).render(output_format))
     if too_long:
         warn(f"Not counted, because too long to be analysed: {counted(too_long, 'sentence')}.")
 
 
-_HEADER = ("pattern", "name", "sentences", "in 100", "occurrences")
-
-
-def _rows(table: PatternTable) -> list[tuple[str, ...]]:
-    return [
+def _pattern_report(table: PatternTable) -> Report:
+    rows = [
         (
             pattern.value,
             pattern.plain_name,
@@ -422,30 +350,19 @@ def _rows(table: PatternTable) -> list[tuple[str, ...]]:
         )
         for pattern in Pattern
     ]
-
-
-def _as_text(table: PatternTable) -> str:
-    rows = plain_table(_HEADER, _rows(table), right=(2, 3, 4))
+    header = ("pattern", "name", "sentences", "in 100", "occurrences")
     per_sentence = f"{table.patterns_per_sentence:.2f} patterns per sentence"
-    return f"{rows}\n{counted(table.sentences, 'sentence')}, {per_sentence}\n"
-
-
-def _as_tsv(table: PatternTable) -> str:
-    return "".join("\t".join(row) + "\n" for row in (_HEADER, *_rows(table)))
-
-
-def _as_json(table: PatternTable) -> str:
-    record = {
-        "sentences": table.sentences,
-        "patterns_per_sentence": round(table.patterns_per_sentence, 4),
-        "counts": {pattern.value: table.counts[pattern] for pattern in Pattern},
-        "occurrences": {pattern.value: table.occurrences[pattern] for pattern in Pattern},
-    }
-    return json.dumps(record, indent=1) + "\n"
-
-
-_WRITERS_PATTERNS = {
-    PatternsFormat.TEXT: _as_text,
-    PatternsFormat.TSV: _as_tsv,
-    PatternsFormat.JSON: _as_json,
-}
+    return Report(
+        "Patterns",
+        [
+            Table(header, rows, names=2),
+            ReportParagraph(f"{counted(table.sentences, 'sentence')}, {per_sentence}"),
+        ],
+        record={
+            "sentences": table.sentences,
+            "patterns_per_sentence": round(table.patterns_per_sentence, 4),
+            "counts": {pattern.value: table.counts[pattern] for pattern in Pattern},
+            "occurrences": {pattern.value: table.occurrences[pattern] for pattern in Pattern},
+        },
+        bare=True,
+    )

@@ -1,45 +1,141 @@
-"""A short report of headings, paragraphs and tables, and how it is written: as Markdown
-or as one HTML page that needs no other file."""
+"""Reports: what a command found, and the one place where it is written in every format.
 
+A command that reports numbers builds a :class:`Report`, a list of blocks, and writes
+``report.render(form)``. Its option is ``ReportFormatOption`` of :mod:`parataxis.cli.options`::
+
+    def command(output_format: ReportFormatOption = ReportFormat.TEXT) -> None:
+        report = Report(
+            "Errors of pointer",
+            [Table(("system", "errors"), [("pointer", "12")]), Notes(["20 sources"])],
+            record={"pointer": 12},
+            bare=True,
+        )
+        with open_output(None) as out:
+            out.write(report.render(output_format))
+
+Blocks know nothing of formats:
+
+- :class:`Heading`, :class:`ReportParagraph` and :class:`Points` hold prose.
+- :class:`Table` holds cells as strings. A :class:`Cell` is a string that can also have a detail
+  (an interval), a hint and an emphasis, for the formats that can show them.
+- :class:`Notes` are lines to quote with the numbers: signatures, counts.
+- :class:`Figure` is a picture, :class:`Rewritten` a source with rewrites of it.
+- :class:`PageOnly` holds blocks that only the HTML page has room for.
+
+What becomes of them:
+
+- ``text``, ``markdown``, ``html``: all blocks, under the title. A ``bare`` report has no title in
+  text and Markdown, so that a single table can be piped on.
+- ``latex``: the tables, for ``\\input``; everything else becomes a comment.
+- ``csv``, ``tsv``: ``lines``, records with plain numbers; without them, the tables one after the
+  other.
+- ``json``: ``record``; without one, the title and the tables. NaN becomes null.
+
+To write several formats into a folder, name the files with ``form.suffix``.
+"""
+
+import csv
+import io
+import json
+import math
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from html import escape
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal, Self
 
 NONE = "–"
-"""Stands where a metric has nothing to compare with."""
+"""The cell of a score that does not exist."""
+
+
+class ReportFormat(StrEnum):
+    """How a report is written."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    CSV = "csv"
+    TSV = "tsv"
+    LATEX = "latex"
+    HTML = "html"
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of a file in this format.
+
+        >>> ReportFormat.LATEX.suffix, ReportFormat.JSON.suffix
+        ('.tex', '.json')
+        """
+        return "." + {"text": "txt", "markdown": "md", "latex": "tex"}.get(self, self)
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Begins a section."""
+    """The heading of a section."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReportParagraph:
-    """Some sentences."""
+    """A paragraph."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Sentences or paragraphs that are listed."""
+    """A bulleted list."""
 
     texts: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
+class Notes:
+    """Lines that must be quoted with the numbers, such as the signatures of metrics."""
+
+    texts: Sequence[str]
+
+
+class Cell(str):
+    """A cell with more than its text.
+
+    ``detail`` is shown under the text and ``hint`` on hovering, both on pages only. The emphasis
+    is "best" (bold in LaTeX and on pages) or "fixed" (grey on pages: not in the competition).
+    """
+
+    detail: str
+    hint: str
+    emphasis: Literal["", "best", "fixed"]
+
+    def __new__(
+        cls,
+        text: str,
+        *,
+        detail: str = "",
+        hint: str = "",
+        emphasis: Literal["", "best", "fixed"] = "",
+    ) -> Self:
+        cell = super().__new__(cls, text)
+        cell.detail, cell.hint, cell.emphasis = detail, hint, emphasis
+        return cell
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under a header; the first ``names`` columns hold words, the others numbers."""
+    """Rows under a header. The first ``names`` columns hold words, the others numbers.
+
+    A terminal shows the rows of a table of ``passages`` cell by cell, because whole sentences do
+    not fit into columns. Where ``corner`` is given, a terminal and a page show the table
+    transposed, with this as its first header: rows scroll better than columns.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     names: int = 1
+    passages: bool = False
+    corner: str = ""
 
     def without_empty_columns(self) -> "Table":
         """The table without columns that have neither a header nor a cell."""
@@ -48,11 +144,18 @@ class Table:
             for place, name in enumerate(self.header)
             if name or any(row[place] for row in self.rows)
         ]
-        return Table(
-            [self.header[place] for place in keep],
-            [[row[place] for place in keep] for row in self.rows],
-            self.names,
+        return replace(
+            self,
+            header=[self.header[place] for place in keep],
+            rows=[[row[place] for place in keep] for row in self.rows],
         )
+
+    def upright(self) -> "Table":
+        """The table as a terminal and a page show it: transposed where it has a ``corner``."""
+        if not self.corner:
+            return self.without_empty_columns()
+        (_, *names), *rows = zip(self.header, *self.rows, strict=True)
+        return Table([self.corner, *names], rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,99 +166,47 @@ class Figure:
     caption: str
 
 
-Block = Heading | ReportParagraph | Points | Table | Figure
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A source and rewrites of it, each with a name and a note, such as its score.
+
+    A page marks the words that a rewrite adds or leaves out.
+    """
+
+    caption: str
+    source: str
+    rewrites: Sequence[tuple[str, str, Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageOnly:
+    """Blocks that only a page shows; with a ``summary`` they are folded away behind it."""
+
+    blocks: "Sequence[Block]"
+    summary: str = ""
+
+
+Block = Heading | ReportParagraph | Points | Notes | Table | Figure | Rewritten | PageOnly
 
 
 @dataclass(frozen=True)
 class Report:
-    """A title and what stands under it."""
+    """A title and blocks; see the module for what each format makes of the fields."""
 
     title: str
     blocks: Sequence[Block]
+    record: object = None
+    lines: Sequence[Mapping[str, object]] = ()
+    bare: bool = False
 
-    def as_markdown(self) -> str:
-        """The document in Markdown."""
-        return "\n\n".join([f"# {self.title}", *map(_markdown, self.blocks)]) + "\n"
+    def render(self, form: ReportFormat) -> str:
+        """The report in a format."""
+        return _RENDERERS[form](self)
 
-    def as_html(self) -> str:
-        """The document as one page, which needs neither a script nor the network."""
-        style = (files("parataxis.report") / "assets" / "report.css").read_text(encoding="utf-8")
-        parts = [
-            page_head(self.title, style + _STYLE),
-            f"<h1>{escape(self.title)}</h1>",
-            *(line for block in self.blocks for line in block_html(block)),
-            "<footer><p>Made with Parataxis.</p></footer>",
-            "</body>",
-            "</html>",
-        ]
-        return "\n".join(parts) + "\n"
-
-
-_STYLE = """td.name, th.name { text-align: left; white-space: normal; min-width: 8rem; }
-table { margin: .75rem 0; }
-td { vertical-align: top; }
-th { white-space: normal; vertical-align: bottom; }
-"""
-
-
-def page_head(title: str, style: str, *, scripts: bool = False) -> str:
-    """The page up to its body; its policy forbids every other file and the network."""
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    policy += "; script-src 'unsafe-inline'" if scripts else ""
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{escape(title)}</title>
-<style>
-{style}</style>
-</head>
-<body>"""
-
-
-def _markdown(block: Block) -> str:
-    match block:
-        case Heading(text):
-            return f"## {text}"
-        case ReportParagraph(text):
-            return text
-        case Points(texts):
-            return "\n".join(f"- {text}" for text in texts)
-        case Table():
-            table = block.without_empty_columns()
-            return markdown_table(table.header, table.rows, names=table.names).rstrip()
-        case Figure(_, caption):
-            return caption
-
-
-def block_html(block: Block) -> Iterator[str]:
-    """A block as lines of HTML."""
-    match block:
-        case Heading(text):
-            yield f"<h2>{escape(text)}</h2>"
-        case ReportParagraph(text):
-            yield f"<p>{escape(text)}</p>"
-        case Points(texts):
-            yield f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
-        case Table():
-            table = block.without_empty_columns()
-            yield '<div class="wide"><table>'
-            for tag, row in (("th", table.header), *(("td", row) for row in table.rows)):
-                cells = (
-                    f'<{tag} class="name">{escape(cell)}</{tag}>'
-                    if place < table.names
-                    else f"<{tag}>{escape(cell)}</{tag}>"
-                    for place, cell in enumerate(row)
-                )
-                yield f"<tr>{''.join(cells)}</tr>"
-            yield "</table></div>"
-        case Figure(svg, caption):
-            yield f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
-
-
-# Plain tables that read well in a terminal and can be cut with ``awk``.
+    @property
+    def tables(self) -> list[Table]:
+        """The tables outside of page-only blocks."""
+        return [block for block in self.blocks if isinstance(block, Table)]
 
 
 def counted(number: int, noun: str) -> str:
@@ -165,6 +216,53 @@ def counted(number: int, noun: str) -> str:
     ('1 sentence', '1,200 sentences')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+_WIDTH = 88
+
+
+def _as_text(report: Report) -> str:
+    title = [] if report.bare else [f"{report.title}\n"]
+    return "\n".join([*title, *(part for block in report.blocks for part in _text(block))])
+
+
+def _text(block: Block) -> Iterator[str]:
+    match block:
+        case Heading(text):
+            yield f"{text}\n{'-' * len(text)}"
+        case ReportParagraph(text) | Figure(_, text):
+            yield textwrap.fill(text, _WIDTH) + "\n"
+        case Points(texts):
+            yield "".join(
+                textwrap.fill(text, _WIDTH, initial_indent="- ", subsequent_indent="  ") + "\n"
+                for text in texts
+            )
+        case Notes(texts):
+            yield "\n".join(texts) + "\n"
+        case Table(header, rows) if block.passages:
+            yield "\n".join(_passages(list(zip(header, row, strict=True))) for row in rows)
+        case Table():
+            table = block.upright()
+            right = range(table.names, len(table.header))
+            yield plain_table(table.header, table.rows, right=right)
+        case Rewritten(caption, source, rewrites):
+            named = [
+                (f"{name} {note}".strip(), " ".join(simple)) for name, note, simple in rewrites
+            ]
+            yield f"{caption}\n" + _passages([("source", source), *named])
+
+
+def _passages(named: Sequence[tuple[str, str]]) -> str:
+    """Texts, each on lines of its own behind its name."""
+    width = max(len(name) for name, _ in named) + 2
+    return "".join(
+        textwrap.fill(
+            text, _WIDTH, initial_indent=f"{name}:".ljust(width), subsequent_indent=" " * width
+        )
+        + "\n"
+        for name, text in named
+        if text
+    )
 
 
 def plain_table(
@@ -197,59 +295,29 @@ def _width(text: str) -> int:
     return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
-# A report for a terminal: its paragraphs in lines, its tables in columns.
-
-_WIDTH = 88
-
-
-def document_text(document: Report) -> str:
-    """The document as plain text."""
-    return "\n".join([f"{document.title}\n", *map(_text, document.blocks)])
+def _as_markdown(report: Report) -> str:
+    title = [] if report.bare else [f"# {report.title}"]
+    parts = [part for block in report.blocks for part in _markdown(block)]
+    return "\n\n".join([*title, *parts]) + "\n"
 
 
-def _text(block: Block) -> str:
+def _markdown(block: Block) -> Iterator[str]:
     match block:
         case Heading(text):
-            return f"{text}\n{'-' * len(text)}"
+            yield f"## {text}"
         case ReportParagraph(text) | Figure(_, text):
-            return textwrap.fill(text, _WIDTH) + "\n"
+            yield text
         case Points(texts):
-            return "".join(
-                textwrap.fill(text, _WIDTH, initial_indent="- ", subsequent_indent="  ") + "\n"
-                for text in texts
-            )
-        case Table(header, rows, names):
-            if names == len(header):  # sentences in columns are too wide for a terminal
-                return "\n".join(_lines(header, row) for row in rows)
+            yield "\n".join(f"- {text}" for text in texts)
+        case Notes(texts):
+            yield "\n".join(f"- `{text}`" for text in texts)
+        case Table():
             table = block.without_empty_columns()
-            right = range(names, len(table.header))
-            return plain_table(table.header, table.rows, right=right)
-
-
-def _lines(header: Sequence[str], row: Sequence[str]) -> str:
-    """A row of sentences, each on lines of its own behind its name."""
-    width = max(map(len, header)) + 2
-    return "".join(
-        textwrap.fill(
-            cell, _WIDTH, initial_indent=f"{name}:".ljust(width), subsequent_indent=" " * width
-        )
-        + "\n"
-        for name, cell in zip(header, row, strict=True)
-        if cell
-    )
-
-
-def markdown_table(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    names: int = 1,
-    notes: Sequence[str] = (),
-) -> str:
-    """A table of numbers in Markdown, its first columns names, with notes under it."""
-    bars = [*["---"] * names, *["--:"] * (len(header) - names)]
-    quoted = ["", *(f"- `{note}`" for note in notes)] if notes else []
-    return "\n".join([*map(_pipes, [header, bars, *rows]), *quoted]) + "\n"
+            bars = [*["---"] * table.names, *["--:"] * (len(table.header) - table.names)]
+            yield "\n".join(map(_pipes, [table.header, bars, *table.rows]))
+        case Rewritten(caption, source, rewrites):
+            yield f"{caption}: {source}"
+            yield "\n".join(f"- {name} {note}: {' '.join(it)}" for name, note, it in rewrites)
 
 
 def _pipes(row: Sequence[str]) -> str:
@@ -257,25 +325,43 @@ def _pipes(row: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 
-def latex_table(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    names: int = 1,
-    notes: Sequence[str] = (),
-) -> str:
-    """A booktabs table of numbers, its first columns names; the rows are LaTeX already."""
+def _as_latex(report: Report) -> str:
+    """Booktabs tables; the notes come first, so that the last line ends a table."""
+    notes = [text for block in report.blocks if isinstance(block, Notes) for text in block.texts]
+    parts = _comments([*([] if report.bare else [report.title]), *notes])
+    for block in report.blocks:
+        match block:
+            case Table():
+                parts += _latex_table(block.without_empty_columns()) + "\n"
+            case Heading(text) | ReportParagraph(text) | Figure(_, text):
+                parts += _comments([text])
+            case Points(texts):
+                parts += _comments(texts)
+            case Rewritten(caption, source):
+                parts += _comments([f"{caption}: {source}"])
+    return parts.rstrip("\n") + "\n"
+
+
+def _comments(texts: Sequence[str]) -> str:
+    return "".join(f"% {' '.join(text.split())}\n" for text in texts)
+
+
+def _latex_table(table: Table) -> str:
     lines = [
-        *(f"% {note}" for note in notes),
-        rf"\begin{{tabular}}{{{'l' * names}{'r' * (len(header) - names)}}}",
+        rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.header) - table.names)}}}",
         r"\toprule",
-        " & ".join(map(tex, header)) + r" \\",
+        " & ".join(map(tex, table.header)) + r" \\",
         r"\midrule",
-        *(" & ".join(row) + r" \\" for row in rows),
+        *(" & ".join(map(_latex_cell, row)) + r" \\" for row in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _latex_cell(cell: str) -> str:
+    is_best = isinstance(cell, Cell) and cell.emphasis == "best"
+    return rf"\textbf{{{tex(cell)}}}" if is_best else tex(cell)
 
 
 _TEX = str.maketrans(
@@ -288,3 +374,99 @@ _TEX = str.maketrans(
 def tex(text: str) -> str:
     """A text as LaTeX prints it."""
     return text.translate(_TEX)
+
+
+def _as_csv(report: Report, delimiter: str = ",") -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    if report.lines:
+        header = list(dict.fromkeys(name for line in report.lines for name in line))
+        writer.writerow(header)
+        writer.writerows([_without_nan(line.get(name)) for name in header] for line in report.lines)
+        return out.getvalue()
+    for place, table in enumerate(report.tables):
+        out.write("\n" if place else "")
+        writer.writerows([table.header, *table.rows])
+    return out.getvalue()
+
+
+def _as_json(report: Report) -> str:
+    if report.record is not None:
+        return json_text(report.record)
+    tables = [
+        [dict(zip(table.header, row, strict=True)) for row in table.rows] for table in report.tables
+    ]
+    return json_text({"title": report.title, "tables": tables})
+
+
+def json_text(record: object) -> str:
+    """A record as indented JSON, in which null stands for NaN."""
+    return json.dumps(_without_nan(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def without_nans(record: Mapping[str, object]) -> dict[str, object]:
+    """A record in which None stands for NaN, however deep.
+
+    >>> without_nans({"a": [1.5, math.nan]})
+    {'a': [1.5, None]}
+    """
+    return {name: _without_nan(value) for name, value in record.items()}
+
+
+def _without_nan(value: object) -> object:
+    match value:
+        case float():
+            return None if math.isnan(value) else value
+        case Mapping():
+            return without_nans(value)
+        case list() | tuple():
+            return list(map(_without_nan, value))
+        case _:
+            return value
+
+
+def _as_html(report: Report) -> str:
+    from parataxis.report.page import report_page
+
+    return report_page(report)
+
+
+_RENDERERS = {
+    ReportFormat.TEXT: _as_text,
+    ReportFormat.MARKDOWN: _as_markdown,
+    ReportFormat.JSON: _as_json,
+    ReportFormat.CSV: _as_csv,
+    ReportFormat.TSV: lambda report: _as_csv(report, "\t"),
+    ReportFormat.LATEX: _as_latex,
+    ReportFormat.HTML: _as_html,
+}
+
+
+# Until all commands build a Report.
+
+
+def markdown_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    names: int = 1,
+    notes: Sequence[str] = (),
+) -> str:
+    """A table in Markdown with notes under it."""
+    quoted = [Notes(notes)] if notes else []
+    return Report("", [Table(header, rows, names), *quoted], bare=True).render(
+        ReportFormat.MARKDOWN
+    )
+
+
+def latex_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    names: int = 1,
+    notes: Sequence[str] = (),
+) -> str:
+    """A booktabs table under its notes."""
+    return Report("", [Table(header, rows, names), Notes(notes)], bare=True).render(
+        ReportFormat.LATEX
+    )

@@ -9,6 +9,7 @@ from parataxis.evaluate.corpora.example import Example, Triple
 from parataxis.evaluate.corpora.leaks import find_overlaps
 from parataxis.lab.diagnose.memorisation import TrainingMemory, examine, probe_source
 from parataxis.lab.diagnose.verdict import Memorisation, VerdictLevel
+from parataxis.report import ReportFormat
 from parataxis.rewrite.record import Rewrite
 
 FACTS = {
@@ -181,7 +182,7 @@ def test_verdict_page_has_no_markup_from_outside() -> None:
     memory = TrainingMemory(rewrite.simple)
     list(memory.watch([Example("s", (rewrite.simple,), "1")]))
     found = Memorisation("<i>x</i>", "train", None, examine([rewrite], memory))
-    page = found.document().as_html()
+    page = found.document().render(ReportFormat.HTML)
     assert "<script>B" not in page
     assert "<i>x" not in page
     assert "&lt;script&gt;B" in page

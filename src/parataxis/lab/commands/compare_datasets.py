@@ -13,7 +13,7 @@ import typer
 from parataxis.cli.options import AnalysedOption, MetricOption
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.commands import as_text, choose_metrics, write_report
+from parataxis.evaluate.commands import choose_metrics, write_report
 from parataxis.evaluate.compare import (
     REFERENCE,
     SOURCE,
@@ -22,11 +22,11 @@ from parataxis.evaluate.compare import (
     read_output,
     read_system,
 )
+from parataxis.evaluate.compare_report import comparison_report, differences_table
 from parataxis.evaluate.corpora.leaks import Overlap
 from parataxis.evaluate.corpora.registry import parse_corpus
 from parataxis.evaluate.resample import Resampler
-from parataxis.evaluate.tables import difference_cells
-from parataxis.report import markdown_table, plain_table
+from parataxis.report import Report, ReportFormat, markdown_table, plain_table
 from parataxis.studies.blind import KEY, blind, write_study
 from parataxis.text.files import STREAM
 
@@ -168,10 +168,12 @@ def compare_datasets(
             seed=seed,
         )
         write_study(study, RUBRIC, output / "study", output / KEY)
-        out.write(as_text(comparison))
-        header, rows = difference_cells(comparison)
-        if rows:
-            out.write("\n" + plain_table(header, rows, right=(3, 4, 5)))
+        found = comparison_report(comparison)
+        blocks = [
+            *found.blocks,
+            *([differences_table(comparison)] if comparison.differences else []),
+        ]
+        out.write(Report(found.title, blocks, bare=True).render(ReportFormat.TEXT))
     warn(f"The study is in {output / 'study'}, and its key in {output / KEY}.")
 
 

@@ -26,7 +26,7 @@ from parataxis.lab.diagnose.sheet import (
     sheet_page,
     tallies,
 )
-from parataxis.report import latex_table, markdown_table, plain_table, tex
+from parataxis.report import latex_table, markdown_table, plain_table
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
 from parataxis.rewrite.record import Rewrite
 from parataxis.syntax.analysis import Analysis
@@ -299,7 +299,7 @@ def _text(found: Sequence[ErrorTally]) -> str:
 
 def _latex(found: Sequence[ErrorTally]) -> str:
     header, rows = _cells(found)
-    return latex_table(header, [[tex(cell) for cell in row] for row in rows])
+    return latex_table(header, rows)
 
 
 def _json(found: Sequence[ErrorTally]) -> str:

@@ -25,7 +25,6 @@ from parataxis.evaluate.corpus_commands import (
     parse_corpora,
     read_corpus,
 )
-from parataxis.evaluate.tables import without_nans
 from parataxis.lab.commands.diagnose import (
     CorpusOption,
     FirstOption,
@@ -57,7 +56,7 @@ from parataxis.lab.diagnose.memorisation import (
     triple_entities,
 )
 from parataxis.lab.diagnose.verdict import Memorisation
-from parataxis.report import NONE, Block, Report, ReportParagraph, Table, document_text
+from parataxis.report import NONE, Block, Report, ReportFormat, ReportParagraph, Table, without_nans
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.registry import AttentiveSplitter, load_splitter
 from parataxis.text.files import ReadReport, name_of, read_lines
@@ -127,7 +126,7 @@ def attention(
         if output_format is TableFormat.JSON:
             out.write(_json(stares, len(examples)))
         else:
-            out.write(document_text(Report(title, summary)))
+            out.write(Report(title, summary).render(ReportFormat.TEXT))
 
 
 def _first_entities(examples: Sequence[Example]) -> list[Span | None]:
@@ -304,9 +303,9 @@ def memorisation(
             overlaps,
         )
         forms = {
-            VerdictFormat.TEXT: document_text(found.document()),
-            VerdictFormat.MARKDOWN: found.document().as_markdown(),
-            VerdictFormat.HTML: found.document().as_html(),
+            VerdictFormat.TEXT: found.document().render(ReportFormat.TEXT),
+            VerdictFormat.MARKDOWN: found.document().render(ReportFormat.MARKDOWN),
+            VerdictFormat.HTML: found.document().render(ReportFormat.HTML),
             VerdictFormat.JSON: _json_diagnose_memorisation(found),
         }
         if output is not None:

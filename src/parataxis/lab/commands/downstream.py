@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from parataxis.api import DEFAULT_SPLITTER, Splitter
-from parataxis.cli.options import ReportFormat, ReportFormatOption
+from parataxis.cli.options import ReportFormatOption
 from parataxis.cli.terminal import Progress, open_output
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.treebanks import GoldSentence, read_treebank
@@ -25,7 +25,7 @@ from parataxis.lab.downstream.effect import (
 )
 from parataxis.lab.downstream.parsers import load_extractor, load_parser
 from parataxis.lab.downstream.score import SplitSentence
-from parataxis.report import counted, plain_table
+from parataxis.report import ReportFormat, counted, plain_table
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.source import left_whole

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from parataxis.evaluate.figures import new_figure, plain_label
 from parataxis.lab.diagnose.memorisation import Span
-from parataxis.report import Block, block_html, page_head
+from parataxis.report import Block
+from parataxis.report.page import block_html, page_head
 from parataxis.rewrite.align import align
 from parataxis.splitters.registry import SPLIT_MARK, Attention
 from parataxis.text.tokens import tokenize
@@ -111,8 +112,7 @@ class Looked:
 def attention_page(title: str, blocks: Sequence[Block], looked: Iterable[Looked]) -> str:
     """The page: what is said of all, then each rewrite."""
     own = files("parataxis.lab.diagnose") / "assets"
-    style = (files("parataxis.report") / "assets" / "report.css").read_text(encoding="utf-8")
-    style += (own / "attention.css").read_text(encoding="utf-8")
+    style = (own / "attention.css").read_text(encoding="utf-8")
     script = (own / "attention.js").read_text(encoding="utf-8")
     parts = [
         page_head(title, style, scripts=True),

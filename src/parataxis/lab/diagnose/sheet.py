@@ -18,7 +18,7 @@ from importlib.resources import files
 
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import words
-from parataxis.report import page_head
+from parataxis.report.page import page_head
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.syntax.analysis import Analysis
 
@@ -204,8 +204,7 @@ def tallies(lines: Iterable[SheetLine]) -> list[ErrorTally]:
 def sheet_page(title: str, lines: Iterable[SheetLine]) -> str:
     """The page."""
     own = files("parataxis.lab.diagnose") / "assets"
-    style = (files("parataxis.report") / "assets" / "report.css").read_text(encoding="utf-8")
-    style += (own / "sheet.css").read_text(encoding="utf-8")
+    style = (own / "sheet.css").read_text(encoding="utf-8")
     script = (own / "sheet.js").read_text(encoding="utf-8")
     # No "<" may stand in a script, or a sentence could end it.
     data = json.dumps([_cells_sheet_page(line) for line in lines], ensure_ascii=False).replace(

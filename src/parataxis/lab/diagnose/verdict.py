@@ -229,7 +229,9 @@ class Memorisation:
         if rows:
             if heading:
                 yield Heading(heading)
-            yield Table(("input", "it says", "not in the input", "training"), rows, names=4)
+            yield Table(
+                ("input", "it says", "not in the input", "training"), rows, names=4, passages=True
+            )
 
     def record(self) -> dict[str, object]:
         """All of it for machines."""

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.errors import InputError
+from parataxis.evaluate.compare_report import span
 from parataxis.evaluate.metrics.protocol import Statistics
 from parataxis.evaluate.resample import Interval, Resampler
-from parataxis.evaluate.tables import span, without_nans
 from parataxis.lab.downstream.gold import Chart
 from parataxis.lab.downstream.parsers import Extractor, Parser
 from parataxis.lab.downstream.score import (
@@ -26,7 +26,7 @@ from parataxis.lab.downstream.score import (
     pair_rows,
     triple_rows,
 )
-from parataxis.report import NONE, latex_table, markdown_table, tex
+from parataxis.report import NONE, latex_table, markdown_table, without_nans
 
 T = TypeVar("T")
 
@@ -258,8 +258,7 @@ def as_markdown(effects: Sequence[Effect], notes: Sequence[str]) -> str:
 def as_latex(effects: Sequence[Effect], notes: Sequence[str]) -> str:
     """Both tables in LaTeX."""
     return "\n".join(
-        latex_table(header, [list(map(tex, row)) for row in rows], names=NAMES, notes=notes)
-        for header, rows in tables(effects)
+        latex_table(header, rows, names=NAMES, notes=notes) for header, rows in tables(effects)
     )
 
 

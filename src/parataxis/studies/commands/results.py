@@ -17,16 +17,15 @@ from parataxis.errors import InputError
 from parataxis.evaluate.compare import read_examples
 from parataxis.evaluate.corpora.formats import Jsonl, WikiBM
 from parataxis.evaluate.metrics.registry import load_metric
-from parataxis.evaluate.tables import without_nans
 from parataxis.report import (
     Heading,
     Report,
+    ReportFormat,
     Table,
     counted,
-    document_text,
     latex_table,
     plain_table,
-    tex,
+    without_nans,
 )
 from parataxis.rewrite.jsonl import read_rewrites, to_json
 from parataxis.rewrite.record import Rewrite
@@ -173,15 +172,15 @@ def _written(found: StudyReport, title: str, form: StudyReportFormat) -> str:
     document = found.document(title)
     match form:
         case StudyReportFormat.MARKDOWN:
-            return document.as_markdown()
+            return document.render(ReportFormat.MARKDOWN)
         case StudyReportFormat.HTML:
             figure = reliability_svg(found.trust) if found.trust else ""
-            return found.document(title, figure).as_html()
+            return found.document(title, figure).render(ReportFormat.HTML)
         case StudyReportFormat.CSV:
             return _as_csv(found)
         case StudyReportFormat.LATEX:
             return _as_latex(document)
-    return document_text(document)
+    return document.render(ReportFormat.TEXT)
 
 
 def _as_latex(document: Report) -> str:
@@ -191,8 +190,7 @@ def _as_latex(document: Report) -> str:
         if isinstance(block, Heading):
             title = block.text
         elif isinstance(block, Table):
-            rows = [list(map(tex, row)) for row in block.rows]
-            tables.append(latex_table(block.header, rows, names=block.names, notes=[title]))
+            tables.append(latex_table(block.header, block.rows, names=block.names, notes=[title]))
     return "\n".join(tables)
 
 

@@ -1,0 +1,310 @@
+"""The report of a comparison: the scores, their differences and parts, figures, and the sources
+from which a reader learns most."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from operator import itemgetter
+
+import numpy as np
+
+from parataxis.evaluate.compare import REFERENCE, SOURCE, Comparison, SystemScores
+from parataxis.evaluate.figures import figures
+from parataxis.evaluate.metrics.protocol import Metric, Score
+from parataxis.evaluate.metrics.registry import ANALYSED
+from parataxis.evaluate.resample import Interval
+from parataxis.report import (
+    NONE,
+    Block,
+    Cell,
+    Figure,
+    Heading,
+    Notes,
+    PageOnly,
+    Report,
+    ReportParagraph,
+    Rewritten,
+    Table,
+    counted,
+)
+
+LEVEL = 0.05
+"""A difference is significant when its p-value is below this."""
+
+
+def comparison_report(
+    comparison: Comparison, title: str = "Systems compared", *, illustrated: bool = False
+) -> Report:
+    """The report. Figures and examples, which only a page shows, are drawn if ``illustrated``."""
+    return Report(
+        title,
+        [*_blocks(comparison, illustrated=illustrated)],
+        record=_record(comparison),
+        lines=list(_lines(comparison)),
+        bare=True,
+    )
+
+
+def _blocks(comparison: Comparison, *, illustrated: bool) -> Iterator[Block]:
+    quoted = notes(comparison)
+    how = (
+        f"{quoted[0]}. Bold is the best system; * marks one that differs from the second with "
+        "p < .05. Under a score is its 95 % bootstrap interval."
+    )
+    yield PageOnly([ReportParagraph(how)])
+    yield scores_table(comparison)
+    if comparison.differences:
+        summary = "All pairs of systems: paired bootstrap intervals, p by approximate randomisation"
+        yield PageOnly([Heading("Differences")])
+        yield PageOnly([differences_table(comparison)], summary)
+    yield from _parts(comparison)
+    if illustrated:
+        metric = _sentence_metric(comparison)
+        drawn = figures(comparison, metric)
+        yield PageOnly(
+            [Heading("Figures"), *(Figure(svg, caption) for caption, svg in drawn.items())]
+        )
+        shown = instructive(comparison, metric) if metric else []
+        legend = "Underlined words are not in the source; struck words are not in the rewrite."
+        yield PageOnly([Heading("Examples"), ReportParagraph(legend), *shown])
+    yield PageOnly([Heading("Signatures")])
+    yield Notes(quoted)
+
+
+def scores_table(comparison: Comparison) -> Table:
+    """A row for each system, a column for each metric.
+
+    The best system of a metric is marked with * if it differs significantly from the second; the
+    rows of sources and references are not ranked.
+    """
+    header = ["system", *(Cell(each.name, hint=each.summary) for each in comparison.metrics)]
+    best = {metric.name: best_systems(comparison, metric) for metric in comparison.metrics}
+    winner = {metric.name: _winner(comparison, metric) for metric in comparison.metrics}
+    rows = []
+    for result in comparison.results:
+        row = [result.name]
+        for name in winner:
+            mark = "*" if winner[name] == result.name else ""
+            cell = Cell(
+                _shown(result.scores.get(name)) + mark,
+                detail=span(result.intervals.get(name)),
+                emphasis="best"
+                if result.name in best[name]
+                else "fixed"
+                if result.name in (SOURCE, REFERENCE)
+                else "",
+            )
+            row.append(cell)
+        rows.append(row)
+    return Table(header, rows, corner="metric")
+
+
+def differences_table(comparison: Comparison) -> Table:
+    """A row for each metric and pair of systems: their difference, its interval, and p."""
+    rows = [
+        [
+            metric,
+            first,
+            second,
+            _number(found.value),
+            span(found.interval),
+            _number(found.p_value, 3),
+        ]
+        for (metric, first, second), found in comparison.differences.items()
+    ]
+    return Table(["metric", "system", "minus", "difference", "95 % interval", "p"], rows, names=3)
+
+
+def _parts(comparison: Comparison) -> Iterator[Block]:
+    """The parts of the metrics, such as the share of each pattern that was split: all on a page,
+    elsewhere those of metrics that read every sentence."""
+    yield PageOnly([Heading("Parts")])
+    for metric in comparison.metrics:
+        table = parts_table(comparison, metric)
+        if len(table.header) > 1:
+            yield PageOnly([ReportParagraph(f"{metric.name}: {metric.summary}")])
+            yield table if metric.name in ANALYSED else PageOnly([table])
+
+
+def parts_table(comparison: Comparison, metric: Metric) -> Table:
+    """The parts of one metric, a row for each system."""
+    scores = {
+        each.name: each.scores[metric.name].parts
+        for each in comparison.results
+        if metric.name in each.scores
+    }
+    header = list(next(iter(scores.values()), {}))
+    rows = [[name, *(_number(parts[part]) for part in header)] for name, parts in scores.items()]
+    return Table([metric.name, *header], rows)
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """What must be quoted with the numbers: how many sources and references there are, how
+    rewrites were cut into sentences, and the signature of each metric."""
+    fewest, most = _reference_counts(comparison)
+    number = str(most) if fewest == most else f"{fewest} to {most}"
+    references = f"{number} reference{'' if most == 1 else 's'} each" if most else "no references"
+    found = [f"{counted(len(comparison.examples), 'source')}, {references}"]
+    for by, how in (("marks", "at its marks"), ("segmenter", "by the segmenter")):
+        if names := [each.name for each in comparison.systems if each.sentences == by]:
+            found.append(f"cut into sentences {how}: {', '.join(names)}")
+    return [*found, *(str(metric.signature) for metric in comparison.metrics)]
+
+
+def _reference_counts(comparison: Comparison) -> tuple[int, int]:
+    counts = [len(example.references) for example in comparison.examples]
+    return min(counts), max(counts)
+
+
+def span(interval: Interval | None) -> str:
+    """An interval in a cell; nothing where there is none."""
+    if interval is None or math.isnan(interval.low):
+        return ""
+    return f"{interval.low:.2f} to {interval.high:.2f}"
+
+
+def _shown(score: Score | None) -> str:
+    return NONE if score is None else _number(score.value)
+
+
+def _number(value: float, digits: int = 2) -> str:
+    return NONE if math.isnan(value) else f"{value:.{digits}f}"
+
+
+_COLUMNS = ("system", "metric", "part", "value", "low", "high", "minus", "p", "signature")
+
+
+def _lines(comparison: Comparison) -> Iterator[dict[str, object]]:
+    """A line for each system, metric and part, with its interval and signature; then a line for
+    each metric and pair of systems, the difference of ``system`` and ``minus``, with p."""
+    empty = dict.fromkeys(_COLUMNS)
+    for result in comparison.results:
+        for name, score in result.scores.items():
+            line = {"system": result.name, "metric": name, "signature": score.signature}
+            interval = result.intervals.get(name)
+            bounds = asdict(interval) if interval else {}
+            yield empty | line | {"value": score.value} | bounds
+            for part, value in score.parts.items():
+                yield empty | line | {"part": part, "value": value}
+    signatures = {metric.name: metric.signature for metric in comparison.metrics}
+    for (name, first, second), found in comparison.differences.items():
+        line = {"system": first, "minus": second, "metric": name, "signature": signatures[name]}
+        yield empty | line | {"value": found.value, "p": found.p_value} | asdict(found.interval)
+
+
+def _record(comparison: Comparison) -> dict[str, object]:
+    """Everything: scores, parts, intervals, tests, signatures."""
+    return {
+        "sources": len(comparison.examples),
+        "references": dict(zip(("fewest", "most"), _reference_counts(comparison), strict=True)),
+        "sentences": {system.name: system.sentences for system in comparison.systems},
+        "signatures": {metric.name: str(metric.signature) for metric in comparison.metrics},
+        "systems": [
+            {
+                "name": result.name,
+                "scores": {name: _score_record(result, name) for name in result.scores},
+            }
+            for result in comparison.results
+        ],
+        "tests": [
+            {
+                "metric": metric,
+                "systems": [first, second],
+                "difference": found.value,
+                "interval": asdict(found.interval),
+                "p": found.p_value,
+            }
+            for (metric, first, second), found in comparison.differences.items()
+        ],
+    }
+
+
+def _score_record(result: SystemScores, name: str) -> dict[str, object]:
+    score, interval = result.scores[name], result.intervals.get(name)
+    return {
+        "value": score.value,
+        **({"parts": score.parts} if score.parts else {}),
+        **({"interval": asdict(interval)} if interval else {}),
+    }
+
+
+def _ranked(comparison: Comparison, metric: Metric) -> list[str]:
+    """The systems from the best to the worst, without those that the metric cannot score."""
+    if metric.higher_is_better is None:
+        return []
+    known = [
+        (result.scores[metric.name].value, result.name)
+        for result in comparison.results
+        if result.name not in (SOURCE, REFERENCE) and metric.name in result.scores
+    ]
+    real = [(value, name) for value, name in known if not math.isnan(value)]
+    ordered = sorted(real, key=itemgetter(0), reverse=metric.higher_is_better)
+    return [name for _, name in ordered]
+
+
+def best_systems(comparison: Comparison, metric: Metric) -> set[str]:
+    """The systems whose score, as it is shown, is the best; none if the metric does not rank."""
+    ranked = _ranked(comparison, metric)
+    scores = {name: _shown(comparison.result(name).scores[metric.name]) for name in ranked}
+    return {name for name in ranked if scores[name] == scores[ranked[0]]}
+
+
+def _winner(comparison: Comparison, metric: Metric) -> str | None:
+    """The best system, if it is significantly better than the second."""
+    first, second, *_ = [*_ranked(comparison, metric), "", ""]
+    for pair in ((first, second), (second, first)):
+        found = comparison.differences.get((metric.name, *pair))
+        if found is not None and found.p_value < LEVEL:
+            return first
+    return None
+
+
+def _sentence_metric(comparison: Comparison) -> Metric | None:
+    """The metric by which systems are ranked on single sources: SARI, or else the first one."""
+    known = [each for each in comparison.metrics if each.higher_is_better is not None]
+    preferred = [each for each in known if each.name.startswith("sari")]
+    return next(iter(preferred or known), None)
+
+
+def instructive(comparison: Comparison, metric: Metric, count: int = 12) -> list[Rewritten]:
+    """Sources on which the systems differ most by the metric, and those that are hard for all.
+
+    Two in three are of the first kind. The metric scores each rewrite on its own, so it must mean
+    something for a single rewrite.
+    """
+    ranked = [
+        result
+        for result in comparison.results
+        if result.name not in (SOURCE, REFERENCE) and metric.name in result.rows
+    ]
+    if not ranked:
+        return []
+    single = np.array(
+        [
+            [metric.from_statistics(row).value for row in result.rows[metric.name]]
+            for result in ranked
+        ]
+    )
+    single = np.nan_to_num(single, nan=0.0)
+    sign = -1.0 if metric.higher_is_better is False else 1.0
+    spread = single.max(0) - single.min(0)
+    hard = sign * single.mean(0)
+    chosen: dict[int, str] = {}
+    for place in np.argsort(-spread, kind="stable")[: -(-2 * count // 3)]:
+        if len(ranked) > 1 and spread[place] > 0:
+            chosen[int(place)] = "the systems differ most"
+    for place in np.argsort(hard, kind="stable"):
+        if len(chosen) >= min(count, len(hard)):
+            break
+        chosen.setdefault(int(place), "hard for all")
+    rewrites = {system.name: system.rewrites for system in comparison.systems}
+    found = []
+    for place, reason in chosen.items():
+        example = comparison.examples[place]
+        shown = [
+            (result.name, f"{single[row, place]:.1f}", rewrites[result.name][place])
+            for row, result in enumerate(ranked)
+        ]
+        shown += [(REFERENCE, "", reference) for reference in example.references[:1]]
+        found.append(Rewritten(f"{example.id}: {reason}", example.source, shown))
+    return found
