@@ -21,14 +21,13 @@ from rich.console import Console
 from rich.table import Table
 
 from parataxis import Rewrite, Splitter
+from parataxis.checks.lexicon import MODALS
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Origin
 from parataxis.splitters.pointer.actions import CLOSED_WORDS
-from parataxis.text.casing import words
+from parataxis.text.english import NEGATIONS
 from parataxis.text.tokens import tokenize
 
-NEGATIONS = words("not n't no never nor neither none nobody nothing nowhere without")
-MODALS = words("shall must may might can could should will would ought 'll wo ca sha")
 QUOTATION = re.compile(r"“([^“”]+)”|\"([^\"]+)\"")
 WORD = re.compile(r"[^\W_]+")
 RULES = ("new word", "lost number", "lost name", "lost negation", "lost modal", "lost quotation",

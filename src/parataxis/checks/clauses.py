@@ -11,11 +11,12 @@ from parataxis.checks.findings import Origins, whole
 from parataxis.rewrite.forms import is_verb_form, key
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
+from parataxis.text import english
 
 FINITE_TAGS = frozenset(("VBZ", "VBD", "VBP", "MD"))
 _NOMINAL = frozenset(("NOUN", "PROPN", "PRON", "NUM"))
-RELATIVES = frozenset(("which", "who", "whom", "whose"))
-_SINGULAR_PRONOUNS = frozenset(("he", "she", "it", "this"))
+RELATIVES = english.RELATIVES - {"that"}
+_SINGULAR_PRONOUNS = english.THIRD_PERSON - {"they"} | {"this"}
 _CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "parataxis"))
 
 
@@ -81,7 +82,7 @@ def is_fragment(analysis: Analysis) -> bool:
     """Whether the whole sentence is a clause that begins with a subordinator or a relative."""
     opener = _opener(analysis)
     word = key(opener.text) if opener else ""
-    if opener is None or (word not in RELATIVES and word not in lexicon.SUBORDINATORS):
+    if opener is None or (word not in RELATIVES and word not in english.SUBORDINATORS):
         return False
     if analysis.text.rstrip(" \"'”’)").endswith("?"):
         return False

@@ -8,41 +8,41 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from parataxis.rewrite.forms import lemmas
-from parataxis.text.casing import words
+from parataxis.text import english
+from parataxis.text.english import phrases, words
 
-
-def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(phrase.split()) for phrase in text.split(" / "))
-
-
-FUNCTION_WORDS = words(
-    # articles, determiners and pronouns
-    "a an the this that these those such same another other others own one ones i me my mine "
-    "myself we us our ours ourselves you your yours yourself yourselves he him his himself she "
-    "her hers herself it its itself they them their theirs themselves who whom whose which what "
-    "whatever whichever whoever whomever there here something someone somebody anything anyone "
-    "anybody everything everyone everybody each both either any latter former "
+_CLOSED_CLASSES: frozenset[str] = english.BE.union(
+    english.ARTICLES,
+    english.DEMONSTRATIVES,
+    english.RELATIVES,
+    *english.PRONOUN_FORMS.values(),
+    english.COORDINATORS,
+    english.SUBORDINATORS - {"unless"},
+)
+FUNCTION_WORDS = _CLOSED_CLASSES | words(
+    # determiners and pronouns
+    "such same another other others own one ones what whatever whichever whoever whomever there "
+    "here something someone somebody anything anyone anybody everything everyone everybody each "
+    "both either any latter former "
     # prepositions and particles
     "of in on at by for with to from into onto upon as about between among amongst through during "
     "over up down out off away along around across against toward towards within than like via "
     "per plus due including together regarding concerning unlike despite spite "
     # conjunctions and links
-    "and or but nor so yet because although though while whilst whereas when whenever where "
-    "wherever why how since once after before until till if whether lest that thus hence "
-    "therefore then also too well even rather instead however moreover furthermore besides "
-    "meanwhile nevertheless nonetheless otherwise alternatively likewise similarly subsequently "
-    "accordingly consequently afterwards thereafter thereby therein thereof thereon thereto "
-    "thereupon therefrom thereunder whereby wherein whereof whereon whereupon whereafter hereby "
-    "herein hereof hereto hereunder respectively namely ie eg viz etc else ever whence "
-    "given notwithstanding "
+    "whereas why how once whether lest thus hence therefore then also too well even rather "
+    "instead however moreover furthermore besides meanwhile nevertheless nonetheless otherwise "
+    "alternatively likewise similarly subsequently accordingly consequently afterwards "
+    "thereafter thereby therein thereof thereon thereto thereupon therefrom thereunder wherein "
+    "whereof whereon whereafter hereby herein hereof hereto hereunder respectively namely ie eg "
+    "viz etc else ever whence given notwithstanding "
     # be, have, do
-    "be am is are was were been being 're 'm have has had having 've do does did done doing 's 'd "
+    "be been being 're 'm have has had having 've do does did done doing 's 'd "
     # contracts and letters that survive tokenising
     "s t lrb rrb lsb rsb"
 )
 """Words that state no fact of their own: they are neither lost nor new."""
 
-LINK_PHRASES = _phrases(
+LINK_PHRASES = phrases(
     "not only / not just / not before / not until / whether or not / only to / in which case / "
     "in that case / in this case / in such case / in the case of / in case of / in any case / "
     "in which event / given that / as follows / the following / in addition / in fact / "
@@ -52,13 +52,11 @@ LINK_PHRASES = _phrases(
 )
 """Links of several words, which a rewrite may put differently: none of their words is a fact."""
 
-CONDITION_PHRASES = _phrases(
+CONDITION_PHRASES = phrases(
     "save that / save where / save as / save for / save in / save to / save with / save if / "
     "provided that / as long as / so long as"
 )
 """Conditions of several words, and where "save" means "except" and "provided" means "if"."""
-
-NEGATIONS = words("not n't no never nor neither none nobody nothing nowhere without")
 
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 
@@ -75,7 +73,7 @@ def has_opposite(word: str, keys: Collection[str]) -> bool:
     )
 
 
-NEGATIVE_GROUNDS = NEGATIONS | words(
+NEGATIVE_GROUNDS = english.NEGATIONS | words(
     "unless except excepting exception excepted excluding exclude save instead rather other "
     "unlike lack lacking fail failing refuse deny prohibit forbid prevent hardly barely scarcely "
     "seldom rarely avoid cease stop void notwithstanding despite neglect decline absent absence "
@@ -86,7 +84,7 @@ NEGATIVE_GROUNDS = NEGATIONS | words(
 NEGATIVE_TWINS = NEGATIVE_GROUNDS | words("until before only but than few little less yet too far")
 """Words that can carry on a negation ("not until" became "only")."""
 
-MODALS = words("shall must may might can could should will would ought 'll wo ca sha")
+MODALS = english.MODALS | words("ought 'll wo ca sha")
 
 MODAL_GROUNDS = MODALS | words(
     "if unless event extent provided provide agree agrees agreed entitle entitled right rights "
@@ -119,22 +117,13 @@ INSERTABLE = words(
 )
 """Content words, by lemma, that references insert to carry a link or to refer back."""
 
-FINITE_FORMS = words(
-    "is are was were am has had does did 's 're 'm will would shall should can could may might "
-    "must 'll 'd"
-)
+FINITE_FORMS = english.BE | english.MODALS | words("has had does did 's 're 'm 'll 'd")
 """Verb forms that are finite whatever an analyser says of them."""
 
 UNCHANGING_VERBS = words(
     "beat bet bid burst cast cost cut hit hurt let put quit read rid set shed shut split spread"
 )
 """Verbs whose base form is a past tense too."""
-
-SUBORDINATORS = words(
-    "because although though while whilst since if unless when whenever where wherever after "
-    "before until till as whereby whereupon"
-)
-"""Words that open a clause which cannot stand alone ("whereas" opens the recitals of contracts)."""
 
 NEVER_PREPOSITIONS = words("because although though whilst unless if")
 """Subordinators that a parser can only take for prepositions by mistake."""
@@ -171,9 +160,6 @@ WITH_CONDITIONS = words("only condition")
 LIFE_DATES = words("born die live bear")
 """Words that may be inserted where the source gives dates in brackets: "(1899-1963)"."""
 
-HE = words("he him his himself")
-SHE = words("she her hers herself")
-
 MASCULINE = words(
     "man men boy boys father fathers son sons brother brothers husband husbands king kings prince "
     "lord sir mr male actor emperor duke uncle nephew grandfather grandson gentleman bishop "
@@ -202,16 +188,12 @@ PERSONS = words(
 PERSON_ENDINGS = ("or", "ist", "ian", "eer", "man", "woman")
 """Nouns that "it" does not stand for, or not for sure."""
 
-DATE_WORDS = words(
-    "january february march april may june july august september october november december jan "
-    "feb mar apr jun jul aug sept sep oct nov dec monday tuesday wednesday thursday friday "
-    "saturday sunday century bc ad bce ce"
+DATE_WORDS = (
+    english.MONTHS
+    | english.WEEKDAYS
+    | words("jan feb mar apr jun jul aug sept sep oct nov dec century bc ad bce ce")
 )
 
-_CARDINALS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-)
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _ORDINALS = (
     "fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
@@ -219,7 +201,7 @@ _ORDINALS = (
 )
 
 NUMBERS: dict[str, str] = {
-    **{word: str(value) for value, word in enumerate(_CARDINALS.split())},
+    **{word: str(value) for word, value in english.CARDINALS.items()},
     **{word: str(10 * value) for value, word in enumerate(_TENS.split(), start=2)},
     **{word: f"{value}th" for value, word in enumerate(_ORDINALS.split(), start=4)},
     "third": "3rd",

@@ -13,11 +13,11 @@ from parataxis.checks.findings import lost, new
 from parataxis.checks.units import FactUnit, Side, Sort
 from parataxis.rewrite.forms import lemmas
 from parataxis.rewrite.record import Finding
+from parataxis.text import english
 
 _SCOPE = 6
 _PURE_CONDITIONS = frozenset(("if", "unless"))
 """Conditions that are no exception as well: "however" cannot stand for them."""
-_STRONG = frozenset(("not", "n't", "never"))
 _LINKS = frozenset(lexicon.CONNECTIVES)
 # What a word of each sort may turn into; such a word counts where it stands only in the rewrite.
 _TWINS: dict[Sort, Collection[str]] = {
@@ -131,7 +131,7 @@ def _flipped(source: Side, simple: Side) -> list[FactUnit]:
         return []
     found = []
     for unit, following in pairwise(source.units):
-        if unit.sort is not Sort.NEGATION or unit.key not in _STRONG:
+        if unit.sort is not Sort.NEGATION or unit.key not in english.NEGATIVE_ADVERBS:
             continue
         if following.sort is not Sort.WORD or len(_places(following, source.units)) > 1:
             continue

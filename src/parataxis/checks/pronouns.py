@@ -16,12 +16,13 @@ from parataxis.checks.units import FactUnit, Side
 from parataxis.rewrite.forms import is_known, is_plural, key
 from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
+from parataxis.text import english
 
-PRONOUNS = frozenset(("he", "she", "it", "they"))
-_RELATIVES = frozenset(("who", "which", "that"))
+_SUBJECT_RELATIVES = english.RELATIVES - {"whom", "whose"}
+_HE, _SHE = english.PRONOUN_FORMS["he"], english.PRONOUN_FORMS["she"]
 _GENDERS = (
-    (lexicon.HE, lexicon.HE | lexicon.MASCULINE, "man"),
-    (lexicon.SHE, lexicon.SHE | lexicon.FEMININE, "woman"),
+    (_HE, _HE | lexicon.MASCULINE, "man"),
+    (_SHE, _SHE | lexicon.FEMININE, "woman"),
 )
 """The forms of a pronoun, the words that tell its gender, and whom it stands for."""
 
@@ -48,7 +49,9 @@ def ambiguous_pronouns(
         if not sentence or not before:  # without an analysis, or without words
             continue
         for pronoun in sentence.children(sentence.root.index, "nsubj"):
-            if key(pronoun.text) not in PRONOUNS or _is_copied(pronoun, sentence, origins[index]):
+            if key(pronoun.text) not in english.THIRD_PERSON or _is_copied(
+                pronoun, sentence, origins[index]
+            ):
                 continue
             meant = _antecedent(source, pronoun, sentence, origins[index])
             mention = meant and _mention(meant, before, origins[index - 1])
@@ -101,7 +104,7 @@ def _antecedent(
         return None
     if verb.deprel == "acl:relcl":
         subjects = {key(word.text) for word in source.children(verb.index, "nsubj")}
-        return noun if subjects & _RELATIVES else None
+        return noun if subjects & _SUBJECT_RELATIVES else None
     return None if key(pronoun.text) in ("he", "she") else noun
 
 
@@ -165,7 +168,7 @@ def _finding(index: int, words: str, start: int, message: str) -> Finding:
 # nothing that a fragment, a bare verb or an ambiguous pronoun needs; and no noun has
 # come to another place than it had.
 
-_CONJUNCTIONS = frozenset(("and", "or", "but", "nor", "so", "yet", "plus"))
+_CONJUNCTIONS = english.COORDINATORS | {"plus"}
 _COPIED = Origin.COPIED  # to look up a member of an enumeration for each word takes long
 _NEAR = 4  # words of a noun phrase up to its noun: "the old stone bridge"
 _BEFORE_INFINITIVES = lexicon.MODALS | frozenset(("to", "do", "does", "did", "let", "lets"))
@@ -193,7 +196,7 @@ def doubtful(source: Analysis, sentences: Sequence[Sequence[OutputToken]]) -> se
 def _may_be_no_sentence(keys: Sequence[str], copied: Sequence[Word | None]) -> bool:
     if "that" in keys or not RELATIVES.isdisjoint(keys):
         return True
-    if not lexicon.SUBORDINATORS.isdisjoint(keys) and _opener(keys) in lexicon.SUBORDINATORS:
+    if not english.SUBORDINATORS.isdisjoint(keys) and _opener(keys) in english.SUBORDINATORS:
         return True
     tags = [None if word is None else word.xpos for word in copied]
     if lexicon.FINITE_FORMS.isdisjoint(keys) and FINITE_TAGS.isdisjoint(tags):
@@ -251,6 +254,6 @@ def _is_unmoved(source: Analysis, left: Word, right: Word) -> bool:
 
 
 def _may_be_ambiguous(keys: Sequence[str], came_from: Sequence[Word | None]) -> bool:
-    return not PRONOUNS.isdisjoint(keys) and any(
+    return not english.THIRD_PERSON.isdisjoint(keys) and any(
         word is not None and word.relation == "acl" for word in came_from
     )

@@ -14,7 +14,8 @@ from parataxis.checks.findings import Origins
 from parataxis.rewrite.forms import is_plural, key
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text.casing import words
+from parataxis.text import english
+from parataxis.text.english import words
 
 NOMINAL = frozenset(("NOUN", "PROPN"))
 
@@ -34,8 +35,6 @@ UNSURE = words(
 """Nouns whose number their form does not tell."""
 
 _STAND_INS = words("one ones")
-_RELATIVES = words("which who whom whose that")
-_PERSONAL = words("he she it they")
 _PARTITIVES = words(
     "number majority minority rest half part portion lot most some many all both each one two three"
     " four five six seven eight nine ten several few none any neither either group pair couple"
@@ -127,7 +126,7 @@ class Referents:
         own = self._tree.children(predicate.index, *_SUBJECTS)
         if not own:
             return _Allowed(list(self._shared(predicate)))
-        relative = next((word for word in own if key(word.text) in _RELATIVES), None)
+        relative = next((word for word in own if key(word.text) in english.RELATIVES), None)
         if relative is None:
             return _Allowed(own if all(map(is_noun, own)) else [])
         found = self._nouns_before(predicate, relative.index)
@@ -147,9 +146,9 @@ class Referents:
             word = tree[word.head]
             own = tree.children(word.index, *_SUBJECTS)
             yield from tree.children(word.index, "obj", "iobj", "obl:agent")
-            if any(key(each.text) in _RELATIVES for each in own) or word.relation == "acl":
+            if any(key(each.text) in english.RELATIVES for each in own) or word.relation == "acl":
                 yield from self._nouns_before(word, min(tree.subtree(word.index)))
-            yield from (each for each in own if key(each.text) not in _RELATIVES)
+            yield from (each for each in own if key(each.text) not in english.RELATIVES)
 
     def _is_aside(self, predicate: Word) -> bool:
         """Whether this is "as described in", which may be said of anything, or "on the way"."""
@@ -210,7 +209,7 @@ class Referents:
         """Whether a noun is named only after a pronoun of the main clause, which then does not
         mean it: "Elected by her team, she wore the armband until the federation took it"."""
         return (
-            key(pronoun.text) in _PERSONAL
+            key(pronoun.text) in english.THIRD_PERSON
             and pronoun.head == self._tree.root.index
             and pronoun.index < min(self._members(noun))
         )
@@ -277,8 +276,7 @@ class Referents:
 #
 # Pronouns are not judged here, and neither is what was copied in one piece with its predicate.
 
-_RELATIVES_RELATIONS = words("which who whom whose")
-_SINGULAR = words("the a an this that each every such")
+_SINGULAR = english.ARTICLES | words("this that each every such")
 _NO_NOUN = frozenset(("VERB", "AUX", "ADJ", "ADV"))
 _SHARING_RELATIONS = frozenset(("xcomp", "advcl", "conj"))
 _DESCRIBING = ("nmod", "amod", "conj", "nummod", "acl")
@@ -423,7 +421,9 @@ class _Sentence:
 
     def _has_lost_noun(self, word: Word) -> bool:
         """Whether a relative word stands behind a verb or the like, as it did not in the source."""
-        before = self._origins.copied(word) if key(word.text) in _RELATIVES_RELATIONS else None
+        before = (
+            self._origins.copied(word) if key(word.text) in english.RELATIVES - {"that"} else None
+        )
         if before is None:
             return False
         left = (each for each in reversed(self._tree.words[: word.index]))

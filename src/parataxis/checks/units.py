@@ -10,6 +10,7 @@ from functools import lru_cache
 from parataxis.checks import lexicon
 from parataxis.rewrite.forms import key
 from parataxis.syntax.analysis import Analysis, Word
+from parataxis.text import english
 from parataxis.text.tokens import Token, tokenize
 
 
@@ -109,7 +110,7 @@ def _phrases() -> dict[str, list[tuple[tuple[str, ...], Sort]]]:
 _PHRASES = _phrases()
 _TELLING = frozenset(
     max(phrase, key=lambda word: (word not in lexicon.FUNCTION_WORDS, len(word)))
-    for phrase in lexicon.LINK_PHRASES + lexicon.CONDITION_PHRASES
+    for phrase in lexicon.LINK_PHRASES | lexicon.CONDITION_PHRASES
 )
 """One word of each phrase, a rare one where it has one: without these there is no phrase."""
 
@@ -170,7 +171,7 @@ def _add_signs(sentence: str, number: FactUnit) -> None:
 
 
 def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:
-    if spelling in lexicon.NEGATIONS:
+    if spelling in english.NEGATIONS:
         return Sort.NEGATION
     if spelling in lexicon.MODALS and not _is_proper(text, is_first=is_first):
         return Sort.MODAL

@@ -14,6 +14,7 @@ from parataxis.checks.findings import lost, new, runs, whole
 from parataxis.checks.units import FactUnit, Side, Sort
 from parataxis.rewrite.forms import is_known, key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
+from parataxis.text import english
 
 # Misspelt words of a source ("feburary") that a rewrite corrects: neither lost nor new.
 
@@ -270,7 +271,7 @@ def _finding(index: int, sentence: str) -> Finding:
 # Single marks are left out: most of them are apostrophes.
 _QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"|``(.+?)''")
 _OPENERS = re.compile(r'["“„«`]')
-_AT_CUTS = frozenset(("and", "or", "but", "nor", "that", "which", "who", "whose"))
+_AT_CUTS = (english.COORDINATORS - {"so", "yet"}) | (english.RELATIVES - {"whom"})
 """Words that may go where a quotation is cut in two."""
 _INCHES = re.compile(r"\d\"")
 

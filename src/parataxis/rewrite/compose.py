@@ -10,6 +10,7 @@ from parataxis.rewrite.forms import is_known
 from parataxis.rewrite.record import Origin, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import capitalise, lower_first
+from parataxis.text.english import COORDINATORS
 from parataxis.text.tokens import has_word
 
 
@@ -50,7 +51,7 @@ _CODE = frozenset(["`", "``"])
 _OPENING = frozenset("([{“«‘")
 _CLOSING = frozenset(")]}”»")
 _QUOTES = frozenset("\"'”’»") | {"''"}
-_CONJUNCTIONS = frozenset(["and", "or", "but", "nor"])
+_CONJUNCTIONS = COORDINATORS - {"so", "yet"}
 _CLITIC = re.compile(r"(n['’]t|['’](s|re|ve|ll|d|m))", re.IGNORECASE)
 _NO_SPACE_BEFORE = frozenset(",;:%)]}”»")
 _NO_SPACE_AFTER = frozenset("([{“«‘$£€¥#")

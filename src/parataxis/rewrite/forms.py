@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from parataxis.syntax.analysis import ROOT, Analysis, Word
+from parataxis.text.english import PRONOUN_FORMS
 
 # The closed classes that a dictionary of inflections leaves out.
 _PARADIGMS = (
@@ -20,18 +21,15 @@ _PARADIGMS = (
     "shall should sha",
     "not n't",
     "a an",
-    "i me my mine myself",
-    "we us our ours ourselves",
-    "you your yours yourself yourselves",
-    "he him his himself",
-    "she her hers herself",
-    "it its itself",
-    "they them their theirs themselves",
     "who whom whose",
     "this these",
     "that those",
 )
-_CLOSED = {form: frozenset((line.split()[0], form)) for line in _PARADIGMS for form in line.split()}
+_CLOSED = {
+    form: frozenset((lemma, form))
+    for lemma, forms in [*PRONOUN_FORMS.items(), *((p.split()[0], p.split()) for p in _PARADIGMS)]
+    for form in forms
+}
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
 _REMEMBERED = 1 << 16  # words; a stream of names and misspellings has no end
 _SHORTEST = 3  # shorter words outside the paradigms have no inflections worth looking up
@@ -117,9 +115,6 @@ def common_start(one: str, other: str) -> int:
 
 
 # Forms of "to be" that agree with a subject of the source and follow its tense.
-
-FORMS_OF_BE = frozenset(["am", "are", "is", "was", "were"])
-"""What :func:`be` gives."""
 
 _PLURAL_PRONOUNS = frozenset(["we", "you", "they", "these", "those", "both", "us", "them"])
 

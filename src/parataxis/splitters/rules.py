@@ -37,15 +37,14 @@ from itertools import tee
 
 from parataxis.errors import TooLongError
 from parataxis.rewrite.compose import Copy, Insert, Part, compose, copies
-from parataxis.rewrite.forms import FORMS_OF_BE, be
+from parataxis.rewrite.forms import be
 from parataxis.rewrite.record import OutputToken, Rewrite
 from parataxis.splitters.source import left_whole
 from parataxis.syntax.analyser import Analyser, load_analyser
 from parataxis.syntax.analysis import ROOT, Analysis, Argument, Frame, Word
+from parataxis.text.english import BE, RELATIVES
 
 # What the first two processes read from the semantic roles.
-
-RELATIVE_WORDS = frozenset(["who", "whom", "whose", "which", "that"])
 
 _NUMBERED = re.compile(r"ARG\d")
 _BRACKETS = frozenset(["()", "[]"])
@@ -114,7 +113,7 @@ def _relational_arguments(analysis: Analysis) -> list[tuple[int, range, Argument
     for frame in verb_frames(analysis):
         for relational in filter(is_relational, frame.arguments):
             words = range(relational.first, relational.last + 1)
-            relative = next((w for w in words if analysis[w].text.lower() in RELATIVE_WORDS), None)
+            relative = next((w for w in words if analysis[w].text.lower() in RELATIVES), None)
             if relative is None:
                 continue
             subject = argument_before(frame, words.start)
@@ -243,7 +242,7 @@ def _begins_with_its_subject(analysis: Analysis, clause: Word) -> bool:
     """Whether a relative clause begins with a relative pronoun that is its subject."""
     first = analysis[trimmed(analysis, *analysis.span(clause.index))[0]]
     is_subject = first.head == clause.index and first.relation == "nsubj"
-    return is_subject and first.text.lower() in RELATIVE_WORDS
+    return is_subject and first.text.lower() in RELATIVES
 
 
 def _place(sentence: Sequence[Part], words: range) -> int | None:
@@ -340,7 +339,7 @@ def _predicate(analysis: Analysis, node: Word, words: range, subject: Word) -> l
 _Process = Callable[[Analysis, Sequence[Part]], Iterator[tuple[list[Part], list[Part]]]]
 
 _NAME = "rules"
-_DROPPED = RELATIVE_WORDS | {"and", ",", ";", ":", ".", "-", "--", "–", "—"}
+_DROPPED = RELATIVES | {"and", ",", ";", ":", ".", "-", "--", "–", "—"}
 _BRACKETS_SPLITTER = frozenset("()[]")
 _PROCESSES: tuple[_Process, ...] = (split_wh, split_conjunction, split_insertion)
 
@@ -405,8 +404,7 @@ def _once(process: _Process, analysis: Analysis, sentences: list[list[Part]]) ->
 
 def _has_verb_splitter(tokens: Sequence[OutputToken], verbs: Set[tuple[int, int]]) -> bool:
     return any(
-        token.text in FORMS_OF_BE if token.source is None else token.source in verbs
-        for token in tokens
+        token.text in BE if token.source is None else token.source in verbs for token in tokens
     )
 
 

@@ -51,15 +51,3 @@ def lower_first(text: str, *, keep: bool) -> str:
     start = word.start(1)
     small = text[start].lower()
     return f"{text[:start]}{small}{text[start + 1 :]}" if len(small) == 1 else text
-
-
-# Closed lists of words, written as plain text in the modules that need them.
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text, as a set.
-
-    >>> sorted(words("who whom which"))
-    ['which', 'who', 'whom']
-    """
-    return frozenset(text.split())

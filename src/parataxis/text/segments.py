@@ -9,14 +9,15 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from parataxis.text.layout import STARTERS, Run, find_runs, label_length
-from parataxis.text.tokens import (
+from parataxis.text.english import (
     ABBREVIATIONS,
     BEFORE_NAME,
     BEFORE_NUMBER,
     MAY_END,
     NEVER_END,
+    STARTERS,
 )
+from parataxis.text.layout import Run, find_runs, label_length
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,9 @@ from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken
 from parataxis.splitters.pointer.actions import closed_word
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text.casing import words
+from parataxis.text.english import NEGATIVE_ADVERBS
 from parataxis.text.tokens import Token, has_word, tokenize
 
-_DENIALS = words("not n't never")
 _INSIDE = ("det", "advmod", "case", "cc")
 
 
@@ -30,7 +29,7 @@ def new_denials(
     origins = Origins(source, tokens)
     known = _beside(source)
     for word, places in zip(sentence, _places(sentence), strict=True):
-        if key(word.text) not in _DENIALS or word.head < 0 or places & known:
+        if key(word.text) not in NEGATIVE_ADVERBS or word.head < 0 or places & known:
             continue
         verb = origins.any(sentence[word.head])
         if verb is not None and not _is_denied(source, verb):

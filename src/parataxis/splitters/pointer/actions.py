@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from parataxis.rewrite.forms import key
 from parataxis.syntax.wordpieces import Pieces, load_word_pieces
-from parataxis.text.casing import words
+from parataxis.text.english import words
 
 START, NEXT, END, WHOLE = range(4)
 """Before the first action; the next sentence begins; the rewrite ends; the source stays whole."""

@@ -8,7 +8,8 @@ from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, are_neighbour
 from parataxis.rewrite.forms import form_of, is_plural, key
 from parataxis.splitters.pointer.actions import closed_word
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text.casing import lower_first, words
+from parataxis.text.casing import lower_first
+from parataxis.text.english import words
 from parataxis.text.tokens import has_word
 
 _PLURAL_OF = {

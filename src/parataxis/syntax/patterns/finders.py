@@ -2,11 +2,11 @@
 
 from parataxis.syntax.analysis import ROOT, Word
 from parataxis.syntax.patterns.lexicon import (
+    ADDITIVE,
     ADVERBIAL_MARKS,
     COMPLEMENT_NOUNS,
     COMPLEMENT_VERBS,
     CONDITION_MARKS,
-    COORDINATORS,
     DEFINITE,
     GERUND_MARKS,
     LINKING_PREPOSITIONS,
@@ -109,7 +109,7 @@ def _is_joined(view: SentenceView, word: Word, phrase: Phrase) -> bool:
     """A clause beside the main one, which parsers call parataxis: after "and", in brackets, or in
     the middle of "he came, she saw him, and they left"."""
     if joints := view.analysis.children(word.index, "cc"):
-        return view.lower[joints[0].index] in COORDINATORS and view.size(phrase) > 2
+        return view.lower[joints[0].index] in ADDITIVE and view.size(phrase) > 2
     if not view.has_child(word, "nsubj") or view.lower[word.index] in REPORTING_VERBS:
         return False
     if phrase.first > 0 and view.words[phrase.first - 1].text == "(":
@@ -149,7 +149,7 @@ def _is_additive(view: SentenceView, word: Word, phrase: Phrase) -> bool:
     for sibling in view.analysis.children(word.head, "conj"):
         joints = view.analysis.children(sibling.index, "cc")
         if sibling.index >= word.index and joints:
-            return view.lower[joints[0].index] in COORDINATORS
+            return view.lower[joints[0].index] in ADDITIVE
     return view.lower[phrase.first] == "then"
 
 

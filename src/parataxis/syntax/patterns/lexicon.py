@@ -1,225 +1,70 @@
-"""The closed lists of words that decide what a phrase is; docs/patterns.md explains each."""
+"""The word lists that decide which pattern a phrase shows; docs/patterns.md explains each."""
 
-from parataxis.text.casing import words
+from parataxis.text import english
+from parataxis.text.english import phrases, words
 
+WH_WORDS = english.RELATIVES | words("where when why whereby wherein")
 
-def _phrases(text: str) -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(line.split()) for line in text.splitlines() if line.strip())
-
-
-WH_WORDS = words("who whom whose which that where when why whereby wherein")
-
-COORDINATORS = words("and & but yet nor so")
+ADDITIVE = english.COORDINATORS - {"or"} | {"&"}
+"""Conjunctions that assert both sides."""
 
 INDEFINITE = words("a an another some several")
 
-DEFINITE = words(
-    "the this that these those each every any all no both either neither such what which "
-    "whichever whatever"
+DEFINITE = english.DEMONSTRATIVES | words(
+    "the each every any all no both either neither such what which whichever whatever"
 )
 
-ADVERBIAL_MARKS = _phrases(
-    """
-    because
-    since
-    as
-    while
-    whilst
-    when
-    whenever
-    after
-    before
-    until
-    till
-    once
-    although
-    though
-    even though
-    even when
-    even after
-    even before
-    even as
-    whereas
-    so that
-    now that
-    in that
-    lest
-    except
-    except as
-    except that
-    except when
-    save as
-    just as
-    as soon as
-    notwithstanding
-    notwithstanding that
-    given that
-    in order that
-    """
+ADVERBIAL_MARKS = phrases(
+    "because / since / as / while / whilst / when / whenever / after / before / until / till / "
+    "once / although / though / even though / even when / even after / even before / even as / "
+    "whereas / so that / now that / in that / lest / except / except as / except that / "
+    "except when / save as / just as / as soon as / notwithstanding / notwithstanding that / "
+    "given that / in order that"
 )
 
-CONDITION_MARKS = _phrases(
-    """
-    if
-    even if
-    only if
-    except if
-    as if
-    as though
-    like
-    unless
-    than
-    whether
-    as long as
-    so long as
-    in case
-    so far as
-    insofar as
-    where
-    """
+CONDITION_MARKS = phrases(
+    "if / even if / only if / except if / as if / as though / like / unless / than / whether / "
+    "as long as / so long as / in case / so far as / insofar as / where"
 )
-"""Conditions and comparisons: they stay with what they condition (GUIDELINES rule 4)."""
+"""Conditions and comparisons: they stay with what they condition."""
 
-PROVISOS = _phrases(
-    """
-    provided
-    provided that
-    providing
-    providing that
-    """
-)
+PROVISOS = phrases("provided / provided that / providing / providing that")
 """A condition that is added after a comma is restated as a sentence ("This applies only if ...");
 one that comes first, or without a comma, stays where it is."""
 
-GERUND_MARKS = _phrases(
-    """
-    after
-    before
-    while
-    whilst
-    when
-    since
-    until
-    upon
-    on
-    once
-    despite
-    in spite of
-    although
-    though
-    besides
-    in addition to
-    instead of
-    prior to
-    following
-    """
+GERUND_MARKS = phrases(
+    "after / before / while / whilst / when / since / until / upon / on / once / despite / "
+    "in spite of / although / though / besides / in addition to / instead of / prior to / "
+    "following"
 )
 """What turns a gerund into an adverbial phrase wherever it stands; any other preposition ("by
 selling its shares") must be set off by a comma."""
 
-LINKING_PREPOSITIONS = _phrases(
-    """
-    despite
-    in spite of
-    notwithstanding
-    because of
-    due to
-    owing to
-    thanks to
-    as a result of
-    as a consequence of
-    as part of
-    in response to
-    in addition to
-    instead of
-    in place of
-    in contrast to
-    in contrast with
-    contrary to
-    unlike
-    along with
-    together with
-    along the lines
-    in accordance with
-    in compliance with
-    in conformity with
-    in line with
-    pursuant to
-    subject to
-    in connection with
-    on behalf of
-    for the benefit of
-    for the purpose of
-    for the purposes of
-    for the sake of
-    for lack of
-    in exchange for
-    in return for
-    in honour of
-    in honor of
-    in memory of
-    in recognition of
-    in protest against
-    in protest at
-    in violation of
-    in breach of
-    in defiance of
-    at the request of
-    at the invitation of
-    at the expense of
-    with the help of
-    with the aid of
-    with the support of
-    with the consent of
-    with the approval of
-    under the supervision of
-    under the leadership of
-    under the direction of
-    under the guidance of
-    by means of
-    by virtue of
-    except for
-    apart from
-    aside from
-    with the exception of
-    without
-    """
+LINKING_PREPOSITIONS = phrases(
+    "despite / in spite of / notwithstanding / because of / due to / owing to / thanks to / "
+    "as a result of / as a consequence of / as part of / in response to / in addition to / "
+    "instead of / in place of / in contrast to / in contrast with / contrary to / unlike / "
+    "along with / together with / along the lines / in accordance with / in compliance with / "
+    "in conformity with / in line with / pursuant to / subject to / in connection with / "
+    "on behalf of / for the benefit of / for the purpose of / for the purposes of / "
+    "for the sake of / for lack of / in exchange for / in return for / in honour of / "
+    "in honor of / in memory of / in recognition of / in protest against / in protest at / "
+    "in violation of / in breach of / in defiance of / at the request of / at the invitation of / "
+    "at the expense of / with the help of / with the aid of / with the support of / "
+    "with the consent of / with the approval of / under the supervision of / "
+    "under the leadership of / under the direction of / under the guidance of / by means of / "
+    "by virtue of / except for / apart from / aside from / with the exception of / without"
 )
 """Prepositions that link the clause to a second fact, so that their phrase counts anywhere."""
 
-SET_OFF_PREPOSITIONS = _phrases(
-    """
-    with
-    as
-    like
-    amid
-    amidst
-    among
-    for all
-    besides
-    including
-    """
+SET_OFF_PREPOSITIONS = phrases(
+    "with / as / like / amid / amidst / among / for all / besides / including"
 )
 """Those whose phrase counts even before the verb, but only where punctuation sets it off."""
 
-REPORTING_STARTS = _phrases(
-    """
-    according to
-    such as
-    other than
-    in whole
-    as well as
-    as to
-    as for
-    as of
-    as opposed to
-    rather than
-    per
-    of
-    for example
-    for instance
-    depending on
-    """
+REPORTING_STARTS = phrases(
+    "according to / such as / other than / in whole / as well as / as to / as for / as of / "
+    "as opposed to / rather than / per / of / for example / for instance / depending on"
 )
 """Starts of phrases that never state a fact of their own: attributions, examples, lists."""
 
@@ -253,9 +98,7 @@ PURPOSE_VERBS = words(
 )
 """Verbs whose infinitive is a purpose even where a parser calls it a complement."""
 
-NEGATIONS = words("not n't n’t never no")
-
-MODALS = words("shall must may can will should might would could")
+NEGATIONS = english.NEGATIVE_ADVERBS | {"n’t", "no"}
 
 COMPLEMENT_VERBS = tuple(
     words(
@@ -266,9 +109,12 @@ COMPLEMENT_VERBS = tuple(
 )
 """How the verbs begin whose infinitive completes them ("entitle the buyer to cancel")."""
 
-TIME_WORDS = words(
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday spring summer autumn fall winter "
-    "year month week day night morning evening afternoon century decade time moment period era "
-    "age season hour hours days weeks months years minutes"
+TIME_WORDS = (
+    english.MONTHS
+    | english.WEEKDAYS
+    | words(
+        "spring summer autumn fall winter "
+        "year month week day night morning evening afternoon century decade time moment period era "
+        "age season hour hours days weeks months years minutes"
+    )
 )

@@ -7,13 +7,13 @@ from enum import StrEnum
 
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 from parataxis.syntax.patterns.lexicon import (
-    COORDINATORS,
+    ADDITIVE,
     DEFINITE,
     INDEFINITE,
-    MODALS,
     NEGATIONS,
     WH_WORDS,
 )
+from parataxis.text.english import MODALS
 
 # The seven syntactic patterns at which a sentence can be split, and one occurrence of them.
 #
@@ -236,7 +236,7 @@ def _resumes(view: SentenceView, index: int, forms: frozenset[str]) -> bool:
     word = view.words[index]
     if word.upos == "PART" and view.lower[index] == "to":
         return True
-    if word.deprel != "cc" or view.lower[index] not in COORDINATORS:
+    if word.deprel != "cc" or view.lower[index] not in ADDITIVE:
         return False
     verb = view.words[word.head]
     if verb.deprel != "conj" or view.has_child(verb, "nsubj", "csubj"):
