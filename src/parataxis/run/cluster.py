@@ -188,7 +188,7 @@ class _Worker:
         os.environ[THREADS_VARIABLE] = str(threads)
         self._work: Callable[[Sequence[Unit]], Encoded] = work
         if device is not None:
-            from parataxis.run.gpu.machine import Machine
+            from parataxis.run.gpu.server import Machine
 
             machine = Machine(work.on, device, processes)
             self._work = lambda units: machine(units)[0]

@@ -17,8 +17,7 @@ from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
 from parataxis.run.encode import RecordEncoder, RecordFormat
 from parataxis.run.files import arrow
-from parataxis.run.gpu.machine import Machine
-from parataxis.run.gpu.server import load_models
+from parataxis.run.gpu.server import Machine, load_models
 from parataxis.run.tables import cell_complaint, cell_texts
 from parataxis.run.work import SplitterTask, Work, require_device_splitter
 from parataxis.syntax.onnx import THREADS_VARIABLE

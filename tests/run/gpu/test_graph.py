@@ -10,7 +10,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from parataxis.errors import ParataxisError
 from parataxis.run.gpu import graph as graph_module
-from parataxis.run.gpu.graph import Node, TorchGraph, fused
+from parataxis.run.gpu.fuse import Node, fused
+from parataxis.run.gpu.graph import TorchGraph
 from parataxis.run.gpu.models import DeviceModels
 from parataxis.splitters.pointer.actions import read_source
 from parataxis.splitters.pointer.model import ENCODER, SHIPPED
@@ -99,6 +100,13 @@ def test_graph_shapes_are_known_without_asking_the_device(tmp_path: Path) -> Non
     graph = TorchGraph(_saved(tmp_path / "g.onnx", nodes), CPU)
     found = graph({"x": torch.tensor([[1.0, -2.0, 3.0, -4.0]])})
     assert found["y"].tolist() == [[1.0, 0.0, 3.0, 0.0]]
+
+
+def test_graph_never_reads_a_value_back_from_the_device() -> None:
+    meta = torch.device("meta")  # its tensors have shapes, but no values
+    inputs = {name: tensor.to(meta) for name, tensor in _tensors(_inputs("It rained.")).items()}
+    found = TorchGraph(SHIPPED / ENCODER, meta)(inputs)
+    assert found["keys_0"].shape[2] == inputs["first"].shape[1] - 1
 
 
 def test_graph_an_unknown_operator_is_refused(tmp_path: Path) -> None:

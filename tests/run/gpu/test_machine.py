@@ -9,14 +9,14 @@ import pytest
 
 from parataxis.errors import ParataxisError
 from parataxis.run.encode import RecordEncoder, RecordFormat
-from parataxis.run.gpu.machine import Machine
+from parataxis.run.gpu.server import Machine
 from parataxis.run.work import SplitterTask, Work
 
 LOST = """
 import os, signal
 from multiprocessing import active_children
 from parataxis.run.encode import RecordEncoder, RecordFormat
-from parataxis.run.gpu.machine import Machine
+from parataxis.run.gpu.server import Machine
 from parataxis.run.work import SplitterTask, Work
 
 work = Work(SplitterTask("pointer"), RecordEncoder(RecordFormat.TEXT), "pointer")

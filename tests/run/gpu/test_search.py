@@ -80,7 +80,7 @@ def test_search_packed_sources_come_apart_as_they_went_together(texts: list[list
         assert packed.twins[row, : len(each)].tolist() == list(each.twins)
         again = packed.some(slice(row, row + 1))
         assert all(
-            np.array_equal(getattr(again, name), getattr(one, name)) for name in Sources._ROWS
+            np.array_equal(getattr(again, name), getattr(one, name)) for name in Sources.arrays()
         )
 
 

@@ -1,4 +1,4 @@
-"""What waits for the GPU, and in which order it is worked on."""
+"""Requests that wait for the GPU, and the order in which they are run."""
 
 from collections.abc import Sequence
 from threading import Thread
@@ -10,7 +10,7 @@ import pytest
 from parataxis.run.gpu import server
 from parataxis.run.gpu.models import DeviceTrees, _Run
 from parataxis.run.gpu.packed import Sentences, Sources, part_of_scores
-from parataxis.run.gpu.server import _Line, _Request
+from parataxis.run.gpu.server import _Batcher
 from parataxis.syntax.analyser import Tokenized
 from parataxis.syntax.wordpieces import load_word_pieces
 from parataxis.text.tokens import tokenize
@@ -34,51 +34,47 @@ class Worked:
         return [f"{each.width}:{len(each)}" for each in parts]
 
 
-def answers(line: _Line, *requests: _Request) -> list[Any]:
-    """Let requests wait together, then work until all are answered."""
-    for request in requests:
-        line.put(request)
-    Thread(target=line.run, daemon=True).start()
-    return [request.answer() for request in requests]
+def answers(batcher: _Batcher, *requests: tuple[int, list[Sources]]) -> list[list[Any]]:
+    """Put requests (kind and parts) together, then work until all are answered."""
+    results = [batcher.put(*request) for request in requests]
+    Thread(target=batcher.run, daemon=True).start()
+    return [
+        [f"error: {part.exception()}" if part.exception() else part.result() for part in parts]
+        for parts in results
+    ]
 
 
 def test_server_works_on_what_is_of_one_width_together() -> None:
     worked = Worked()
-    first = _Request(1, [part(32, 3), part(64, 1)])
-    second = _Request(1, [part(32, 2)])
-    other_beam = _Request(4, [part(32, 9)])
-    found = answers(
-        _Line(worked, enough=100, patience=0.0), first, second, other_beam, _Request(1, [])
-    )
-    assert found == [("", ["32:3", "64:1"]), ("", ["32:2"]), ("", ["32:9"]), ("", [])]
-    # What most wait for comes first.
+    first = 1, [part(32, 3), part(64, 1)]
+    second = 1, [part(32, 2)]
+    other_beam = 4, [part(32, 9)]
+    found = answers(_Batcher(worked, enough=100, patience=0.0), first, second, other_beam, (1, []))
+    assert found == [["32:3", "64:1"], ["32:2"], ["32:9"], []]
+    # The width with most sentences comes first.
     assert worked.batches == [(4, [(32, 9)]), (1, [(32, 3), (32, 2)]), (1, [(64, 1)])]
 
 
 def test_server_takes_no_more_at_once_than_is_enough() -> None:
     worked = Worked()
     found = answers(
-        _Line(worked, enough=5, patience=9.0), *(_Request(1, [part(32, 2)]) for _ in range(4))
+        _Batcher(worked, enough=5, patience=9.0), *((1, [part(32, 2)]) for _ in range(4))
     )
-    assert [answer for _, (answer,) in found] == ["32:2"] * 4
+    assert found == [["32:2"]] * 4
     assert [len(parts) for _, parts in worked.batches] == [2, 2]
 
 
 def test_server_puts_nothing_off_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_TOO_LONG", -1.0)
+    monkeypatch.setattr(server, "_LONGEST_WAIT", -1.0)
     worked = Worked()
-    answers(
-        _Line(worked, enough=2, patience=0.0),
-        _Request(1, [part(64, 1)]),
-        _Request(1, [part(32, 2)]),
-    )
+    answers(_Batcher(worked, enough=2, patience=0.0), (1, [part(64, 1)]), (1, [part(32, 2)]))
     assert [parts for _, parts in worked.batches] == [[(64, 1)], [(32, 2)]]
 
 
 def test_server_tells_a_fault_to_those_whom_it_concerns() -> None:
-    line = _Line(Worked(), enough=100, patience=0.0)
-    wrong, right = _Request(1, [part(32, 1), part(512, 3)]), _Request(1, [part(32, 1)])
-    assert answers(line, wrong, right) == [("ValueError: too wide", None), ("", ["32:1"])]
+    batcher = _Batcher(Worked(), enough=100, patience=0.0)
+    wrong, right = (1, [part(32, 1), part(512, 3)]), (1, [part(32, 1)])
+    assert answers(batcher, wrong, right) == [["32:1", "error: too wide"], ["32:1"]]
 
 
 def packed(*texts: str) -> Sentences:

@@ -1,1 +1,1 @@
-"""The shipped models on a GPU, by torch: the same weights and whole numbers, in large batches."""
+"""The shipped models on a GPU, run by torch in large batches with the same quantised weights."""

@@ -1,6 +1,6 @@
-"""Kernels for a GPU, where torch would read and write the same numbers several times.
+"""Triton kernels for operators that would take torch several passes over the memory.
 
-Triton compiles each of them once and remembers it on the disk.
+Triton compiles each kernel once and caches it on disk.
 """
 
 import torch
@@ -9,17 +9,17 @@ import triton.language as tl
 from torch import Tensor
 
 MOST_QUERIES, MOST_VALUES = 8, 128
-"""What :func:`attended` can take: the hypotheses of a beam, the words of a source."""
+"""The limits of :func:`attended`: hypotheses of a beam, words of a source."""
 
 _BLOCK = 1024
-"""Numbers that one program of a kernel works on, where they are many."""
+"""How many numbers one program of a kernel works on."""
 _WIDEST = 128
 
 
 @triton.jit
 def _rounded(values):
-    """The nearest whole number, the even one of two; for numbers below 2**22."""
-    magic = 12582912.0  # 1.5 * 2**23, above which float32 has whole numbers only
+    """Round half to even, for numbers below 2**22."""
+    magic = 12582912.0  # 1.5 * 2**23: float32 has only integers from there on
     return (values + magic) - magic
 
 
@@ -155,12 +155,12 @@ def _attend(
 
 
 def _rows_of(block: int) -> int:
-    """How many rows of so many numbers one program works on."""
+    """How many rows of a block size one program works on."""
     return max(1, 2 * _BLOCK // block)
 
 
 def quantised(rows: Tensor, scale: Tensor) -> Tensor:
-    """Rows in steps of a scale, from -128 to 127."""
+    """Rows quantised in steps of a scale, from -128 to 127."""
     rows = rows.contiguous()
     steps = torch.empty_like(rows, dtype=torch.bfloat16)
     count = rows.numel()
@@ -170,7 +170,7 @@ def quantised(rows: Tensor, scale: Tensor) -> Tensor:
 
 
 def quantised_rows(rows: Tensor, tiniest: float, step: float) -> tuple[Tensor, Tensor]:
-    """Rows divided by their largest entry, in steps around zero, and these entries."""
+    """Rows divided by their largest absolute entry, quantised around zero; and these entries."""
     rows = rows.contiguous()
     width = rows.shape[-1]
     steps = torch.empty_like(rows, dtype=torch.bfloat16)
@@ -211,7 +211,7 @@ def scaled(
 
 
 def attention(scores: Tensor, divisor: float, bias: Tensor) -> Tensor:
-    """The softmax of scores (batch, heads, steps, words) over a number, plus a bias."""
+    """The softmax of scores (batch, heads, steps, words) divided by a number, plus a bias."""
     scores = scores.contiguous()
     results = torch.empty_like(scores)
     _, heads, steps, width = scores.shape
@@ -236,9 +236,9 @@ def attention(scores: Tensor, divisor: float, bias: Tensor) -> Tensor:
 
 
 def attended(queries: Tensor, keys: Tensor, values: Tensor, divisor: float, bias: Tensor) -> Tensor:
-    """The mean of values (batch, heads, words, size), by the softmax of their keys' products with
-    each query (batch, heads, steps, size) over a number, plus a bias (batch, heads, steps, words);
-    keys are columns (batch, heads, size, words)."""
+    """Attention of queries (batch, heads, steps, size) to keys (batch, heads, size, words) and
+    values (batch, heads, words, size): scores are divided by a number, then a bias (batch, heads,
+    steps, words) is added."""
     batch, heads, steps, size = queries.shape
     width = values.shape[-2]
     queries, values = (

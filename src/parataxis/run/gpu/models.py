@@ -1,9 +1,9 @@
 """The shipped models on one device of this process."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -19,25 +19,21 @@ from parataxis.syntax.analyser import TREES
 from parataxis.syntax.onnx import SHIPPED, Arrays
 
 PIECES = 65_536
-"""Word pieces, padding included, in one run."""
-
-
+"""Word pieces, including padding, in one run."""
 ROWS = (64, 256, 512, 1024, 2048)
 """Batches are padded to one of these numbers of sentences."""
-
-
 _WIDEST = 128
-"""Longer sentences are rare, so that no run of them is recorded."""
+"""Runs of longer sentences are not recorded, because they are rare."""
 
 
 class DeviceTrees:
-    """The scores of many sentences side by side."""
+    """The analyser's scores of many sentences at once."""
 
     def __init__(self, graph: TorchGraph) -> None:
         self.graph = graph
         self._recorded: dict[tuple[int, int], _Run] = {}
         self._pool = new_pool(graph.device)
-        self._streams: dict[int, torch.cuda.Stream] = {}
+        self._local = threading.local()
 
     @torch.no_grad()
     def __call__(self, sentences: Sentences) -> Arrays:
@@ -56,7 +52,7 @@ class DeviceTrees:
         return {name: _numbers(tensor) for name, tensor in own.items()}
 
     def _runner(self, sentences: Sentences) -> "_Run":
-        """A recorded run, if sentences of this width have one; it has room for more words."""
+        """A recorded run for sentences of this width, or a new one where none is recorded."""
         rows, width = len(sentences), sentences.width
         if self.graph.device.type != "cuda" or width > _WIDEST:
             return _Run(self.graph, rows, width, sentences.words)
@@ -67,16 +63,16 @@ class DeviceTrees:
         return self._recorded[key]
 
     def _own_stream(self) -> AbstractContextManager[object]:
-        """What a thread does on a GPU goes on beside what others do."""
+        """A stream for each thread, so that threads use the GPU in parallel."""
         if self.graph.device.type != "cuda":
             return nullcontext()
-        if get_ident() not in self._streams:
-            self._streams[get_ident()] = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        return torch.cuda.stream(self._streams[get_ident()])
+        if not hasattr(self._local, "stream"):
+            self._local.stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        return torch.cuda.stream(self._local.stream)
 
 
 class _Run:
-    """A run of the graph on inputs that lie at fixed places."""
+    """A run of the graph on inputs at fixed addresses."""
 
     def __init__(self, graph: TorchGraph, rows: int, width: int, words: int) -> None:
         self._graph = graph
@@ -94,11 +90,11 @@ class _Run:
         self._play = self._once
 
     def record(self, pool: Any) -> None:
-        """Play it back from now on."""
+        """Record the run, and replay it from now on."""
         self._play = Recording(self._once, self._graph.device, pool)
 
     def __call__(self, sentences: Sentences) -> Mapping[str, Tensor]:
-        """The outputs for sentences; behind them stands what stood there before."""
+        """The outputs for sentences; the rows after them are left over from earlier runs."""
         for name, tensor in self._inputs.items():
             array = getattr(sentences, name)
             tensor[: len(array)] = 0
@@ -111,21 +107,21 @@ class _Run:
 
 
 def _numbers(tensor: Tensor) -> NDArray[Any]:
-    """A tensor as an array; the numbers of labels in fewer bytes, as they have a way to go."""
+    """A tensor as an array; labels take fewer bytes, because they are sent to another process."""
     small = tensor.to(torch.int16) if tensor.dtype == torch.int64 else tensor
     return small.cpu().numpy()
 
 
 @dataclass(frozen=True)
 class DeviceModels:
-    """The analyser's trees and the pointer's search; both take and give arrays of numpy."""
+    """The analyser and the pointer's search; both take and return numpy arrays."""
 
     trees: DeviceTrees
     searcher: DeviceSearch
 
     @classmethod
     def load(cls, device: str) -> "DeviceModels":
-        """Read the weights and put them on a device such as "cuda" or "cpu"."""
+        """Load the weights on a device such as "cuda" or "cpu"."""
         opened = open_device(device)
         return cls(DeviceTrees(TorchGraph(SHIPPED / TREES, opened)), load_search(opened))
 
@@ -139,16 +135,16 @@ class DeviceModels:
 
 
 def open_device(name: str) -> torch.device:
-    """The device of a name such as "cuda" or "cuda:1", or an error that says what is missing."""
+    """The device with a name such as "cuda" or "cuda:1"; raises an error if it is not there."""
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise InputError(f'"{name}" is no device; "cpu", "cuda" and "cuda:1" are.') from error
+        raise InputError(f'"{name}" is no device; use "cpu", "cuda" or "cuda:1".') from error
     if device.type not in ("cpu", "cuda"):
-        raise InputError(f'"{name}" is no device that is supported; "cpu" and "cuda" are.')
+        raise InputError(f'"{name}" is no device that is supported; use "cpu" or "cuda".')
     if device.type == "cuda":
         if not torch.cuda.is_available():
             raise ParataxisError("torch finds no GPU here; leave the device out to use the CPU.")
         if (device.index or 0) >= torch.cuda.device_count():
-            raise InputError(f"There are only {torch.cuda.device_count()} GPUs; {name} is none.")
+            raise InputError(f"{name} does not exist: there are {torch.cuda.device_count()} GPUs.")
     return device

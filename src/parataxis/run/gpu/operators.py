@@ -1,140 +1,105 @@
-"""The operators of the shipped ONNX graphs, written in torch, and in numpy for what is known.
+"""The operators of the shipped ONNX graphs, and those that replace several of them, in torch.
 
-Quantised rows are kept as signed numbers around their zero, which is what the products take.
+Quantised rows are kept as signed numbers around zero, which is what the products take. On a GPU
+the kernels of :mod:`parataxis.run.gpu.kernels` do what would take torch several passes.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-Array = NDArray[Any]
-Value = Tensor | Array
-"""A tensor on the device, or an array that is known on the host."""
-
 _TYPES = {1: torch.float32, 2: torch.uint8, 3: torch.int8, 6: torch.int32, 7: torch.int64}
 _TYPES |= {9: torch.bool, 10: torch.float16, 11: torch.float64}
-_HOST_TYPES = {1: np.float32, 6: np.int32, 7: np.int64, 9: np.bool_}
-
-SQRT_2 = math.sqrt(2.0)
 
 
-def _ints(values: Array) -> list[int]:
-    return [int(value) for value in np.ravel(values)]
+def _ints(values: Tensor) -> list[int]:
+    """The numbers of a tensor on the host; a tensor on the device would make it wait."""
+    if values.is_cuda:
+        raise RuntimeError("an operator needs a shape that only the device knows")
+    return [int(value) for value in values.reshape(-1).tolist()]
 
 
-# --- products -------------------------------------------------------------------------------------
-
-
-def _whole(device: torch.device) -> torch.dtype:
-    """The type in which whole numbers of seven bits are kept: the sums of their products stay
-    below 2**24, so that float32 holds them exactly, in whatever order they are added."""
+def _exact(device: torch.device) -> torch.dtype:
+    """The type for integers of eight bits: sums of their products stay below 2**24, so that float32
+    holds them exactly, in whatever order they are added."""
     return torch.bfloat16 if device.type == "cuda" else torch.float32
 
 
 def _quantise(rows: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
-    """Rows in steps of a scale; ``zero`` is 128, and what is kept is what is above it."""
+    """Rows in steps of a scale; ``zero`` is always 128, and rows are kept around zero instead."""
     if rows.is_cuda:
         from parataxis.run.gpu import kernels
 
         return kernels.quantised(rows, scale)
-    return torch.round(rows / scale).clamp(-128, 127).to(_whole(rows.device))
+    return torch.round(rows / scale).clamp(-128, 127).to(_exact(rows.device))
 
 
-def _quantised_rows(rows: Tensor, tiniest: Array, step: Array) -> tuple[Tensor, Tensor]:
-    """Rows divided by their largest entry, in steps around zero, and these entries."""
+def _quantised_rows(rows: Tensor, tiniest: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows divided by their largest absolute entry, in steps around zero; and these entries."""
     if rows.is_cuda:
         from parataxis.run.gpu import kernels
 
         return kernels.quantised_rows(rows, float(tiniest), float(step))
     scales = rows.abs().amax(-1, keepdim=True).clamp(min=float(tiniest))
-    return torch.round(rows / scales / float(step)).to(_whole(rows.device)), scales
-
-
-def _product(
-    rows: Tensor,
-    weight: Tensor,
-    step: Array,
-    scales: Tensor,
-    zero: Tensor,
-    weight_zero: Tensor | None = None,
-    bias: Tensor | None = None,
-) -> Tensor:
-    """The product of quantised rows and weights, as float."""
-    return _scaled_product(rows, weight, step, scales, None, bias)
+    return torch.round(rows / scales / float(step)).to(_exact(rows.device)), scales
 
 
 def _scaled_product(
     rows: Tensor,
     weight: Tensor,
-    step: Array,
+    step: Tensor | float,
     scales: Tensor,
     row_scales: Tensor | None,
     bias: Tensor | None = None,
 ) -> Tensor:
-    """The same where each row has a scale of its own."""
-    product = _whole_product(rows, weight)
-    if rows.is_cuda:
-        from parataxis.run.gpu import kernels
-
-        return kernels.scaled(product, float(step), scales, row_scales, bias)
-    found = product * (float(step) * scales)
-    if row_scales is not None:
-        found = found * row_scales
-    return found if bias is None else found + bias
-
-
-def _gelu(values: Tensor) -> Tensor:
-    """On a CPU in the steps of the graph, which torch's own GELU rounds otherwise."""
-    if values.is_cuda:
-        return functional.gelu(values)
-    return values * (torch.erf(values / SQRT_2) + 1.0) * 0.5
-
-
-def _attention(scores: Tensor, divisor: Array, bias: Tensor) -> Tensor:
-    """The softmax of scores over a number, plus a bias."""
-    if scores.is_cuda:
-        from parataxis.run.gpu import kernels
-
-        return kernels.attention(scores, float(divisor), bias)
-    return (scores / float(divisor) + bias).softmax(-1)
-
-
-def _attended(
-    queries: Tensor, keys: Tensor, values: Tensor, divisor: Array, bias: Tensor
-) -> Tensor:
-    """The mean of values, by how well their keys (columns) answer to each query."""
-    if queries.is_cuda:
-        from parataxis.run.gpu import kernels
-
-        if queries.shape[-2] <= kernels.MOST_QUERIES and values.shape[-2] <= kernels.MOST_VALUES:
-            return kernels.attended(queries, keys, values, float(divisor), bias)
-    return _attention(queries @ keys, divisor, bias) @ values
-
-
-def _whole_product(rows: Tensor, weight: Tensor) -> Tensor:
+    """The product of quantised rows and weights, times their scales, as float."""
     weight = weight.to(rows.dtype)
-    if rows.dtype == torch.float32:
-        return rows @ weight
+    if not rows.is_cuda:
+        found = (rows @ weight) * (float(step) * scales)
+        if row_scales is not None:
+            found = found * row_scales
+        return found if bias is None else found + bias
+    from parataxis.run.gpu import kernels
+
     flat = torch.mm(rows.reshape(-1, rows.shape[-1]), weight, out_dtype=torch.float32)
-    return flat.reshape(*rows.shape[:-1], weight.shape[1])
+    product = flat.reshape(*rows.shape[:-1], weight.shape[1])
+    return kernels.scaled(product, float(step), scales, row_scales, bias)
+
+
+def _product(
+    rows: Tensor,
+    weight: Tensor,
+    step: Tensor,
+    scales: Tensor,
+    zero: Tensor,
+    weight_zero: Tensor | None = None,
+    bias: Tensor | None = None,
+) -> Tensor:
+    return _scaled_product(rows, weight, step, scales, None, bias)
+
+
+def _float_product(
+    rows: Tensor, weight: Tensor, scales: Tensor, bias: Tensor | None = None
+) -> Tensor:
+    """The product of float rows and quantised weights. On a GPU each number of the rows is rounded
+    to bfloat16, with eight bits of its own; the CPU takes eight bits of the largest number."""
+    return _scaled_product(rows.to(_exact(rows.device)), weight, 1.0, scales, None, bias)
 
 
 def prepared(weight: Tensor) -> Tensor:
     """Quantised weights as the products take them."""
-    return weight.to(_whole(weight.device))
+    return weight.to(_exact(weight.device))
 
 
 def _not_quantised(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows as they are, with a scale of one around zero.
+    """Rows as they are, with the scale one and the zero point zero.
 
-    The range of all rows of a sentence decides its steps on a CPU. In a batch it would be that of
-    all sentences, so here the rows stay float: that is a little more exact.
+    On a CPU the range of all rows of a sentence decides its steps. In a batch it would be the range
+    of all sentences, so here the rows stay float, which is slightly more exact.
     """
     return rows, rows.new_ones(()), rows.new_zeros(())
 
@@ -143,72 +108,76 @@ def _plain_product(rows: Tensor, weight: Tensor, zero: Tensor, weight_zero: Tens
     return rows @ weight.to(rows.dtype)
 
 
-def _float_product(
-    rows: Tensor, weight: Tensor, scales: Tensor, bias: Tensor | None = None
-) -> Tensor:
-    """The product of float rows and quantised weights. On a GPU the rows are rounded to bfloat16,
-    eight bits each for themselves, where the CPU takes eight bits of the largest."""
-    return _scaled_product(rows.to(_whole(rows.device)), weight, np.ones(()), scales, None, bias)
-
-
-def _unquantised(values: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
+def _dequantised(values: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
     return (values.to(torch.int32) - zero.to(torch.int32)).to(torch.float32) * scale
 
 
-# --- shapes ---------------------------------------------------------------------------------------
+def _gelu(values: Tensor) -> Tensor:
+    """On a CPU in the steps of the graph, which torch's own GELU rounds differently."""
+    if values.is_cuda:
+        return functional.gelu(values)
+    return values * (torch.erf(values / math.sqrt(2.0)) + 1.0) * 0.5
 
 
-def _reshape(values: Tensor, shape: Array, allowzero: int = 0) -> Tensor:
+def _attention(scores: Tensor, divisor: Tensor, bias: Tensor) -> Tensor:
+    """The softmax of scores divided by a number, plus a bias."""
+    if scores.is_cuda:
+        from parataxis.run.gpu import kernels
+
+        return kernels.attention(scores, float(divisor), bias)
+    return (scores / float(divisor) + bias).softmax(-1)
+
+
+def _attended(
+    queries: Tensor, keys: Tensor, values: Tensor, divisor: Tensor, bias: Tensor
+) -> Tensor:
+    """Attention: the mean of values, weighted by the products of queries and keys (columns)."""
+    if queries.is_cuda:
+        from parataxis.run.gpu import kernels
+
+        if queries.shape[-2] <= kernels.MOST_QUERIES and values.shape[-2] <= kernels.MOST_VALUES:
+            return kernels.attended(queries, keys, values, float(divisor), bias)
+    return _attention(queries @ keys, divisor, bias) @ values
+
+
+def _reshape(values: Tensor, shape: Tensor, allowzero: int = 0) -> Tensor:
     wanted = _ints(shape)
     if not allowzero:
         wanted = [values.shape[place] if size == 0 else size for place, size in enumerate(wanted)]
     return values.reshape(wanted)
 
 
-def _unsqueeze(values: Tensor, axes: Array) -> Tensor:
-    rank = values.dim() + np.size(axes)
+def _unsqueeze(values: Tensor, axes: Tensor) -> Tensor:
+    rank = values.dim() + axes.numel()
     for axis in sorted(axis % rank for axis in _ints(axes)):
         values = values.unsqueeze(axis)
     return values
 
 
-def _squeeze(values: Tensor, axes: Array) -> Tensor:
-    return values.squeeze(tuple(_ints(axes)))
-
-
-def _slice(values: Tensor, starts: Array, ends: Array, axes: Array, steps: Array) -> Tensor:
-    index: list[slice] = [slice(None)] * values.dim()
-    parts = zip(_ints(starts), _ints(ends), _ints(axes), _ints(steps), strict=True)
-    for start, end, axis, step in parts:
+def _slice(values: Tensor, starts: Tensor, ends: Tensor, axes: Tensor, steps: Tensor) -> Tensor:
+    index = [slice(None)] * values.dim()
+    for start, end, axis, step in zip(*map(_ints, (starts, ends, axes, steps)), strict=True):
         index[axis] = slice(start, end, step)
     return values[tuple(index)]
 
 
-def _split(values: Tensor, sizes: Array, axis: int = 0) -> tuple[Tensor, ...]:
-    return torch.split(values, _ints(sizes), axis)
+def _expand(values: Tensor, shape: Tensor) -> Tensor:
+    return values.expand(np.broadcast_shapes(tuple(values.shape), tuple(_ints(shape))))
 
 
-def _expand(values: Tensor, shape: Array) -> Tensor:
-    wanted = np.broadcast_shapes(tuple(values.shape), tuple(_ints(shape)))
-    return values.expand(wanted)
-
-
-def _pad(values: Tensor, pads: Array, constant: Tensor, mode: bytes = b"constant") -> Tensor:
+def _pad(values: Tensor, pads: Tensor, constant: Tensor, mode: bytes = b"constant") -> Tensor:
     ends = _ints(pads)
     rank = len(ends) // 2
     pairs = [pair for axis in reversed(range(rank)) for pair in (ends[axis], ends[axis + rank])]
     return functional.pad(values, pairs, value=float(constant))
 
 
-def _flatten(values: Tensor, axis: int = 1) -> Tensor:
-    return values.reshape(int(np.prod(values.shape[:axis])), -1)
+def _shape(values: Tensor, start: int = 0, end: int | None = None) -> Tensor:
+    return torch.tensor(values.shape[start:end], dtype=torch.int64)
 
 
-def _fill(shape: Array, value: Array) -> tuple[Array]:
-    return (np.full(_ints(shape), value.item(), dtype=value.dtype),)
-
-
-# --- lookups --------------------------------------------------------------------------------------
+def _range(start: Tensor, end: Tensor, step: Tensor) -> Tensor:
+    return torch.arange(start.item(), end.item(), step.item(), dtype=torch.int64)
 
 
 def _gather(table: Tensor, index: Tensor, axis: int = 0) -> Tensor:
@@ -220,15 +189,12 @@ def _gather(table: Tensor, index: Tensor, axis: int = 0) -> Tensor:
 
 
 def _gather_rows(table: Tensor, index: Tensor, batch_dims: int = 0) -> Tensor:
-    """GatherND for the one shape the graphs have: rows of each source's own table."""
+    """GatherND, as the graphs use it: rows of the table of each source."""
     return table.gather(1, index.expand(-1, -1, table.shape[-1]))
 
 
 def _arg_max(values: Tensor, axis: int, keepdims: int, select_last_index: int = 0) -> Tensor:
     return values.argmax(axis, keepdim=bool(keepdims))
-
-
-# --- the rest -------------------------------------------------------------------------------------
 
 
 def _layer_norm(
@@ -248,43 +214,35 @@ def _clip(values: Tensor, low: Tensor | None = None, high: Tensor | None = None)
     return values if high is None else torch.minimum(values, high)
 
 
-def _cast(values: Tensor, to: int) -> Tensor:
-    return values.to(_TYPES[to])
-
-
-def _range(start: Array, end: Array, step: Array) -> tuple[Array]:
-    return (np.arange(start.item(), end.item(), step.item(), dtype=np.int64),)
-
-
-def _where(condition: Array, if_so: Array, if_not: Array) -> tuple[Array]:
-    return (np.where(condition, if_so, if_not),)
+def _divide(values: Tensor, by: Tensor) -> Tensor:
+    is_whole = not (values.is_floating_point() or by.is_floating_point())
+    return torch.div(values, by, rounding_mode="floor" if is_whole else None)
 
 
 _Operator = Callable[..., Tensor | tuple[Tensor, ...]]
 
 
 def _of(operator: _Operator, *host: int) -> tuple[_Operator, Sequence[int]]:
-    """An operator, and the places of its inputs that it takes as known arrays."""
+    """An operator, and the numbers of the inputs that it takes on the host."""
     return operator, host
 
 
-DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
+OPERATORS: dict[str, tuple[_Operator, Sequence[int]]] = {
     "Abs": _of(torch.abs),
     "Add": _of(torch.add),
-    "And": _of(torch.logical_and),
     "ArgMax": _of(_arg_max),
     "Attended": _of(_attended, 3),
     "Attention": _of(_attention, 1),
-    "Cast": _of(_cast),
+    "Cast": _of(lambda values, to: values.to(_TYPES[to])),
     "Clip": _of(_clip),
     "Concat": _of(lambda *parts, axis: torch.cat(parts, axis)),
-    "DequantizeLinear": _of(_unquantised),
-    "Div": _of(torch.div),
+    "ConstantOfShape": _of(lambda shape, value: value.expand(_ints(shape)), 0),
+    "DequantizeLinear": _of(_dequantised),
+    "Div": _of(_divide),
     "DynamicQuantizeLinear": _of(_not_quantised),
     "Equal": _of(torch.eq),
     "Erf": _of(torch.erf),
     "Expand": _of(_expand, 1),
-    "Flatten": _of(_flatten),
     "FloatProduct": _of(_float_product),
     "Gather": _of(_gather),
     "GatherElements": _of(lambda values, index, axis=0: values.gather(axis, index)),
@@ -300,46 +258,21 @@ DEVICE: dict[str, tuple[_Operator, Sequence[int]]] = {
     "MatMulIntegerToFloat": _of(_product, 2),
     "Max": _of(torch.maximum),
     "Mul": _of(torch.mul),
-    "NonZero": _of(lambda values: values.nonzero().t()),
-    "Not": _of(torch.logical_not),
-    "Or": _of(torch.logical_or),
     "Pad": _of(_pad, 1, 2),
     "QuantizeLinear": _of(_quantise),
     "QuantisedRows": _of(_quantised_rows, 1, 2),
+    "Range": _of(_range, 0, 1, 2),
     "ReduceMax": _of(lambda values, axes, keepdims: values.amax(axes, keepdim=bool(keepdims))),
     "Relu": _of(torch.relu),
     "Reshape": _of(_reshape, 1),
     "ScaledProduct": _of(_scaled_product, 2),
+    "Shape": _of(_shape),
     "Sigmoid": _of(torch.sigmoid),
     "Slice": _of(_slice, 1, 2, 3, 4),
     "Softmax": _of(lambda values, axis=-1: values.softmax(axis)),
-    "Split": _of(_split, 1),
-    "Squeeze": _of(_squeeze, 1),
+    "Split": _of(lambda values, sizes, axis=0: torch.split(values, _ints(sizes), axis), 1),
     "Sub": _of(torch.sub),
     "Transpose": _of(lambda values, perm: values.permute(perm)),
     "Unsqueeze": _of(_unsqueeze, 1),
     "Where": _of(torch.where),
 }
-"""Every operator on tensors."""
-
-HOST: dict[str, Callable[..., tuple[Value, ...]]] = {
-    "Add": lambda a, b: (a + b,),
-    "Cast": lambda values, to: (values.astype(_HOST_TYPES[to]),),
-    "Concat": lambda *parts, axis: (np.concatenate(parts, axis),),
-    "ConstantOfShape": _fill,
-    "Div": lambda a, b: (a // b if a.dtype == np.int64 else a / b,),
-    "Equal": lambda a, b: (a == b,),
-    "Gather": lambda values, index, axis=0: (np.take(values, index, axis),),
-    "Mul": lambda a, b: (a * b,),
-    "Range": _range,
-    "Reshape": lambda values, shape, allowzero=0: (values.reshape(_ints(shape)),),
-    "Shape": lambda values, start=0, end=None: (np.array(values.shape[start:end], np.int64),),
-    "Slice": lambda values, starts, ends, axes, steps: (
-        values[_ints(starts)[0] : _ints(ends)[0] : _ints(steps)[0]],
-    ),
-    "Squeeze": lambda values, axes: (np.squeeze(values, tuple(_ints(axes))),),
-    "Sub": lambda a, b: (a - b,),
-    "Unsqueeze": lambda values, axes: (np.expand_dims(values, tuple(_ints(axes))),),
-    "Where": _where,
-}
-"""The operators on what is known."""

@@ -1,8 +1,8 @@
-"""The beam search of the pointer splitter with all of its state on a device.
+"""The beam search of the pointer splitter, with its whole state on a device.
 
-It takes the same steps as :mod:`parataxis.splitters.pointer.search`, for thousands of sources side
-by side. The device is asked only now and then how many sources are still searched, and a step has
-the same shapes every time, so that on a GPU it is recorded once and then played back.
+It takes the same steps as :mod:`parataxis.splitters.pointer.search`, for thousands of sources at
+once. The host asks only every few steps how many sources are still searched, and every step has the
+same shapes, so that a GPU can record it once and replay it.
 """
 
 from collections.abc import Callable
@@ -31,13 +31,14 @@ from parataxis.splitters.pointer.splitter import CAUTION
 ROWS = (128, 512, 1024, 2048, 4096)
 """Batches are padded to one of these numbers of hypotheses."""
 _LOOK_EVERY = 8
-"""Steps between two looks at how many sources are still searched."""
+"""Steps after which the host asks how many sources are still searched."""
 _COMPACT_AT = 0.7
+"""The batch is compacted when at most this share of its sources is still searched."""
 _DIGITS = 9
-"""Of scores, behind the point."""
+"""Decimal places to which scores are rounded: a GPU adds in any order."""
 
 _OPENING = 101
-"""The word piece that opens a sentence: an empty row must have something to attend to."""
+"""The word piece that opens a sentence; an empty row must have something to attend to."""
 _SMALL = (torch.int8, torch.int16, torch.int32)
 
 State = dict[str, Tensor]
@@ -46,7 +47,7 @@ State = dict[str, Tensor]
 
 @dataclass
 class DeviceSearch:
-    """Searches rewrites of many sources on a device."""
+    """Searches rewrites of many sources at once."""
 
     encoder: TorchGraph
     decoder: TorchGraph
@@ -57,12 +58,12 @@ class DeviceSearch:
 
     @property
     def device(self) -> torch.device:
-        """Where the models lie."""
+        """The device of the models."""
         return self.encoder.device
 
     @torch.no_grad()
     def __call__(self, sources: Sources, beam: int) -> PackedResults:
-        """What the search finds for each source, in order; see ``search`` of the splitter."""
+        """Search rewrites of each source; the results are in the same order."""
         order = np.argsort((sources.pieces > 0).sum(1), kind="stable")
         most = max(1, ROWS[-1] // beam)
         batches = [order[start : start + most] for start in range(0, len(order), most)]
@@ -98,7 +99,7 @@ class DeviceSearch:
             state["source"][count:] = -1
 
     def _room(self, count: int, beam: int) -> int:
-        """How many sources a batch is padded to; without recordings it need not be."""
+        """How many sources a batch is padded to; on a CPU, which records nothing, not at all."""
         if self.device.type != "cuda":
             return count
         return max(count, at_least(max(1, count) * beam, ROWS) // beam)
@@ -114,7 +115,7 @@ class DeviceSearch:
         return self._recorded[key]
 
     def _read(self, sources: Sources, rows: int, beam: int) -> State:
-        """Read the sources, and stand at the beginning of each; further rows are empty."""
+        """Encode the sources; the state before the first step. Rows after the sources are empty."""
         count, width = len(sources), sources.width
 
         def of(array: NDArray[Any], rest: float = 0) -> Tensor:
@@ -139,7 +140,7 @@ class DeviceSearch:
 
         scores = full(NEVER, beam, dtype=torch.float64)
         scores[:, 0] = 0.0
-        # The rows of beams are read with one stride for all heads, without copying them first.
+        # Contiguous, so that the decoder need not copy them in each step.
         memory = {name: rows.contiguous() for name, rows in memory.items()}
         return memory | {
             "source": of(np.arange(count), -1),
@@ -166,7 +167,7 @@ class DeviceSearch:
         }
 
     def _step(self, state: State, step: Tensor) -> State:
-        """The state after one more step; ``step`` counts those before it."""
+        """The state after one more step; ``step`` is the number of steps before it."""
         scored = self.decoder(state)
         logs = scored["logs"].double()
         _merge(logs, state["same"], state["twins"])
@@ -188,7 +189,7 @@ class DeviceSearch:
 
 
 class _Recorded:
-    """A step on a state that lies at fixed places."""
+    """A recorded step on a state at fixed addresses."""
 
     def __init__(self, step: Callable[[State, Tensor], State], like: State, pool: Any) -> None:
         self._step = step
@@ -198,14 +199,14 @@ class _Recorded:
         self._play = Recording(self._once, device, pool)
 
     def load(self, state: State, step: int) -> None:
-        """Stand where the state stands, which may be this one's own."""
+        """Continue from a state, which may be this one's own."""
         if state is not self.state:
             for name, tensor in state.items():
                 self.state[name].copy_(tensor)
         self.at.fill_(step)
 
     def run(self, times: int) -> None:
-        """Take so many steps."""
+        """Take several steps."""
         for _ in range(times):
             self._play()
 
@@ -216,10 +217,10 @@ class _Recorded:
 
 
 def _merge(logs: Tensor, same: Tensor, twins: Tensor) -> None:
-    """Let the likeliest way to write a word stand for all of them.
+    """Add up the probabilities of all ways to write the same word, in the likeliest of them.
 
-    The ways are the places of the source where the word stands, and its twin among the closed
-    words; of equally likely ones the twin comes first, then the first place.
+    The ways are to copy the word from any of its places in the source, or to write it as a closed
+    word. Of equally likely ways the closed word comes first, then the first place.
     """
     rows, beam, _ = logs.shape
     words = same.shape[1]
@@ -238,12 +239,12 @@ def _merge(logs: Tensor, same: Tensor, twins: Tensor) -> None:
     by_twin = has_twin[:, None] & (closed == highest)
     wins = (first.gather(2, at) == place) & ~by_twin.gather(2, at)
     pointed.copy_(torch.where(wins, total.gather(2, at), NEVER))
-    # Words that have no twin write to the first action, which is never taken.
+    # Words that are no closed words write to the first action, which is never taken.
     logs.scatter_(2, twin, torch.where(by_twin, total, NEVER))
 
 
 def _forbid(logs: Tensor, state: State) -> None:
-    """A sentence is not empty, and only a word just copied takes another form."""
+    """Rule out empty sentences, and changes of form of anything but the word just copied."""
     logs[:, :, START] += NEVER
     logs[:, :, WHOLE] += NEVER
     logs[:, :, COPY:] += NEVER * (state["hidden"] < 0)[:, None]
@@ -259,7 +260,7 @@ def _forbid(logs: Tensor, state: State) -> None:
 
 
 def _finish(state: State, scores: Tensor, parents: Tensor, ended: Tensor, step: Tensor) -> State:
-    """The best finished rewrites so far, with those that end now."""
+    """The best finished rewrites, including those that end in this step."""
     beam = state["scores"].shape[1]
     valid = ended & (scores > NEVER / 2)
     means = torch.where(valid, scores / (step + 1), -torch.inf)
@@ -280,7 +281,7 @@ def _finish(state: State, scores: Tensor, parents: Tensor, ended: Tensor, step: 
 
 
 def _move(state: State, parents: Tensor, chosen: Tensor, step: Tensor) -> State:
-    """Where the hypotheses stand after what was chosen."""
+    """The state of the hypotheses after the chosen actions."""
     copying, ended = chosen >= COPY, chosen == NEXT
     word = (chosen - COPY).clamp(min=0)
     copied = _of_beams(state["copied"], parents)
@@ -298,7 +299,7 @@ def _move(state: State, parents: Tensor, chosen: Tensor, step: Tensor) -> State:
 
 
 def _going(state: State, new: State, best: Tensor, whole: Tensor, step: Tensor) -> Tensor:
-    """Which sources are still searched; see ``_Search._put_aside`` of the splitter."""
+    """Which sources are still searched, as in the search on the CPU."""
     reachable = best / state["limits"].clamp(min=1)
     going = state["going"] & (best > NEVER / 2) & (step + 1 < state["limits"])
     beam = new["done_scores"].shape[1]
@@ -317,13 +318,12 @@ def _nothing(count: int, beam: int, steps: int) -> PackedResults:
 
 
 def _take(state: State, results: PackedResults) -> None:
-    """Read what was found for the sources of a state."""
+    """Copy what was found for the sources of a state into the results."""
     names = ("source", "whole", "done_scores", "done_chances", "done_lengths", "done_actions")
     source, whole, scores, chances, lengths, actions = (state[n].cpu().numpy() for n in names)
     rows = np.flatnonzero(source >= 0)
     places = source[rows]
     results.whole[places] = whole[rows]
-    # A GPU adds in any order; what differs by it is cut off.
     results.scores[places] = scores[rows].round(_DIGITS)
     results.chances[places] = chances[rows].round(_DIGITS)
     results.lengths[places] = lengths[rows]
@@ -331,7 +331,7 @@ def _take(state: State, results: PackedResults) -> None:
 
 
 def _of_beams(values: Tensor, parents: Tensor) -> Tensor:
-    """The beams (rows, beams, ...) that the parents name."""
+    """The hypotheses (rows, beams, ...) with the numbers of the parents."""
     shape = (*parents.shape, *values.shape[2:])
     index = parents.reshape(*parents.shape, *[1] * (values.dim() - 2)).expand(shape)
     return values.gather(1, index)
@@ -342,7 +342,7 @@ def _padded(places: NDArray[np.int64], count: int) -> NDArray[np.int64]:
 
 
 def load_search(device: torch.device, folder: Path = SHIPPED) -> DeviceSearch:
-    """The shipped pointer model on a device."""
+    """Load the shipped pointer model on a device."""
     description = PointerDescription.read(folder / DESCRIPTION)
     encoder, decoder = (TorchGraph(folder / name, device) for name in (ENCODER, DECODER))
     return DeviceSearch(encoder, decoder, description.layers, description.width)

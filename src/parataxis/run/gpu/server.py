@@ -1,7 +1,7 @@
-"""One process with the models on a GPU, and those that ask it.
+"""One process that owns the GPU, and the processes that use it.
 
-Many processes compose and check rewrites, one owns the GPU: there is one copy of the weights, and
-what several ask for at about the same time is worked on in one large batch.
+Many processes compose and check rewrites, but only one has the models on the GPU: there is one
+copy of the weights, and requests that arrive at about the same time are run in one large batch.
 """
 
 import os
@@ -9,26 +9,33 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.connection import Client, Connection, Listener, wait
+from socket import gethostname
 from time import monotonic
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from parataxis.errors import ParataxisError
 from parataxis.run.gpu.packed import PackedResults, Sentences, Sources, part_of_scores
 from parataxis.run.gpu.splitter import Models
-from parataxis.run.pool import end_with_parent
+from parataxis.run.pool import Processes, end_with_parent
 from parataxis.syntax.onnx import Arrays
 
-_LOWER = 5
-"""By how much the priority of those who ask is lowered (see nice)."""
+S = TypeVar("S")
+R = TypeVar("R")
+
+_NICENESS = 5
+"""How much the priority of client processes is lowered."""
+_EXIT_TIMEOUT = 3.0
+"""Seconds to wait for a process that has closed its connection to exit."""
 
 
 def load_models(device: str) -> Models:
-    """The shipped models on a device of this process."""
+    """Load the shipped models on a device of this process."""
     try:
         from parataxis.run.gpu.models import DeviceModels
     except ImportError as error:
@@ -40,7 +47,7 @@ def load_models(device: str) -> Models:
 
 @dataclass(frozen=True)
 class Address:
-    """Where the process with the models listens, and what to show it."""
+    """Where the process with the models listens, and the key it asks for."""
 
     place: str | tuple[str, int]
     key: bytes
@@ -48,7 +55,7 @@ class Address:
 
 @contextmanager
 def served(device: str) -> Iterator[Address]:
-    """A process with the models on a device, for as long as the context lasts."""
+    """Run a process with the models on a device for the duration of the context."""
     context = get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(device, there), daemon=True)
@@ -69,10 +76,10 @@ def served(device: str) -> Iterator[Address]:
 
 
 class RemoteModels:
-    """The models in the process that has the GPU; made anew wherever it travels to.
+    """The models in the process that owns the GPU; a pickled copy opens its own connection.
 
-    A process of a pool that asks leaves the cores to that one first: where there are more of them
-    than cores, the GPU would wait as long as the process that has it.
+    A client process of a pool lowers its own priority: where there are more of them than cores,
+    the process that owns the GPU would otherwise wait for a core while the GPU is idle.
     """
 
     def __init__(self, address: Address) -> None:
@@ -85,25 +92,26 @@ class RemoteModels:
 
     def analyse(self, parts: Sequence[Sentences]) -> list[Arrays]:
         """The analyser's scores."""
-        found: list[Arrays] = self._ask(_ANALYSE, parts)
+        found: list[Arrays] = self._request(_ANALYSE, parts)
         return found
 
     def search(self, parts: Sequence[Sources], beam: int) -> list[PackedResults]:
         """Search rewrites."""
-        found: list[PackedResults] = self._ask(beam, parts)
+        found: list[PackedResults] = self._request(beam, parts)
         return found
 
-    def _ask(self, kind: int, parts: Sequence[object]) -> Any:
+    def _request(self, kind: int, parts: Sequence[object]) -> Any:
         try:
             with self._lock:
                 if self._connection is None:
                     self._connection = Client(self._address.place, authkey=self._address.key)
                     if parent_process() is not None and hasattr(os, "nice"):
-                        os.nice(_LOWER)
+                        os.nice(_NICENESS)
                 connection, self._connection = self._connection, None
                 connection.send((kind, parts))
                 error, answer = connection.recv()
-                # One that was interrupted in between is not used again: its answer may still come.
+                # After an interrupt in between, the connection is not reused: the answer to the
+                # interrupted request may still arrive on it.
                 self._connection = connection
         except (EOFError, OSError) as gone:
             raise ParataxisError(
@@ -114,21 +122,62 @@ class RemoteModels:
         return answer
 
 
-# In the process that has the GPU ----------------------------------------------------------------
+class Machine(Generic[S, R]):
+    """A GPU and ``jobs`` processes that use it, for an actor of a cluster that gets single batches.
+
+    ``work`` takes the models and returns the function that is applied to each item. The processes
+    start with the first item. Several threads may call a machine; each waits for its own items.
+
+    If one of the processes is lost, this process exits together with all of them: the cluster then
+    treats the actor as lost and sends its batches to others.
+    """
+
+    def __init__(self, work: Callable[[Models], Callable[[S], R]], device: str, jobs: int) -> None:
+        self._work, self._device, self._jobs = work, device, jobs
+        self._lock = threading.Lock()
+        self._held = ExitStack()
+        self._processes: Processes[S, R] | None = None
+        self._sentinels: list[int] = []
+
+    def __call__(self, *items: S) -> list[R]:
+        """Work on items in parallel; the results are in the same order."""
+        processes = self._started()
+        try:
+            return [future.result() for future in [processes.submit(item) for item in items]]
+        except BrokenProcessPool:
+            os._exit(1)
+        except ParataxisError:
+            if wait(self._sentinels, timeout=_EXIT_TIMEOUT):
+                os._exit(1)
+            raise
+
+    def _started(self) -> Processes[S, R]:
+        with self._lock:
+            if self._processes is None:
+                try:
+                    models = RemoteModels(self._held.enter_context(served(self._device)))
+                except ParataxisError as error:
+                    raise ParataxisError(f"On {gethostname()}: {error}") from error
+                self._sentinels = [process.sentinel for process in active_children()]
+                self._processes = Processes(self._work(models), self._jobs, threads=1)
+            return self._processes
+
+
+# The code below runs in the process that owns the GPU.
 
 _ANALYSE = 0
-"""What is asked for: to analyse, or else to search with so many hypotheses."""
+"""The kind of a request to analyse; any other kind is the beam of a search."""
 
-_TOO_LONG = 1.0
-"""Seconds after which a few sentences of an unusual length are not put off any more."""
+_LONGEST_WAIT = 1.0
+"""Seconds after which a request of an unusual width goes before all others."""
 
 _Part = Sentences | Sources
-_Work = Callable[[int, Sequence[_Part]], Sequence[Any]]
-"""Does a kind of work on parts of one width, and gives the result of each."""
+_Work = Callable[[int, Sequence[Any]], Sequence[object]]
+"""Does one kind of work on parts of one width; the result of each part."""
 
 
 def _serve(device: str, parent: Connection) -> None:
-    """Answer until the process that started this one ends it, or is gone."""
+    """Answer requests until the parent process terminates this one or exits."""
     try:
         models = load_models(device)
         key = secrets.token_bytes(32)
@@ -137,8 +186,8 @@ def _serve(device: str, parent: Connection) -> None:
         parent.send(str(error))
         return
     threading.Thread(target=end_with_parent, daemon=True).start()
-    trees = _Line(partial(_analyse, models), enough=2048, patience=0.01)
-    searches = _Line(partial(_search, models), enough=4096, patience=0.05)
+    trees = _Batcher(partial(_analyse, models), enough=2048, patience=0.01)
+    searches = _Batcher(partial(_search, models), enough=4096, patience=0.05)
     threading.Thread(target=trees.run, daemon=True).start()
     threading.Thread(target=_accept, args=(listener, trees, searches), daemon=True).start()
     parent.send(Address(listener.address, key))
@@ -159,65 +208,28 @@ def _search(models: Models, beam: int, parts: Sequence[Sources]) -> list[PackedR
 
 
 def _rows(parts: Sequence[_Part]) -> Iterator[slice]:
-    """Where each part stands in all of them together."""
+    """The rows of each part in all parts together."""
     start = 0
     for part in parts:
         yield slice(start, start + len(part))
         start += len(part)
 
 
-class _Request:
-    """What somebody asks for. Whoever listened to it sends the answer, so that neither the search
-    nor the analyses wait for the one who reads it."""
-
-    def __init__(self, kind: int, parts: Sequence[_Part]) -> None:
-        self.kind, self.parts = kind, parts
-        self._results: dict[int, object] = {}
-        self._lock = threading.Lock()
-        self._answer: Future[list[object]] = Future()
-        if not parts:
-            self._answer.set_result([])
-
-    def take(self, place: int, result: object) -> None:
-        """Take the result of one part."""
-        with self._lock:
-            self._results[place] = result
-            if len(self._results) == len(self.parts) and not self._answer.done():
-                self._answer.set_result([self._results[each] for each in range(len(self.parts))])
-
-    def fail(self, error: Exception) -> None:
-        """Take an error in place of all results."""
-        with self._lock:
-            if not self._answer.done():
-                self._answer.set_exception(error)
-
-    def answer(self) -> tuple[str, list[object] | None]:
-        """What went wrong, and the results; waits until they are there."""
-        try:
-            return "", self._answer.result()
-        except Exception as error:
-            return f"{type(error).__name__}: {error}", None
-
-
 @dataclass(frozen=True)
 class _Waiting:
     """A part of a request that waits for its turn."""
 
-    request: _Request
-    place: int
+    part: _Part
+    result: Future[Any] = field(default_factory=Future)
     since: float = field(default_factory=monotonic)
 
-    @property
-    def part(self) -> _Part:
-        return self.request.parts[self.place]
 
+class _Batcher:
+    """Collects the parts of requests for one kind of work, and runs those of one width together.
 
-class _Line:
-    """The parts that wait for one kind of work, those of one width together.
-
-    The width of which most sentences wait comes first, once there are ``enough``, or one has waited
-    for so many seconds; ``enough`` is also the most that is worked on at once. What has waited too
-    long comes before all.
+    A batch runs when ``enough`` sentences wait, or one part has waited for ``patience`` seconds.
+    The width with most sentences comes first, unless a part has waited for too long; ``enough`` is
+    also the most that runs at once.
     """
 
     def __init__(self, work: _Work, *, enough: int, patience: float) -> None:
@@ -225,32 +237,34 @@ class _Line:
         self._waiting: dict[tuple[int, int], list[_Waiting]] = {}
         self._changed = threading.Condition()
 
-    def put(self, request: _Request) -> None:
-        """Let all parts of a request wait."""
+    def put(self, kind: int, parts: Sequence[_Part]) -> list[Future[Any]]:
+        """Add the parts of a request; their results come later."""
+        added = [_Waiting(part) for part in parts]
         with self._changed:
-            for place, part in enumerate(request.parts):
-                waiting = self._waiting.setdefault((request.kind, part.width), [])
-                waiting.append(_Waiting(request, place))
+            for each in added:
+                self._waiting.setdefault((kind, each.part.width), []).append(each)
             self._changed.notify()
+        return [each.result for each in added]
 
     def run(self) -> None:
-        """Work for ever; an error is told to those who asked, and is not the end."""
+        """Work forever; an error is passed to the clients whose parts it concerns."""
         while True:
-            batch = self._next()
+            kind, batch = self._next()
             try:
-                results = self._work(batch[0].request.kind, [each.part for each in batch])
-                for each, result in zip(batch, results, strict=True):
-                    each.request.take(each.place, result)
+                results = list(self._work(kind, [each.part for each in batch]))
             except Exception as error:
                 for each in batch:
-                    each.request.fail(error)
+                    each.result.set_exception(error)
+            else:
+                for each, result in zip(batch, results, strict=True):
+                    each.result.set_result(result)
 
-    def _next(self) -> list[_Waiting]:
+    def _next(self) -> tuple[int, list[_Waiting]]:
         with self._changed:
             while (seconds := self._to_wait()) is None or seconds > 0:
                 self._changed.wait(seconds)
             key = min(self._waiting, key=self._since)
-            if monotonic() - self._since(key) < _TOO_LONG:
+            if monotonic() - self._since(key) < _LONGEST_WAIT:
                 key = max(self._waiting, key=self._count)
             waiting = self._waiting.pop(key)
             batch = [waiting.pop(0)]
@@ -260,7 +274,7 @@ class _Line:
                 batch.append(waiting.pop(0))
             if waiting:
                 self._waiting[key] = waiting
-            return batch
+            return key[0], batch
 
     def _to_wait(self) -> float | None:
         """How many seconds to wait for more; None where nothing waits yet."""
@@ -277,23 +291,26 @@ class _Line:
         return sum(len(each.part) for each in self._waiting[key])
 
 
-def _accept(listener: Listener, trees: _Line, searches: _Line) -> None:
+def _accept(listener: Listener, trees: _Batcher, searches: _Batcher) -> None:
     while True:
         try:
             connection = listener.accept()
-        except Exception:  # somebody who does not know the key
+        except Exception:  # a client without the key
             continue
         threading.Thread(target=_listen, args=(connection, trees, searches), daemon=True).start()
 
 
-def _listen(connection: Any, trees: _Line, searches: _Line) -> None:
+def _listen(connection: Any, trees: _Batcher, searches: _Batcher) -> None:
+    """Answer the requests of one client: with the error, if any, and the results."""
     try:
         while True:
-            request = _Request(*connection.recv())
+            kind, parts = connection.recv()
+            batcher = trees if kind == _ANALYSE else searches
+            answer: tuple[str, list[object] | None]
             try:
-                (trees if request.kind == _ANALYSE else searches).put(request)
-            except Exception as error:  # told, so that nobody waits for ever
-                request.fail(error)
-            connection.send(request.answer())
+                answer = "", [result.result() for result in batcher.put(kind, parts)]
+            except Exception as error:
+                answer = f"{type(error).__name__}: {error}", None
+            connection.send(answer)
     except (EOFError, OSError):
         return
