@@ -14,7 +14,7 @@ import httpx2
 import uvicorn
 
 from parataxis.cli.main import main
-from parataxis.serve.settings import ServiceSettings
+from parataxis.serve.service import ServiceSettings
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from parataxis.rewrite.record import Rewrite
 from parataxis.serve.app import make_app
-from parataxis.serve.settings import ServiceSettings
+from parataxis.serve.service import ServiceSettings
 from parataxis.splitters.source import left_whole
 
 

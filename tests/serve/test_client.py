@@ -25,7 +25,7 @@ TEXT = "The mill, which was built in 1811, burnt down.\n\n* It rained."
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     from parataxis.serve.app import make_app
-    from parataxis.serve.settings import ServiceSettings
+    from parataxis.serve.service import ServiceSettings
 
     running = Running(
         make_app(ServiceSettings(splitters=("rules", "pointer", "source"), page=False))

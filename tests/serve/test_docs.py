@@ -58,7 +58,7 @@ def test_docs_name_every_path(plain: TestClient) -> None:
 
 if __name__ == "__main__":
     from parataxis.serve.app import make_app
-    from parataxis.serve.settings import ServiceSettings
+    from parataxis.serve.service import ServiceSettings
 
     made = TestClient(make_app(ServiceSettings(page=False)))
     PAGE.write_text(with_real_answers(made, PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
-from parataxis.serve import app as gate
+from parataxis.serve import middleware
 
 from .conftest import Ask, Held, Serve, wait_for
 
@@ -208,7 +208,7 @@ def test_limits_requests_at_the_same_time_and_sentences_that_wait(serve: Serve) 
 
 
 def test_limits_a_body_that_does_not_come(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "PATIENCE", 0.3)
+    monkeypatch.setattr(middleware, "BODY_TIMEOUT", 0.3)
     never = threading.Event()
 
     def parts() -> Any:

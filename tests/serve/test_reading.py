@@ -6,7 +6,7 @@ from fastapi.testclient import TestClient
 from parataxis import __version__
 from parataxis.errors import InputError, UnknownSplitterError
 from parataxis.serve.app import make_app
-from parataxis.serve.settings import ServiceSettings
+from parataxis.serve.service import ServiceSettings
 from parataxis.syntax.analyser import load_analyser
 
 from .conftest import Ask, Held, wait_for

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
 from parataxis.serve.app import make_app
-from parataxis.serve.settings import ServiceSettings
+from parataxis.serve.service import ServiceSettings
 
 load_all_checks()
 LEFT_OUT = ("ignored_auth", "unsupported_method", "missing_required_header")

@@ -1,17 +1,16 @@
-"""Asking a service that ``parataxis serve`` runs: :class:`Client`. Needs the extra ``[client]``."""
+"""A client for a service run by ``parataxis serve``: :class:`Client`. Needs ``[client]``."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from parataxis.errors import InputError, ParataxisError, TryLaterError
 from parataxis.rewrite.record import Rewrite
-from parataxis.serve.records import (
+from parataxis.serve.models import (
     Analysed,
     AnalysedSentence,
     Checked,
@@ -47,9 +46,6 @@ __all__ = [
     "Stream",
 ]
 
-
-# The client: each method is one request, and every refusal is a ParataxisError.
-
 M = TypeVar("M", bound=BaseModel)
 
 _LINE: TypeAdapter[Start | SplitLine | End | Failed] = TypeAdapter(Line)
@@ -57,30 +53,21 @@ _BUSY = (429, 503)
 _BROKEN = "The service ended its answer too early; try again."
 
 
-class _Closing:
-    """Something that is closed at the end of a ``with`` statement."""
+class Options(TypedDict, total=False):
+    """The options of :meth:`Client.split` and :meth:`Client.stream`, as in ``/v1/split``."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give back what is held."""
-        raise NotImplementedError
+    splitter: str | None
+    strict: bool
+    beam: int | None
+    check: bool
+    patterns: bool
 
 
-class Client(_Closing):
-    """Asks the service at a URL. It can be used by several threads, and as a context manager.
+class Client:
+    """Sends requests to the service at a URL; every refusal is a ParataxisError.
 
-    ``timeout`` is how many seconds the service may say nothing. Where it has too much to do, a
-    :class:`~parataxis.errors.TryLaterError` says after how many seconds to ask again.
+    Threads can share a client, and it is a context manager. ``timeout`` is in seconds. If the
+    service is busy, :class:`~parataxis.errors.TryLaterError` says when to retry.
     """
 
     def __init__(self, url: str = "http://127.0.0.1:8000", *, timeout: float = 300.0) -> None:
@@ -96,37 +83,25 @@ class Client(_Closing):
         self._slow = httpx2.TimeoutException
         self._http = httpx2.Client(timeout=timeout)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
 
-    def split(
-        self,
-        text: str | Sequence[str],
-        *,
-        splitter: str | None = None,
-        strict: bool = False,
-        beam: int | None = None,
-        check: bool = True,
-        patterns: bool = True,
-    ) -> SplitText:
-        """Split the sentences of a text, or, where a list is given, single sentences."""
-        options = _options(splitter, strict, beam, check, patterns)
-        return self._post("split", {**_given(text), **options}, SplitText)
+    def split(self, text: str | Sequence[str], **options: Unpack[Options]) -> SplitText:
+        """Split the sentences of a text, or a list of separate sentences."""
+        return self._send("POST", "split", SplitText, json={**_given(text), **options})
 
-    def stream(
-        self,
-        text: str | Sequence[str],
-        *,
-        splitter: str | None = None,
-        strict: bool = False,
-        beam: int | None = None,
-        check: bool = True,
-        patterns: bool = True,
-    ) -> "Stream":
-        """The same, rewrite by rewrite, as each is made. To close the stream cancels the rest."""
-        body = {**_given(text), **_options(splitter, strict, beam, check, patterns)}
-        with self._told():
+    def stream(self, text: str | Sequence[str], **options: Unpack[Options]) -> "Stream":
+        """Like :meth:`split`, but yields each rewrite as soon as it is made. Closing the stream
+        cancels the rest."""
+        body = {**_given(text), **options}
+        with self.errors_reported():
             request = self._http.build_request("POST", self._at("split/stream"), json=body)
             answer = self._http.send(request, stream=True)
             if answer.status_code != 200:
@@ -135,44 +110,40 @@ class Client(_Closing):
         return Stream(answer, self)
 
     def check(self, rewrites: Iterable[Rewrite | tuple[str, Sequence[str]]]) -> list[Explained]:
-        """Check rewrites, or pairs of a source and its simple sentences: where each word comes
-        from, what the checks find, and which patterns were split."""
+        """Check rewrites, or pairs of a source and its simple sentences: provenance, findings, and
+        which patterns were split."""
         body = {"rewrites": [_written(each) for each in rewrites]}
-        return list(self._post("check", body, Checked).rewrites)
+        return list(self._send("POST", "check", Checked, json=body).rewrites)
 
     def analyse(self, text: str | Sequence[str]) -> list[AnalysedSentence]:
-        """What the analyser sees in the sentences of a text, or in single sentences."""
-        return list(self._post("analyse", _given(text), Analysed).sentences)
+        """Analyse the sentences of a text, or a list of separate sentences."""
+        return list(self._send("POST", "analyse", Analysed, json=_given(text)).sentences)
 
     def readability(self, texts: Iterable[Sequence[str]]) -> list[Readable]:
-        """The grade levels of texts, each given as its sentences."""
+        """Measure the grade levels of texts, each given as its sentences."""
         body = {"texts": [list(text) for text in texts]}
-        return list(self._post("readability", body, Readability).texts)
+        return list(self._send("POST", "readability", Readability, json=body).texts)
 
     def splitters(self) -> Splitters:
-        """The splitters that can be asked for."""
-        with self._told():
-            answer = self._http.get(self._at("splitters"))
-        return self._read(answer, Splitters)
+        """List the splitters that the service offers."""
+        return self._send("GET", "splitters", Splitters)
 
     def is_ready(self) -> bool:
         """Whether the models of the service are loaded."""
-        with self._told():
+        with self.errors_reported():
             return self._http.get(self._at("ready")).status_code == 200
 
     def read_document(self, path: Path) -> DocumentRead:
-        """The text of a document and its sentences."""
-        with self._told():
-            answer = self._http.post(self._at("documents"), files=_file(path))
-        return self._read(answer, DocumentRead)
+        """Read the text and the sentences of a document."""
+        return self._send("POST", "documents", DocumentRead, files=_file(path))
 
     def rewrite_document(
         self, path: Path, rewrites: Sequence[Rewrite | None], *, tracked: bool = False
     ) -> bytes:
-        """The document with a rewrite for each of its sentences; None leaves one alone."""
+        """Return the document with a rewrite for each sentence; None leaves one unchanged."""
         listed = [each and each.model_dump(mode="json", exclude_none=True) for each in rewrites]
         fields = {"rewrites": json.dumps(listed), "tracked": str(tracked).lower()}
-        with self._told():
+        with self.errors_reported():
             answer = self._http.post(
                 self._at("documents/rewritten"), files=_file(path), data=fields
             )
@@ -182,17 +153,14 @@ class Client(_Closing):
     def _at(self, path: str) -> str:
         return f"{self.url}/v1/{path}"
 
-    def _post(self, path: str, body: Mapping[str, Any], model: type[M]) -> M:
-        with self._told():
-            answer = self._http.post(self._at(path), json=body)
-        return self._read(answer, model)
-
-    def _read(self, answer: "httpx2.Response", model: type[M]) -> M:
+    def _send(self, method: str, path: str, model: type[M], **body: Any) -> M:
+        with self.errors_reported():
+            answer = self._http.request(method, self._at(path), **body)
         self._require_success(answer)
         try:
             return model.model_validate_json(answer.content)
         except ValidationError as error:
-            raise self._stranger() from error
+            raise self.not_understood() from error
 
     def _require_success(self, answer: "httpx2.Response") -> None:
         status = answer.status_code
@@ -201,35 +169,36 @@ class Client(_Closing):
         try:
             detail = Problem.model_validate_json(answer.content).detail
         except ValidationError as error:
-            raise self._stranger() from error
+            raise self.not_understood() from error
         if status in _BUSY and (wait := answer.headers.get("retry-after", "")).isdecimal():
             raise TryLaterError(detail, float(wait))
         raise (InputError if 400 <= status < 500 else ParataxisError)(detail)
 
-    def _stranger(self) -> ParataxisError:
+    def not_understood(self) -> ParataxisError:
+        """The error for an answer that is not in the format of the service."""
         return ParataxisError(f"What answers at {self.url} is no Parataxis service that we know.")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell in one sentence what went wrong on the way."""
+    def errors_reported(self) -> Iterator[None]:
+        """Turn the errors of the connection into one-sentence ParataxisErrors."""
         try:
             yield
         except self._slow as error:
             raise ParataxisError(
                 f"The service at {self.url} said nothing for {self._timeout:g} seconds."
             ) from error
-        except UnicodeEncodeError as error:  # JSON in UTF-8 has no half characters
+        except UnicodeEncodeError as error:  # UTF-8 cannot encode half characters
             raise InputError("A text has a lone surrogate (half a character).") from error
         except self._errors as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise ParataxisError(f"There is no answer from {self.url}: {reason}.") from error
 
 
-class Stream(_Closing):
-    """The rewrites of a request, as they are made; iterate over it once.
+class Stream:
+    """The rewrites of a request as they are made; iterate over it once, or close it.
 
-    ``sentences`` is how many rewrites will come, ``splitter`` who makes them, and ``text``, at the
-    end, the text with all of them (None before, or where sentences were sent).
+    ``sentences`` is the number of rewrites and ``splitter`` the name of the splitter. ``text`` is
+    the rewritten text after the last rewrite, if a text was sent, and None until then.
     """
 
     def __init__(self, answer: "httpx2.Response", client: Client) -> None:
@@ -244,8 +213,14 @@ class Stream(_Closing):
         self.splitter = first.splitter
         self.text: str | None = None
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Read no more; what the service has not begun, it will not do."""
+        """Stop reading; the service drops the sentences that it has not started."""
         self._answer.close()
 
     def __iter__(self) -> Iterator[Split]:
@@ -265,34 +240,26 @@ class Stream(_Closing):
 
     def _read(self) -> Iterator[Start | SplitLine | End | Failed]:
         rest = b""
-        with self._client._told():
+        with self._client.errors_reported():
             for part in self._answer.iter_bytes():
-                # Only at newlines: other signs that end lines may stand inside a text.
+                # Split at newlines only: other line separators can occur inside a text.
                 *lines, rest = (rest + part).split(b"\n")
                 for line in lines:
                     try:
                         yield _LINE.validate_json(line)
                     except ValidationError as error:
-                        raise self._client._stranger() from error
+                        raise self._client.not_understood() from error
 
 
 def _given(text: str | Sequence[str]) -> dict[str, Any]:
     return {"text": text} if isinstance(text, str) else {"sentences": list(text)}
 
 
-def _options(
-    splitter: str | None, strict: bool, beam: int | None, check: bool, patterns: bool
-) -> dict[str, Any]:
-    options = {"strict": strict, "beam": beam, "check": check, "patterns": patterns}
-    return options if splitter is None else {"splitter": splitter, **options}
-
-
 def _written(rewrite: Rewrite | tuple[str, Sequence[str]]) -> dict[str, Any]:
     if isinstance(rewrite, Rewrite):
-        source, simple, splitter = rewrite.source, rewrite.simple, rewrite.splitter
-        return {"source": source, "simple": list(simple), "splitter": splitter}
-    source, given = rewrite
-    return {"source": source, "simple": list(given)}
+        return rewrite.model_dump(mode="json", include={"source", "simple", "splitter"})
+    source, simple = rewrite
+    return {"source": source, "simple": list(simple)}
 
 
 def _file(path: Path) -> dict[str, tuple[str, bytes]]:

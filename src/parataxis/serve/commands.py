@@ -12,8 +12,8 @@ from parataxis.cli.options import HostOption, PortOption, refuse_taken
 from parataxis.errors import ParataxisError
 
 _MEGABYTE = 1_000_000
-_PATIENCE = 5
-"""Seconds that answers which have begun get to end when the service is stopped."""
+_SHUTDOWN = 5
+"""Seconds that running answers get to finish when the service is stopped."""
 
 
 def serve(
@@ -26,35 +26,33 @@ def serve(
             "-s",
             metavar="NAME",
             show_default=f"{DEFAULT_SPLITTER}, rules, source",
-            help="A splitter to offer, or NAME:DIR for one with a model of yours; can be repeated. "
+            help="A splitter to offer, or NAME:DIR for one with your own model; can be repeated. "
             "The first is the default.",
         ),
     ] = None,
     page: Annotated[
-        bool, typer.Option("--page/--no-page", help="Serve the page too, or the API alone.")
+        bool, typer.Option("--page/--no-page", help="Serve the page, or only the API.")
     ] = True,
     characters: Annotated[
-        int, typer.Option(min=1, help="Characters that one request may send.")
+        int, typer.Option(min=1, help="Maximum characters of a request.")
     ] = 1_000_000,
-    sentences: Annotated[
-        int, typer.Option(min=1, help="Sentences that one request may send.")
-    ] = 10_000,
+    sentences: Annotated[int, typer.Option(min=1, help="Maximum sentences of a request.")] = 10_000,
     upload: Annotated[
-        float, typer.Option(min=0.001, metavar="MB", help="Megabytes that a document may have.")
+        float, typer.Option(min=0.001, metavar="MB", help="Maximum megabytes of a document.")
     ] = 8,
     per_minute: Annotated[
-        int, typer.Option(min=1, help="Requests that one address may make in a minute.")
+        int, typer.Option(min=1, help="Rate limit: requests per minute from one address.")
     ] = 600,
     concurrent: Annotated[
-        int, typer.Option(min=1, help="Requests that are answered at the same time.")
+        int, typer.Option(min=1, help="Maximum requests that are answered at the same time.")
     ] = 128,
     queue: Annotated[
-        int, typer.Option(min=1, help="Sentences that may wait; more are refused for a while.")
+        int, typer.Option(min=1, help="Maximum sentences that wait; further requests are refused.")
     ] = 20_000,
 ) -> None:
-    """Serve the page for writers and the API for programs. Nothing that is sent is written down."""
+    """Serve the page for writers and the API for programs. Nothing that is sent is stored."""
     from parataxis.serve.app import make_app
-    from parataxis.serve.settings import ServiceSettings
+    from parataxis.serve.service import ServiceSettings
 
     try:
         import uvicorn
@@ -86,11 +84,11 @@ def serve(
         port=port,
         log_level="warning",
         access_log=False,
-        timeout_graceful_shutdown=_PATIENCE,
+        timeout_graceful_shutdown=_SHUTDOWN,
     )
 
     class Server(uvicorn.Server):
-        """When it is stopped, it tells so to those who wait, instead of waiting for them."""
+        """Refuses waiting requests on shutdown instead of waiting for them."""
 
         async def shutdown(self, sockets: list[socket] | None = None) -> None:
             app.state.service.close()

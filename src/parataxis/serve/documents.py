@@ -1,4 +1,4 @@
-"""Files that are sent: their text as it can be shown, and the same files with rewrites."""
+"""Uploaded documents: their text and sentences, and the same documents with rewrites."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -17,8 +17,8 @@ from parataxis.run.documents import (
 )
 from parataxis.run.documents.files import decode
 from parataxis.run.documents.plan import Shown
+from parataxis.serve.models import DocumentRead, DocumentSentence
 from parataxis.serve.problems import TooMuchError, require_short
-from parataxis.serve.records import DocumentRead, DocumentSentence
 from parataxis.splitters.source import left_whole
 from parataxis.text.documents import read_document
 
@@ -33,24 +33,24 @@ MEDIA_TYPES = {
 }
 _NO_SPLITTER = "source"
 _MARKUP, _WORD_MARKUP = 4, 20
-"""How many bytes of a text with its markup are allowed for one character."""
+"""Bytes that are allowed per character of a text with its markup."""
 
 
 class File(NamedTuple):
-    """The name of a file, without folders, and the document in it."""
+    """A document and its file name without folders."""
 
     name: str
     document: FormattedDocument
 
     @property
     def kind(self) -> str:
-        """What people call such files."""
+        """The name of the format."""
         return str(document_format(self.name) or _TEXT)
 
 
 def open_file(data: bytes, name: str, characters: int) -> File:
-    """The document in the bytes of a file; InputError where it cannot be read, or has, as far as
-    can be told beforehand, more characters than that."""
+    """Open a document; raises InputError if it cannot be read or is certainly longer than
+    ``characters``."""
     plain = PureWindowsPath(PurePosixPath(name).name).name
     is_word = document_format(plain) is DocumentFormat.WORD
     size = _unpacked(data, plain) if is_word else len(data)
@@ -68,7 +68,7 @@ def open_file(data: bytes, name: str, characters: int) -> File:
 
 
 def _unpacked(data: bytes, name: str) -> int:
-    """The size of all that is parsed of a Word document; small files can hold a lot of it."""
+    """The uncompressed size of the XML in a Word document: a small file can hold a lot."""
     try:
         with ZipFile(BytesIO(data)) as archive:
             parts = archive.infolist()
@@ -78,12 +78,12 @@ def _unpacked(data: bytes, name: str) -> int:
 
 
 def media_type(name: str) -> str:
-    """What a browser is told about a file."""
+    """The media type of a file."""
     return MEDIA_TYPES[document_format(name)]
 
 
 def read(file: File) -> DocumentRead:
-    """What of a file is shown."""
+    """The text of a document, with a blank line between paragraphs, and its sentences."""
     parts: list[str] = []
     places: list[tuple[int, int]] = []
     start = 0
@@ -106,7 +106,7 @@ def read(file: File) -> DocumentRead:
 def write(
     file: File, rewrites: Sequence[Rewrite | None], *, tracked: bool
 ) -> tuple[bytes, DocumentReport]:
-    """The file with rewrites of its sentences; where there is None, the sentence stays."""
+    """The document with rewrites of its sentences; None leaves a sentence unchanged."""
     sentences = file.document.sentences
     if len(rewrites) != len(sentences):
         raise InputError(
@@ -135,7 +135,7 @@ def _fitting(number: int, sentence: str, rewrite: Rewrite | None) -> Rewrite:
 
 
 class _PlainText:
-    """A text file; it is shown as it is, but for the mark by which Windows begins a file."""
+    """A text file; a byte order mark is kept but not shown."""
 
     def __init__(self, text: str) -> None:
         self._mark = _MARK if text.startswith(_MARK) else ""
@@ -143,19 +143,19 @@ class _PlainText:
 
     @property
     def sentences(self) -> list[str]:
-        """The sentences, in order, as a splitter gets them."""
+        """The sentences, in order."""
         return [span.text for span in self._document.sentences]
 
     @property
     def paragraphs(self) -> list[Shown]:
-        """The whole text in one."""
+        """The whole text as one paragraph."""
         places = [(span.start, span.end) for span in self._document.sentences]
         return [Shown(self._document.text, places)]
 
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False
     ) -> tuple[bytes, DocumentReport]:
-        """The text with the rewrites of all its sentences."""
+        """The text with its sentences rewritten."""
         if tracked:
             raise InputError("Only a Word document (.docx) can have tracked changes.")
         split = {i: list(each.simple) for i, each in enumerate(rewrites) if each.is_split}

@@ -1,6 +1,6 @@
-"""Sentences of many requests, worked off together: requests for the same thing share batches.
+"""Batches the sentences of concurrent requests: requests for the same task share batches.
 
-A lane is one thread with a queue. Nothing here knows what is done with the sentences.
+A lane is a worker thread with a fair queue. The engine does not know what a task does.
 """
 
 import asyncio
@@ -20,30 +20,30 @@ T_contra = TypeVar("T_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
 CHARACTERS = 250
-"""Of an ordinary item; a batch of longer ones has fewer."""
+"""Characters of an ordinary item; a batch of longer items holds fewer of them."""
 WAIT = 0.003
-"""Seconds for which a batch that is not full waits for other requests."""
+"""Seconds that a batch waits for other requests if it is not full."""
 
 _CLOSED = "The service is being stopped; try again later."
 
 
 class EngineTask(Hashable, Protocol[T_contra, R_co]):
-    """What is done with items, in order. Equal tasks share batches; those of one lane take turns
-    in one thread."""
+    """A function of a list of items. Equal tasks share batches; the tasks of one lane take turns
+    in its thread."""
 
     @property
     def lane(self) -> str:
         """The name of the lane."""
 
     def size(self, item: T_contra, /) -> int:
-        """How many characters an item has."""
+        """The number of characters of an item."""
 
     def __call__(self, items: Sequence[T_contra], /) -> Sequence[R_co]:
-        """The results of the items."""
+        """The result of each item, in order."""
 
 
 class Job(Generic[T, R]):
-    """The items of one request and what comes of them."""
+    """The items of one request and their results."""
 
     def __init__(self, task: EngineTask[T, R], items: Sequence[T], lane: "_Lane") -> None:
         self.task = task
@@ -54,12 +54,12 @@ class Job(Generic[T, R]):
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing of it has begun."""
+        """Whether none of its items has been taken."""
         return len(self.waiting) == len(self.futures)
 
     async def results(self) -> AsyncIterator[R]:
-        """The results, in order, as they are made. What is left is dropped where nobody waits for
-        it any more; TryLaterError where somebody does, but the engine is closed."""
+        """Yield the results in order, as they are made. Leaving the loop cancels the rest; raises
+        TryLaterError if the engine is closed meanwhile."""
         try:
             for future in self.futures:
                 yield await asyncio.wrap_future(future)
@@ -71,14 +71,17 @@ class Job(Generic[T, R]):
             self.cancel()
 
     def cancel(self) -> None:
-        """Leave what has not begun undone."""
+        """Drop the items that have not been taken."""
         self._lane.drop(self)
 
 
 class Engine:
-    """The lanes, each made when it is first needed. At most ``limit`` items wait, unless they are
-    all of one request. A ``batch`` of so many items should use all cores, and be done soon.
-    ``note`` is told the lane, size and seconds of each batch."""
+    """Creates a lane for each lane name when it is first used.
+
+    At most ``limit`` items wait, unless a single request has more. ``batch`` is the number of items
+    in a full batch: enough to use all cores, few enough to finish quickly. ``note`` is called with
+    the lane, the size and the seconds of each batch.
+    """
 
     def __init__(
         self,
@@ -95,7 +98,7 @@ class Engine:
         self._lock = threading.Lock()
 
     def submit(self, task: EngineTask[T, R], items: Sequence[T]) -> Job[T, R]:
-        """Queue items; TryLaterError where there is no room."""
+        """Queue items; raises TryLaterError if the queue is full."""
         with self._lock:
             if self._is_closed:
                 raise TryLaterError(_CLOSED, 1)
@@ -112,12 +115,11 @@ class Engine:
 
     @property
     def waiting(self) -> int:
-        """How many items wait."""
+        """The number of waiting items."""
         return sum(lane.waiting for lane in list(self._lanes.values()))
 
     def close(self) -> None:
-        """Drop what waits, take no more, and end the threads when they have done what they have
-        begun."""
+        """Drop the waiting items, accept no more, and end each thread after its current batch."""
         with self._lock:
             self._is_closed = True
             for lane in self._lanes.values():
@@ -130,7 +132,7 @@ _Entry = tuple[AnyJob, object, Future[object]]
 
 
 class _Lane:
-    """A thread, and the jobs that wait for it."""
+    """A worker thread and its queue of jobs."""
 
     def __init__(self, name: str, batch: int, note: Callable[[str, int, float], None]) -> None:
         self.waiting = 0
@@ -140,12 +142,12 @@ class _Lane:
         self._jobs: deque[AnyJob] = deque()
         self._changed = threading.Condition()
         self._is_stopped = False
-        self._pace = 0.1  # seconds that an item takes, of late
+        self._pace = 0.1  # seconds per item, as an exponential moving average
         threading.Thread(target=self._run, name=f"parataxis-{name}", daemon=True).start()
 
     @property
     def seconds(self) -> int:
-        """How long it takes until all that waits is done, about; from one second to a minute."""
+        """The estimated seconds until the queue is empty, from 1 to 60."""
         return min(60, max(1, math.ceil(self.waiting * self._pace)))
 
     def add(self, job: "Job[T, R]") -> None:
@@ -158,7 +160,7 @@ class _Lane:
             self._changed.notify_all()
 
     def drop(self, job: "Job[T, R]") -> None:
-        """Take what has not begun of a job out of the queue."""
+        """Remove the waiting items of a job from the queue."""
         with self._changed:
             self.waiting -= len(job.waiting)
             left = list(job.waiting)
@@ -169,7 +171,7 @@ class _Lane:
             future.cancel()
 
     def stop(self) -> None:
-        """Begin nothing more."""
+        """Start no further batch."""
         with self._changed:
             self._is_stopped = True
             jobs = list(self._jobs)
@@ -187,7 +189,7 @@ class _Lane:
                 if self._is_stopped:
                     return
                 if not self._jobs:
-                    continue  # they were dropped meanwhile
+                    continue  # all jobs were dropped meanwhile
                 task = self._jobs[0].task
                 batch = self._take(task)
             if batch:
@@ -198,9 +200,12 @@ class _Lane:
                 self._note(self._name, len(batch), seconds)
 
     def _take(self, task: EngineTask[object, object]) -> list[_Entry]:
-        """One item of each job with the task, in turn, and again until the batch is full. Whoever
-        had no turn is the first at the next batch, and another task comes before this one. Where
-        a job is new, nobody gets more than a quarter: who has just come sees something soon."""
+        """Fill a batch with items of the jobs with this task, in round-robin order.
+
+        Jobs without a turn come first in the next batch, and jobs of other tasks before these.
+        While a job is new, no job gets more than a quarter of the batch, so that a new client gets
+        its first results quickly.
+        """
         turn = deque(job for job in self._jobs if job.task == task)
         others = [job for job in self._jobs if job.task != task]
         share = max(1, self._batch // 4) if any(job.is_new for job in turn) else self._batch
@@ -225,7 +230,7 @@ class _Lane:
         try:
             results = task([item for _, item, _ in batch])
             pairs = list(zip(batch, results, strict=True))
-        except BaseException as error:  # whatever it is, it must not end the thread
+        except BaseException as error:  # no error may end the thread
             self._fail(task, batch, error)
             return
         for (_, _, future), result in pairs:
@@ -234,7 +239,7 @@ class _Lane:
     def _fail(
         self, task: EngineTask[object, object], batch: Sequence[_Entry], error: BaseException
     ) -> None:
-        """Tell the job whose error it is, and no other: where there are several, each tries
+        """Report the error to the job that caused it: if there are several, each is retried
         alone."""
         jobs = list(dict.fromkeys(job for job, _, _ in batch))
         if len(jobs) > 1:
@@ -242,7 +247,7 @@ class _Lane:
                 self._work(task, [entry for entry in batch if entry[0] is job])
             return
         if not isinstance(error, ParataxisError):
-            # SystemExit would end whoever waits for it, and StopIteration never arrives.
+            # SystemExit would end the waiting thread, and a future cannot carry StopIteration.
             bug = RuntimeError(f"{type(error).__name__}: {error}")
             bug.__cause__, error = error, bug
         for _, _, future in batch:

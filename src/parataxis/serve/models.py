@@ -1,8 +1,11 @@
-"""What is sent to the service; what it answers is in :mod:`parataxis.serve.records`."""
+"""The JSON of the service: what a request may send, and what is answered.
 
-from typing import Annotated, Any
+The service and its client share these models, so nothing here needs FastAPI.
+"""
 
-from fastapi.openapi.models import Example
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Self
+
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -15,6 +18,12 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER
+from parataxis.rewrite.record import Rewrite
+from parataxis.syntax.analysis import ROOT, Analysis
+from parataxis.syntax.patterns import Occurrence, Pattern
+
+_SOURCE = "The bridge, which was built in 1860, was closed."
+_GIVEN = ("text", "sentences")
 
 
 def _not_blank(text: str) -> str:
@@ -24,71 +33,82 @@ def _not_blank(text: str) -> str:
 
 
 def _whole(value: Any) -> Any:
-    """In JSON 4.0 is a whole number too."""
+    """Read 4.0 as 4: JSON does not tell them apart."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 Text = Annotated[str, Field(min_length=1, pattern=r"\S"), AfterValidator(_not_blank)]
-"""What is not only white space."""
+"""A text that is not only white space."""
+
+
+# Requests --------------------------------------------------------------------------------------
 
 
 class Request(BaseModel):
-    """What is sent; fields that are not known are refused, as they are most likely misspelt."""
+    """The body of a request. Unknown fields are refused, since they are most likely misspelt."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """A body for the description of the API, made of the examples of the fields."""
+        fields = cls.model_fields.items()
+        return {name: field.examples[0] for name, field in fields if field.examples}
 
-class _Options(Request):
+
+class SplitOptions(Request):
+    """The options of a request that splits."""
+
     splitter: str | None = Field(
         default=None,
-        description="The name of one of `/v1/splitters`; without it the default.",
+        description="A name from `/v1/splitters`; the default splitter if left out.",
         examples=["pointer"],
     )
     strict: bool = Field(
-        default=False,
-        description="Give out no rewrite in which the checks find anything.",
+        default=False, description="Return no rewrite that has a finding.", examples=[True]
     )
     beam: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=8)] | None = Field(
-        default=None, description="How many hypotheses an adjustable splitter follows."
+        default=None,
+        description="The number of hypotheses that an adjustable splitter follows.",
+        examples=[4],
     )
-    check: bool = Field(default=True, description="Tell what the checks find in each rewrite.")
+    check: bool = Field(
+        default=True, description="Report the findings of the checks.", examples=[True]
+    )
     patterns: bool = Field(
-        default=True, description="Tell the patterns of each source and which were split."
+        default=True,
+        description="Report the patterns of each source and which of them were split.",
+        examples=[False],
     )
-
-
-_TEXT_EXAMPLE = "The bridge, which was built in 1860, was closed.\n\nNobody was hurt."
-_SENTENCES_EXAMPLE = ["The bridge, which was built in 1860, was closed."]
-_GIVEN = ("text", "sentences")
 
 
 class WithText(Request):
     """A request about running text."""
 
     text: Text = Field(
-        description="Running text; its sentences are found, and all else comes back as it was.",
-        examples=[_TEXT_EXAMPLE],
+        description="Running text; everything between its sentences comes back unchanged.",
+        examples=[f"{_SOURCE}\n\nNobody was hurt."],
     )
 
 
 class WithSentences(Request):
-    """A request about sentences, each for itself."""
+    """A request about separate sentences."""
 
     sentences: list[Text] = Field(
-        min_length=1, description="Sentences, each for itself.", examples=[_SENTENCES_EXAMPLE]
+        min_length=1, description="Separate sentences.", examples=[[_SOURCE]]
     )
 
 
-class TextToSplit(WithText, _Options):
+class TextToSplit(WithText, SplitOptions):
     """A text to split."""
 
 
-class SentencesToSplit(WithSentences, _Options):
+class SentencesToSplit(WithSentences, SplitOptions):
     """Sentences to split."""
 
 
 def _given(body: Any) -> str | None:
-    """Which of the two is given; None where it is neither or both."""
+    """Which of text and sentences is given; None for neither or both."""
     if not isinstance(body, dict):
         return next((each for each in _GIVEN if hasattr(body, each)), None)
     given = [each for each in _GIVEN if each in body]
@@ -109,9 +129,9 @@ AnalyseRequest = Annotated[
 
 
 class WrittenRewrite(Request):
-    """A rewrite by anybody."""
+    """A rewrite by any person or system."""
 
-    source: Text = Field(examples=["The bridge, which was built in 1860, was closed."])
+    source: Text = Field(examples=[_SOURCE])
     simple: list[Text] = Field(
         min_length=1, examples=[["The bridge was built in 1860.", "It was closed."]]
     )
@@ -121,45 +141,235 @@ class WrittenRewrite(Request):
 class CheckRequest(Request):
     """Rewrites to check."""
 
-    rewrites: list[WrittenRewrite] = Field(min_length=1)
+    rewrites: list[WrittenRewrite] = Field(min_length=1, examples=[[WrittenRewrite.example()]])
 
 
 class ReadabilityRequest(Request):
-    """Texts, each a list of its sentences."""
+    """Texts, each given as the list of its sentences."""
 
     texts: list[list[str]] = Field(
-        min_length=1,
-        examples=[[["Ann, who sings, left."], ["Ann sings.", "Ann left."]]],
+        min_length=1, examples=[[["Ann, who sings, left."], ["Ann sings.", "Ann left."]]]
     )
 
 
-def _examples(**values: dict[str, Any]) -> dict[str, Example]:
-    return {name.replace("_", " "): {"value": value} for name, value in values.items()}
+# Answers ---------------------------------------------------------------------------------------
 
 
-ANALYSE_EXAMPLES = _examples(
-    a_text={"text": _TEXT_EXAMPLE}, sentences={"sentences": _SENTENCES_EXAMPLE}
-)
-SPLIT_EXAMPLES = ANALYSE_EXAMPLES | _examples(
-    options={
-        "sentences": _SENTENCES_EXAMPLE,
-        "splitter": "pointer",
-        "strict": True,
-        "beam": 4,
-        "check": True,
-        "patterns": False,
-    }
-)
-CHECK_EXAMPLES = _examples(
-    a_rewrite={
-        "rewrites": [
-            {
-                "source": _SENTENCES_EXAMPLE[0],
-                "simple": ["The bridge was built in 1860.", "It was closed."],
-            }
-        ]
-    }
-)
-READABILITY_EXAMPLES = _examples(
-    before_and_after={"texts": [["Ann, who sings, left."], ["Ann sings.", "Ann left."]]}
-)
+class Answer(BaseModel):
+    """The body of an answer."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+
+class Problem(Answer):
+    """Why a request was refused, in one sentence."""
+
+    detail: str = Field(examples=["The text is empty; give at least one sentence."])
+
+
+class FoundPattern(Answer):
+    """A phrase of a source that could be a sentence of its own, and its position."""
+
+    pattern: Pattern
+    name: str = Field(examples=["relative clause"])
+    words: str
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, found: Occurrence, text: str) -> Self:
+        """The JSON form of an occurrence in a sentence."""
+        return cls(
+            pattern=found.pattern,
+            name=found.pattern.plain_name,
+            words=text[found.start : found.end],
+            start=found.start,
+            end=found.end,
+        )
+
+
+class Explained(Answer):
+    """A rewrite, the patterns of its source, and for each simple sentence the patterns that it was
+    split from. Patterns and splits are null if they were not requested."""
+
+    rewrite: Rewrite
+    patterns: Sequence[FoundPattern] | None = None
+    splits: Sequence[Sequence[Pattern]] | None = None
+
+
+class _Placed(Answer):
+    index: int
+    start: int | None = None
+    end: int | None = None
+
+
+class Split(Explained, _Placed):
+    """The rewrite of one sentence and its position in the text, which is null if the request sent
+    separate sentences."""
+
+
+class SplitText(Answer):
+    """The rewrites of all sentences, and the rewritten text if the request sent a text."""
+
+    splitter: str
+    text: str | None
+    rewrites: Sequence[Split]
+
+
+class Start(Answer):
+    """The first line of a stream: how many rewrites follow."""
+
+    type: Literal["start"] = "start"
+    splitter: str
+    sentences: int
+
+
+class _IsSplit(Answer):
+    type: Literal["split"] = "split"
+
+
+class SplitLine(Split, _IsSplit):
+    """A line of a stream: one rewrite."""
+
+
+class End(Answer):
+    """The last line of a stream: the rewritten text, if the request sent a text."""
+
+    type: Literal["end"] = "end"
+    text: str | None
+
+
+class Failed(Answer):
+    """The last line of a stream that failed."""
+
+    type: Literal["error"] = "error"
+    detail: str
+
+
+Line = Annotated[Start | SplitLine | End | Failed, Field(discriminator="type")]
+"""A line of a stream."""
+
+
+class Checked(Answer):
+    """Rewrites with their provenance and findings."""
+
+    rewrites: Sequence[Explained]
+
+
+class AnalysedWord(Answer):
+    """A word; ``head`` is the index of its governor, and null for the root."""
+
+    text: str
+    start: int
+    end: int
+    upos: str
+    xpos: str
+    feats: dict[str, str]
+    head: Annotated[int | None, BeforeValidator(lambda head: None if head == ROOT else head)]
+    deprel: str
+
+
+class SemanticRole(Answer):
+    """The words ``first`` to ``last`` and their role."""
+
+    first: int
+    last: int
+    label: str = Field(examples=["ARG0"])
+
+
+class Predicate(Answer):
+    """The index of a predicate and its arguments."""
+
+    predicate: int
+    arguments: Sequence[SemanticRole]
+
+
+class AnalysedSentence(Answer):
+    """The analysis of a sentence, or the ``problem`` that prevented it. The position in the text is
+    null if the request sent separate sentences."""
+
+    text: str
+    start: int | None = None
+    end: int | None = None
+    words: Sequence[AnalysedWord] = ()
+    frames: Sequence[Predicate] = ()
+    patterns: Sequence[FoundPattern] = ()
+    problem: str | None = None
+
+    @classmethod
+    def of(cls, analysis: Analysis, found: Sequence[Occurrence]) -> Self:
+        """The JSON form of an analysis and the patterns in it."""
+        return cls(
+            text=analysis.text,
+            words=[AnalysedWord.model_validate(word) for word in analysis],
+            frames=[Predicate.model_validate(frame) for frame in analysis.frames],
+            patterns=[FoundPattern.of(each, analysis.text) for each in found],
+        )
+
+
+class Analysed(Answer):
+    """The analyses of all sentences."""
+
+    sentences: Sequence[AnalysedSentence]
+
+
+class OfferedSplitter(Answer):
+    """A splitter; ``problem`` says why it cannot be used."""
+
+    name: str
+    summary: str
+    adjustable: bool
+    problem: str | None = None
+
+
+class Splitters(Answer):
+    """The splitters that the service offers."""
+
+    default: str
+    splitters: Sequence[OfferedSplitter]
+
+
+class Readable(Answer):
+    """The readability of one text; grade and mean are null if it has no words."""
+
+    grade: float | None
+    sentences: int
+    words: int
+    words_per_sentence: float | None
+    longest: int = Field(description="Words of the longest sentence.")
+
+
+class Readability(Answer):
+    """The readability of each text."""
+
+    texts: Sequence[Readable]
+
+
+class DocumentSentence(Answer):
+    """A sentence of a document and its position in the text that is shown."""
+
+    text: str
+    start: int
+    end: int
+
+
+class DocumentRead(Answer):
+    """The text of a document, in a form that can be shown, and its sentences."""
+
+    name: str
+    kind: str = Field(examples=["Word"])
+    text: str
+    sentences: Sequence[DocumentSentence]
+
+
+class Health(Answer):
+    """The service is alive."""
+
+    status: Literal["alive"] = "alive"
+    version: str
+
+
+class Ready(Answer):
+    """The default splitter is loaded."""
+
+    status: Literal["ready"] = "ready"

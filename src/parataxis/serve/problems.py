@@ -1,4 +1,4 @@
-"""Every refusal is one sentence of JSON."""
+"""Errors of the service: every one is answered with one sentence in JSON."""
 
 import math
 from collections.abc import Sequence
@@ -10,22 +10,22 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from parataxis.errors import InputError, ParataxisError, TryLaterError, UnknownSplitterError
-from parataxis.serve.records import Problem
+from parataxis.serve.models import Problem
 from parataxis.web import add_headers
 
 BUG = "Something went wrong on our side; the service has noted it."
 
 
 class TooMuchError(InputError):
-    """More was sent than the service takes at once."""
+    """The request is larger than the limits of the service."""
 
 
 LONGEST = 2000
-"""Characters of a source that is compared with what was made of it word by word."""
+"""Characters of the longest source that is aligned with its rewrite word by word."""
 
 
 def require_short(source: str, simple: Sequence[str]) -> None:
-    """Refuse a rewrite that would take too long to compare with its source."""
+    """Refuse a rewrite that would take too long to align with its source."""
     if len(source) > LONGEST or sum(map(len, simple)) > 2 * LONGEST:
         raise TooMuchError(
             f"A rewrite is too long: its source may have {LONGEST} characters, and its simple "
@@ -36,16 +36,16 @@ def require_short(source: str, simple: Sequence[str]) -> None:
 _MEANINGS = {
     400: "The body cannot be read.",
     408: "The body came too slowly.",
-    413: "More was sent than is taken at once.",
+    413: "The request is larger than the limits.",
     415: "The body is not sent as JSON.",
-    422: "Something is wrong with what was sent.",
-    429: "Too many requests came from this address; `Retry-After` says when to try again.",
-    503: "The service is busy, or a splitter cannot be used now.",
+    422: "A field of the request is not valid.",
+    429: "This address is over its rate limit; `Retry-After` says when to try again.",
+    503: "The service is busy, or the splitter cannot be used now.",
 }
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": meaning} for status, meaning in _MEANINGS.items()
 }
-"""How requests that send something can be refused, for the description of the API."""
+"""The refusals of requests with a body, for the description of the API."""
 
 
 _SENTENCES = {
@@ -56,24 +56,24 @@ _SENTENCES = {
 
 
 def refusal(detail: str, status: int, *, retry: float | None = None) -> Response:
-    """A refusal; ``retry`` is in how many seconds it may go better."""
+    """A refusal; ``retry`` is the number of seconds until a retry makes sense."""
     headers = {} if retry is None else {"retry-after": str(max(1, math.ceil(retry)))}
     return JSONResponse(Problem(detail=_clean(detail)).model_dump(), status, headers)
 
 
-def told(error: BaseException) -> str:
-    """What whoever asked is told of an error."""
+def reported(error: BaseException) -> str:
+    """The sentence that the client gets for an error."""
     return _clean(str(error)) if isinstance(error, ParataxisError) else BUG
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Answer every error in one sentence."""
+    """Answer every error with one sentence."""
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)
 
 
 def _clean(text: str) -> str:
-    """The text without lone surrogates, which cannot be sent."""
+    """Replace lone surrogates, which cannot be encoded."""
     return text.encode(errors="replace").decode()
 
 
@@ -87,12 +87,12 @@ def _invalid(request: Request, error: RequestValidationError) -> Response:
 
 
 def complaint(error: Any) -> str:
-    """What is wrong with a field, in one sentence."""
+    """Describe an error of pydantic in one sentence."""
     place = [str(part) for part in error["loc"] if part not in ("body", "query", "path")]
     if error["type"] == "text_or_sentences":
         return str(error["msg"])
     if len(place) > 1 and place[0] in ("text", "sentences"):
-        place = place[1:]  # the name of the kind of request comes first
+        place = place[1:]  # the tag of the union comes first
     where = f'The field "{".".join(place)}"' if place else "The body"
     match error["type"]:
         case "missing":
@@ -107,22 +107,6 @@ def complaint(error: Any) -> str:
     return f"{where}: {message[0].lower()}{message[1:]}."
 
 
-def _busy(request: Request, error: TryLaterError) -> Response:
-    return refusal(str(error), 503, retry=error.seconds)
-
-
-def _too_much(request: Request, error: TooMuchError) -> Response:
-    return refusal(str(error), 413)
-
-
-def _input(request: Request, error: ParataxisError) -> Response:
-    return refusal(str(error), 422)
-
-
-def _unusable(request: Request, error: ParataxisError) -> Response:
-    return refusal(str(error), 503)
-
-
 def _http(request: Request, error: HTTPException) -> Response:
     detail = _SENTENCES.get(error.status_code) or str(error.detail)
     answer = refusal(detail, error.status_code)
@@ -131,7 +115,7 @@ def _http(request: Request, error: HTTPException) -> Response:
 
 
 def _bug(request: Request, error: Exception) -> Response:
-    """Such an answer is made outside of the guard, so it gets its headers here."""
+    """This answer is made outside of the Guard, so it gets its headers here."""
     answer = refusal(BUG, 500)
     add_headers(answer.headers, request.url.path, secure=False)
     return answer
@@ -139,11 +123,11 @@ def _bug(request: Request, error: Exception) -> Response:
 
 _HANDLERS: dict[type[Exception], Any] = {
     RequestValidationError: _invalid,
-    TryLaterError: _busy,
-    TooMuchError: _too_much,
-    InputError: _input,
-    UnknownSplitterError: _input,
-    ParataxisError: _unusable,
+    TryLaterError: lambda _, error: refusal(str(error), 503, retry=error.seconds),
+    TooMuchError: lambda _, error: refusal(str(error), 413),
+    InputError: lambda _, error: refusal(str(error), 422),
+    UnknownSplitterError: lambda _, error: refusal(str(error), 422),
+    ParataxisError: lambda _, error: refusal(str(error), 503),
     HTTPException: _http,
     Exception: _bug,
 }

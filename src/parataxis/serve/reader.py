@@ -1,7 +1,7 @@
-"""Documents are read and written in processes of their own.
+"""Reads and writes documents in worker processes with limits on time and memory.
 
-Documents come from strangers, and there are many ways to make one that takes forever or fills the
-memory. Such a process is ended, and the service goes on.
+Documents come from strangers, and a crafted one can take forever or fill the memory. Then its
+process is killed, and the service goes on.
 """
 
 import json
@@ -19,13 +19,13 @@ from pydantic import TypeAdapter, ValidationError
 from parataxis.errors import InputError, ParataxisError
 from parataxis.rewrite.record import Rewrite
 from parataxis.serve import documents
+from parataxis.serve.models import DocumentRead
 from parataxis.serve.problems import TooMuchError, complaint
-from parataxis.serve.records import DocumentRead
 
 SECONDS = 60.0
-"""How long one document may take."""
+"""The time limit for one document."""
 MEMORY = 2 << 30
-"""Bytes that a process may have."""
+"""The memory limit of a process in bytes."""
 _ERRORS: dict[str, type[ParataxisError]] = {
     each.__name__: each for each in (TooMuchError, InputError, ParataxisError)
 }
@@ -34,8 +34,8 @@ _REWRITES = TypeAdapter(list[Rewrite | None])
 
 
 class Readers:
-    """Processes that are started when they are needed, and used again. A document has at most
-    ``characters``."""
+    """A pool of worker processes, which are started on demand and reused. A document may have up
+    to ``characters``."""
 
     def __init__(self, characters: int, *, seconds: float = SECONDS, memory: int = MEMORY) -> None:
         self._characters = characters
@@ -47,20 +47,20 @@ class Readers:
         self._lock = threading.Lock()
 
     def read(self, data: bytes, name: str) -> DocumentRead:
-        """What of a document is shown."""
+        """Read the text and the sentences of a document."""
         _, made = self._do({"do": "read", "name": name}, data)
         return DocumentRead.model_validate_json(made)
 
     def write(
         self, data: bytes, name: str, rewrites: bytes, *, tracked: bool
     ) -> tuple[str, bytes, str]:
-        """The name of a document, the document with rewrites, which are given as JSON, and a
-        sentence about what was left alone, or ""."""
-        told, made = self._do({"do": "write", "name": name, "tracked": tracked}, data, rewrites)
-        return told["name"], made, told["note"]
+        """Apply rewrites, given as JSON: the name of the document, the new document, and a sentence
+        about the rewrites that could not be applied, or ""."""
+        answer, made = self._do({"do": "write", "name": name, "tracked": tracked}, data, rewrites)
+        return answer["name"], made, answer["note"]
 
     def close(self) -> None:
-        """End the processes, also those that are at work."""
+        """End all processes, including those that are working."""
         with self._lock:
             idle, self._idle = self._idle, []
             for process in self._busy:
@@ -76,21 +76,22 @@ class Readers:
             timer.start()
             try:
                 _send(process.stdin, {**header, "characters": self._characters}, *parts)
-                answer = _receive(process.stdout)
+                received = _receive(process.stdout)
             except OSError:
-                answer = None
+                received = None
             finally:
                 timer.cancel()
-            if answer is None:
+            if received is None:
                 raise TooMuchError(_TOO_HARD)
-            told, made = answer
-            if "error" in told:
-                # What it does not know is a bug, and no sentence for strangers.
-                raise _ERRORS.get(told["error"], RuntimeError)(told["detail"])
-            return told, made[0]
+            answer, made = received
+            if "error" in answer:
+                # Any other error is a bug, whose message is not for clients.
+                raise _ERRORS.get(answer["error"], RuntimeError)(answer["detail"])
+            return answer, made[0]
 
     @contextmanager
     def _lent(self) -> Iterator["subprocess.Popen[bytes]"]:
+        """A process, which returns to the pool if it is still usable afterwards."""
         with self._lock:
             process = self._idle.pop() if self._idle else self._start()
             self._busy.add(process)
@@ -98,7 +99,7 @@ class Readers:
         try:
             yield process
             is_sound = True
-        except InputError as error:  # a document that cannot be read harms no process
+        except InputError as error:  # an unreadable document does not harm the process
             is_sound = str(error) != _TOO_HARD
             raise
         finally:
@@ -114,7 +115,7 @@ class Readers:
             [sys.executable, "-c", f"from {__name__} import main; main({self._memory})"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for the service, which ends it
+            start_new_session=True,  # so that Ctrl-C reaches only the service, which ends it
         )
 
 
@@ -138,7 +139,7 @@ def _send(stream: IO[bytes] | None, header: dict[str, Any], *parts: bytes) -> No
 
 
 def _receive(stream: IO[bytes] | None) -> tuple[dict[str, Any], list[bytes]] | None:
-    """A header and its parts, or None where the other side has ended."""
+    """A header and its parts, or None if the other side has ended."""
     line = stream.readline() if stream else b""
     if not line.endswith(b"\n"):
         return None
@@ -150,21 +151,21 @@ def _receive(stream: IO[bytes] | None) -> tuple[dict[str, Any], list[bytes]] | N
 
 
 def main(memory: int) -> None:
-    """What such a process does: answer requests until there are no more."""
+    """Run a worker process: answer requests until the pipe is closed."""
     _limit(memory)
-    _send(sys.stdout.buffer, {"ready": True})  # the clock starts now
-    while asked := _receive(sys.stdin.buffer):
+    _send(sys.stdout.buffer, {"ready": True})  # the time limit starts now
+    while request := _receive(sys.stdin.buffer):
         try:
-            told, made = _answer(*asked)
+            answer, made = _answer(*request)
         except ParataxisError as error:
             kind = type(error) if type(error).__name__ in _ERRORS else InputError
-            told, made = {"error": kind.__name__, "detail": str(error)}, b""
+            answer, made = {"error": kind.__name__, "detail": str(error)}, b""
         except (MemoryError, RecursionError):
-            return  # in a state that nobody knows; a new process is better
+            return  # the process may be in a bad state, so it is replaced
         except Exception:
             traceback.print_exc()
-            told, made = {"error": "bug", "detail": "see above"}, b""
-        _send(sys.stdout.buffer, told, made)
+            answer, made = {"error": "bug", "detail": "see above"}, b""
+        _send(sys.stdout.buffer, answer, made)
 
 
 def _limit(memory: int) -> None:

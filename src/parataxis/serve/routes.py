@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Body, Request
+from fastapi.params import Body as BodyParameter
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -21,41 +22,36 @@ from parataxis.errors import InputError, ParataxisError
 from parataxis.serve import documents
 from parataxis.serve.engine import Job
 from parataxis.serve.models import (
-    ANALYSE_EXAMPLES,
-    CHECK_EXAMPLES,
-    READABILITY_EXAMPLES,
-    SPLIT_EXAMPLES,
-    AnalyseRequest,
-    CheckRequest,
-    ReadabilityRequest,
-    SplitRequest,
-)
-from parataxis.serve.problems import REFUSALS, TooMuchError, refusal, require_short, told
-from parataxis.serve.records import (
     Analysed,
+    AnalyseRequest,
     Checked,
+    CheckRequest,
     DocumentRead,
     End,
     Explained,
     Failed,
     Health,
-    OfferedSplitter,
     Problem,
     Readability,
+    ReadabilityRequest,
     Readable,
     Ready,
+    SentencesToSplit,
     Split,
     SplitLine,
+    SplitRequest,
     Splitters,
     SplitText,
     Start,
+    WithSentences,
+    WithText,
 )
+from parataxis.serve.models import Request as RequestModel
+from parataxis.serve.problems import REFUSALS, TooMuchError, refusal, reported, require_short
 from parataxis.serve.service import Service, ServiceDep, results
 from parataxis.serve.tasks import AnalyseTask, CheckTask, SplitTask
 from parataxis.text.documents import Document
 from parataxis.text.readability import grade_level, readability_counts, words
-
-# Splitting: the whole answer at once, or line by line as it is made.
 
 _LOG = logging.getLogger(__name__)
 
@@ -68,24 +64,45 @@ _EXAMPLE = (
 )
 
 split_router = APIRouter(prefix="/v1", tags=["split"], responses=REFUSALS)
+reading_router = APIRouter(prefix="/v1", tags=["read"], responses=REFUSALS)
+documents_router = APIRouter(prefix="/v1/documents", tags=["documents"], responses=REFUSALS)
+status_router = APIRouter(tags=["status"])
+api_routers = (split_router, reading_router, documents_router, status_router)
+page_router = APIRouter(include_in_schema=False)
 
 
-SplitBody = Annotated[SplitRequest, Body(openapi_examples=SPLIT_EXAMPLES)]
+def _body(**examples: type[RequestModel]) -> BodyParameter:
+    """A body with examples in the description of the API."""
+    named = {name.replace("_", " "): model.example() for name, model in examples.items()}
+    body: BodyParameter = Body(openapi_examples={n: {"value": v} for n, v in named.items()})
+    return body
 
 
-class _Work:
-    """A request that is being worked on."""
+def _json(answer: BaseModel) -> Response:
+    """The answer as JSON, without the second validation that FastAPI would do."""
+    return Response(answer.model_dump_json(), media_type="application/json")
+
+
+# Splitting -------------------------------------------------------------------------------------
+
+SplitBody = Annotated[
+    SplitRequest, _body(a_text=WithText, sentences=WithSentences, options=SentencesToSplit)
+]
+
+
+class _SplitJob:
+    """A request that is being processed."""
 
     def __init__(
         self, document: Document | None, sentences: list[str], task: SplitTask, service: Service
     ) -> None:
         self._service = service
         self.document = document
-        self.splitter = task.name
+        self.splitter = task.lane
         self.job: Job[str, Explained] = service.engine.submit(task, sentences)
 
     def split(self, index: int, result: Explained, kind: type[Split] = Split) -> Split:
-        """A result with its place."""
+        """A result with its position in the text."""
         span = self.document.sentences[index] if self.document else None
         return kind(
             index=index,
@@ -97,44 +114,39 @@ class _Work:
         )
 
     async def text(self, found: list[Explained]) -> str | None:
-        """The text with all rewrites, where a text was sent."""
+        """The rewritten text, if the request sent a text."""
         if self.document is None:
             return None
         whole = DocumentRewrite(self.document, [each.rewrite for each in found])
-        return await self._service.aside(lambda: whole.text)
+        return await self._service.in_thread(lambda: whole.text)
 
 
-async def _begin(body: SplitRequest, service: Service) -> _Work:
-    task = service.offers.task(
-        body.splitter,
-        strict=body.strict,
-        beam=body.beam,
-        check=body.check,
-        patterns=body.patterns,
-    )
+async def _begin(body: SplitRequest, service: Service) -> _SplitJob:
+    task = service.offers.task(body)
     document, sentences = await service.read(body)
-    return _Work(document, sentences, task, service)
+    return _SplitJob(document, sentences, task, service)
 
 
 @split_router.post("/split", response_model=SplitText)
 async def split(body: SplitBody, request: Request, service: ServiceDep) -> Response:
-    """Split the sentences of a text, or single sentences."""
+    """Split the sentences of a text, or separate sentences."""
     work = await _begin(body, service)
     found = await results(request, work.job)
-    answer = SplitText(
-        splitter=work.splitter,
-        text=await work.text(found),
-        rewrites=[work.split(index, each) for index, each in enumerate(found)],
+    return _json(
+        SplitText(
+            splitter=work.splitter,
+            text=await work.text(found),
+            rewrites=[work.split(index, each) for index, each in enumerate(found)],
+        )
     )
-    return Response(answer.model_dump_json(), media_type="application/json")
 
 
 class _Stream(StreamingResponse):
-    """The lines of a request; however it ends, nothing of it is left in the queue."""
+    """Streams the lines of a job, and cancels the job however the stream ends."""
 
     media_type = _LINES
 
-    def __init__(self, work: _Work) -> None:
+    def __init__(self, work: _SplitJob) -> None:
         super().__init__(_lines(work))
         self._job = work.job
 
@@ -150,19 +162,19 @@ class _Stream(StreamingResponse):
     response_class=Response,
     responses={
         200: {
-            "description": "One JSON object on each line: `start`, then a `split` for each "
-            "sentence, in order, and at last `end` or `error`. A `split` is what `/v1/split` has "
-            "in `rewrites`.",
+            "description": "One JSON object per line: `start`, then a `split` for each "
+            "sentence, in order, and finally `end` or `error`. A `split` is an entry of `rewrites` "
+            "in the answer of `/v1/split`.",
             "content": {_LINES: {"schema": {"type": "string"}, "example": _EXAMPLE}},
         }
     },
 )
 async def stream(body: SplitBody, service: ServiceDep) -> Response:
-    """The same as a stream of lines. Who closes the connection cancels what has not begun."""
+    """Split like `/v1/split`, but stream the rewrites. Closing the connection cancels the rest."""
     return _Stream(await _begin(body, service))
 
 
-async def _lines(work: _Work) -> AsyncIterator[str]:
+async def _lines(work: _SplitJob) -> AsyncIterator[str]:
     yield _line(Start(splitter=work.splitter, sentences=len(work.job.futures)))
     found: list[Explained] = []
     try:
@@ -170,71 +182,67 @@ async def _lines(work: _Work) -> AsyncIterator[str]:
             yield _line(work.split(len(found), result, SplitLine))
             found.append(result)
         yield _line(End(text=await work.text(found)))
-    except Exception as error:  # the answer has begun, so this is the only place to tell it
+    except Exception as error:  # the status line is sent, so the stream must report the error
         if not isinstance(error, ParataxisError):
-            _LOG.exception("a stream could not go on")
-        yield _line(Failed(detail=told(error)))
+            _LOG.exception("a stream failed")
+        yield _line(Failed(detail=reported(error)))
 
 
 def _line(model: BaseModel) -> str:
     return f"{model.model_dump_json()}\n"
 
 
-# What needs no splitter: checks, analyses, readability.
-
-reading_router = APIRouter(prefix="/v1", tags=["read"], responses=REFUSALS)
+# Checks, analyses and readability, which need no splitter --------------------------------------
 
 
 @reading_router.post("/check", response_model=Checked)
 async def check(
-    body: Annotated[CheckRequest, Body(openapi_examples=CHECK_EXAMPLES)],
+    body: Annotated[CheckRequest, _body(a_rewrite=CheckRequest)],
     request: Request,
     service: ServiceDep,
 ) -> Response:
-    """Check rewrites, whoever made them: where each word comes from, what the checks find, and
-    which patterns were split."""
+    """Check rewrites by any person or system: provenance, findings, and which patterns were
+    split."""
     task = CheckTask()
     service.require_room([task.size(each) for each in body.rewrites], "rewrites")
     for each in body.rewrites:
         require_short(each.source, each.simple)
     job = service.engine.submit(task, body.rewrites)
-    answer = Checked(rewrites=await results(request, job))
-    return Response(answer.model_dump_json(), media_type="application/json")
+    return _json(Checked(rewrites=await results(request, job)))
 
 
 @reading_router.post("/analyse", response_model=Analysed)
 async def analyse(
-    body: Annotated[AnalyseRequest, Body(openapi_examples=ANALYSE_EXAMPLES)],
+    body: Annotated[AnalyseRequest, _body(a_text=WithText, sentences=WithSentences)],
     request: Request,
     service: ServiceDep,
 ) -> Response:
-    """Show what the analyser sees: words with tags and heads, roles, and patterns."""
+    """Analyse sentences: tags and heads of the words, semantic roles, and patterns."""
     document, sentences = await service.read(body)
     found = await results(request, service.engine.submit(AnalyseTask(), sentences))
     spans = document.sentences if document else [None] * len(found)
-    answer = Analysed(
-        sentences=[
-            each.model_copy(update={"start": span.start, "end": span.end}) if span else each
-            for each, span in zip(found, spans, strict=True)
-        ]
-    )
-    return Response(answer.model_dump_json(), media_type="application/json")
+    placed = [
+        each.model_copy(update={"start": span.start, "end": span.end}) if span else each
+        for each, span in zip(found, spans, strict=True)
+    ]
+    return _json(Analysed(sentences=placed))
 
 
 @reading_router.post("/readability")
 def readability(
-    body: Annotated[ReadabilityRequest, Body(openapi_examples=READABILITY_EXAMPLES)],
+    body: Annotated[ReadabilityRequest, _body(before_and_after=ReadabilityRequest)],
     service: ServiceDep,
 ) -> Readability:
-    """The Flesch-Kincaid grade level of texts, and how long their sentences are."""
+    """Measure the Flesch-Kincaid grade level of texts and the length of their sentences."""
     service.require_room([len(sentence) for text in body.texts for sentence in text])
     return Readability(texts=[_readable(text) for text in body.texts])
 
 
 def _readable(text: list[str]) -> Readable:
     sentences, spoken, syllables = readability_counts(text)
+    grade = grade_level(sentences, spoken, syllables)
     return Readable(
-        grade=_or_none(grade_level(sentences, spoken, syllables)),
+        grade=None if math.isnan(grade) else grade,
         sentences=sentences,
         words=spoken,
         words_per_sentence=spoken / sentences if sentences else None,
@@ -242,21 +250,15 @@ def _readable(text: list[str]) -> Readable:
     )
 
 
-def _or_none(number: float) -> float | None:
-    return None if math.isnan(number) else number
-
-
-# Documents: what they say, and the same documents with rewrites. Nothing is written down.
-
-documents_router = APIRouter(prefix="/v1/documents", tags=["documents"], responses=REFUSALS)
+# Documents, which are not stored ---------------------------------------------------------------
 
 _FILE = {"type": "string", "format": "binary", "description": "A .txt, .md, .docx or .html file."}
 _TRUE, _FALSE = ("true", "1", "on"), ("false", "0", "off", "")
 
 
 def _form(**fields: dict[str, Any]) -> dict[str, Any]:
-    """The description of a form. It is read by hand, because rewrites can be larger than what a
-    form is read with otherwise."""
+    """The description of a form. The routes parse it themselves, because rewrites can be larger
+    than the default limit of a form field."""
     schema = {"type": "object", "properties": fields, "required": ["file"]}
     content = {"multipart/form-data": {"schema": schema}}
     return {"requestBody": {"required": True, "content": content}}
@@ -264,12 +266,12 @@ def _form(**fields: dict[str, Any]) -> dict[str, Any]:
 
 @documents_router.post("", openapi_extra=_form(file=_FILE), response_model=DocumentRead)
 async def read(request: Request, service: ServiceDep) -> Response:
-    """The text of a document, as it can be shown, and where its sentences stand in it."""
+    """Read the text of a document, in a form that can be shown, and its sentences."""
     async with request.form(max_files=1, max_fields=0) as form:
         name, data = await _file(form, service)
     answer = await service.in_turn(service.readers.read, data, name)
     service.require_room([len(sentence.text) for sentence in answer.sentences])
-    return Response(answer.model_dump_json(), media_type="application/json")
+    return _json(answer)
 
 
 @documents_router.post(
@@ -279,20 +281,20 @@ async def read(request: Request, service: ServiceDep) -> Response:
         rewrites={
             "type": "string",
             "contentMediaType": "application/json",
-            "description": "A list: for each sentence of the document a rewrite, or null where it "
-            "is to be left alone.",
+            "description": "A list with a rewrite for each sentence of the document, or null to "
+            "leave the sentence unchanged.",
         },
         tracked={
             "type": "boolean",
             "default": False,
-            "description": "Whether a Word document gets the splits as tracked changes.",
+            "description": "Whether to mark the splits in a Word document as tracked changes.",
         },
     ),
     response_class=Response,
     responses={
         200: {
-            "description": "The file. `X-Parataxis-Note` says, in one sentence, what was left "
-            "alone although its rewrite is split, and why.",
+            "description": "The file. The header `X-Parataxis-Note` says in one sentence which "
+            "rewrites could not be applied, and why.",
             "content": {
                 kind: {"schema": {"type": "string"}} for kind in documents.MEDIA_TYPES.values()
             },
@@ -300,7 +302,7 @@ async def read(request: Request, service: ServiceDep) -> Response:
     },
 )
 async def rewritten(request: Request, service: ServiceDep) -> Response:
-    """A document with its sentences replaced by their rewrites; all else stays as it was."""
+    """Replace the sentences of a document by their rewrites; everything else is unchanged."""
     limit = 32 * service.settings.characters
     async with request.form(max_files=2, max_fields=2, max_part_size=limit) as form:
         name, data = await _file(form, service)
@@ -342,31 +344,19 @@ def _flag(value: bytes) -> bool:
     return text in _TRUE
 
 
-# What the service offers and how it is.
-
-status_router = APIRouter(tags=["status"])
+# Status ----------------------------------------------------------------------------------------
 
 
 @status_router.get("/v1/splitters")
 async def splitters(service: ServiceDep) -> Splitters:
-    """The splitters that can be asked for."""
-    return Splitters(
-        default=service.offers.default,
-        splitters=[
-            OfferedSplitter(
-                name=offer.name,
-                summary=offer.summary,
-                adjustable=offer.is_adjustable,
-                problem=offer.problem,
-            )
-            for offer in service.offers.values()
-        ],
-    )
+    """List the splitters that the service offers."""
+    offered = [offer.listed() for offer in service.offers.values()]
+    return Splitters(default=service.offers.default, splitters=offered)
 
 
 @status_router.get("/v1/health")
 async def health() -> Health:
-    """Whether the service is alive."""
+    """Report that the service is alive."""
     return Health(version=__version__)
 
 
@@ -376,7 +366,7 @@ async def health() -> Health:
     responses={503: {"model": Problem, "description": "The default splitter is not loaded."}},
 )
 async def ready(service: ServiceDep) -> Ready | Response:
-    """Whether the default splitter is loaded, so that an answer comes at once."""
+    """Report whether the default splitter is loaded."""
     if service.is_ready:
         return Ready()
     return refusal(service.problem or "The models are being loaded.", 503, retry=1)
@@ -384,23 +374,21 @@ async def ready(service: ServiceDep) -> Ready | Response:
 
 @status_router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(service: ServiceDep) -> Response:
-    """What Prometheus reads."""
-    return Response(service.measures.text(), media_type=CONTENT_TYPE_LATEST)
+    """Metrics in the Prometheus text format."""
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-# The page and the files it is made of. All it shows comes from the API, asked by its scripts.
-
-page_router = APIRouter(include_in_schema=False)
+# The page, whose scripts get all they show from the API ----------------------------------------
 
 _PAGE = (files("parataxis.serve") / "page.html").read_text(encoding="utf-8")
 _FILES = StaticFiles(packages=[("parataxis.serve", "static"), ("parataxis.web", "static")])
-# Scripts import each other: those of two versions must not meet, so a browser asks each time.
+# Scripts import each other, so a browser must not mix cached ones of two versions.
 _FRESH = {"cache-control": "no-cache"}
 
 
 @page_router.api_route("/", methods=["GET", "HEAD"])
 async def page() -> HTMLResponse:
-    """The page. It is the same for everybody, and names its files relative to itself."""
+    """The page."""
     return HTMLResponse(_PAGE, headers=_FRESH)
 
 

@@ -1,7 +1,6 @@
-"""What Prometheus can read: how much is asked, how long it takes, and what waits."""
+"""The settings of the service, and the parts that its routes share."""
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,111 +8,42 @@ from typing import Annotated, ParamSpec, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from parataxis.api import DEFAULT_SPLITTER
 from parataxis.serve.engine import Engine, Job
+from parataxis.serve.middleware import Metrics
 from parataxis.serve.models import WithSentences, WithText
 from parataxis.serve.problems import TooMuchError
 from parataxis.serve.reader import Readers
-from parataxis.serve.settings import ServiceSettings
 from parataxis.serve.tasks import Offers
+from parataxis.splitters.registry import SentenceSplitter
 from parataxis.text.documents import Document, read_document
-
-_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
-_SIZES = (1, 2, 4, 8, 16, 32)
-
-
-class Measures:
-    """The counters of one service."""
-
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self.requests = Counter(
-            "parataxis_requests",
-            "Requests that were answered.",
-            ("method", "path", "status"),
-            registry=self._registry,
-        )
-        self.seconds = Histogram(
-            "parataxis_request_seconds",
-            "Seconds from a request to the end of its answer.",
-            ("path",),
-            buckets=_SECONDS,
-            registry=self._registry,
-        )
-        self._items = Counter(
-            "parataxis_sentences",
-            "Sentences that were worked on.",
-            ("lane",),
-            registry=self._registry,
-        )
-        self._batches = Histogram(
-            "parataxis_batch_sentences",
-            "Sentences in a batch.",
-            ("lane",),
-            buckets=_SIZES,
-            registry=self._registry,
-        )
-        self._busy = Counter(
-            "parataxis_busy_seconds",
-            "Seconds spent on batches.",
-            ("lane",),
-            registry=self._registry,
-        )
-        self._waiting = Gauge(
-            "parataxis_waiting_sentences", "Sentences that wait.", registry=self._registry
-        )
-
-    def note(self, lane: str, items: int, seconds: float) -> None:
-        """Count a batch."""
-        self._items.labels(lane).inc(items)
-        self._batches.labels(lane).observe(items)
-        self._busy.labels(lane).inc(seconds)
-
-    def watch(self, waiting: Callable[[], int]) -> None:
-        """Ask this function how many sentences wait."""
-        self._waiting.set_function(waiting)
-
-    def text(self) -> bytes:
-        """All of it, in the format of Prometheus."""
-        return generate_latest(self._registry)
-
-
-class Counting:
-    """Counts requests. Paths that are none of ours have one name together: anybody can invent
-    them."""
-
-    def __init__(self, app: ASGIApp, measures: Measures) -> None:
-        self._app = app
-        self._measures = measures
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        status, begun = 500, time.monotonic()
-
-        async def noted(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, noted)
-        finally:
-            path = getattr(scope.get("route"), "path", None) or "other"
-            method = scope["method"] if scope["method"] in ("GET", "POST") else "other"
-            self._measures.requests.labels(method, path, str(status)).inc()
-            self._measures.seconds.labels(path).observe(time.monotonic() - begun)
-
-
-# What the routes share: settings, splitters, the engine, and what is measured.
 
 P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """What the service offers, and its limits."""
+
+    splitters: tuple[str | SentenceSplitter, ...] = (DEFAULT_SPLITTER, "rules", "source")
+    """The splitters on offer: names, "NAME:DIR" or objects; the first is the default."""
+    page: bool = True
+    """Whether to serve the page for writers besides the API."""
+    characters: int = 1_000_000
+    """Characters of all sentences in one request."""
+    sentences: int = 10_000
+    """Sentences in one request."""
+    upload: int = 8_000_000
+    """Bytes of a document."""
+    per_minute: int = 600
+    """Requests per minute from one address."""
+    concurrent: int = 128
+    """Requests that are answered at the same time."""
+    queue: int = 20_000
+    """Sentences that may wait."""
 
 
 @dataclass
@@ -123,16 +53,16 @@ class Service:
     settings: ServiceSettings
     offers: Offers
     engine: Engine
-    measures: Measures
+    metrics: Metrics
     readers: Readers
     limiter: CapacityLimiter
-    """How many documents are read at the same time."""
+    """Limits how many documents are read at the same time."""
     is_ready: bool = False
     problem: str | None = None
-    """Why it will not become ready."""
+    """Why the service will not become ready."""
 
     def require_room(self, sizes: Sequence[int], what: str = "sentences") -> None:
-        """Refuse more, or longer, than is taken at once; ``sizes`` are numbers of characters."""
+        """Refuse a request that is over the limits; ``sizes`` are numbers of characters."""
         limits = self.settings
         if len(sizes) > limits.sentences:
             raise TooMuchError(
@@ -148,21 +78,21 @@ class Service:
         self.engine.close()
         self.readers.close()
 
-    async def aside(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run what takes long in a thread."""
+    async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a slow function in a thread."""
         return await to_thread.run_sync(partial(function, *args, **kwargs))
 
     async def in_turn(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The same for what takes very long: so many at a time, and the others wait."""
+        """Run a very slow function in a thread, only a few of them at a time."""
         return await to_thread.run_sync(partial(function, *args, **kwargs), limiter=self.limiter)
 
     async def read(self, body: WithText | WithSentences) -> tuple[Document | None, list[str]]:
-        """The sentences of a request, and the text that they stand in, where that was sent."""
+        """The sentences of a request, and the document they are in if it sent a text."""
         if isinstance(body, WithSentences):
             self.require_room([len(sentence) for sentence in body.sentences])
             return None, body.sentences
         self.require_room([len(body.text)])
-        document = await self.aside(read_document, body.text)
+        document = await self.in_thread(read_document, body.text)
         sentences = [span.text for span in document.sentences]
         self.require_room([len(sentence) for sentence in sentences])
         return document, sentences
@@ -177,8 +107,8 @@ ServiceDep = Annotated[Service, Depends(_service)]
 
 
 async def results(request: Request, job: Job[T, R]) -> list[R]:
-    """All results of a job; the work ends where whoever asked goes away."""
-    watch = asyncio.create_task(_gone(request))
+    """All results of a job, which is cancelled when the client disconnects."""
+    watch = asyncio.create_task(_disconnected(request))
     watch.add_done_callback(lambda _: job.cancel())
     try:
         return [result async for result in job.results()]
@@ -186,6 +116,6 @@ async def results(request: Request, job: Job[T, R]) -> list[R]:
         watch.cancel()
 
 
-async def _gone(request: Request) -> None:
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,14 +1,20 @@
-"""What is done with sentences and rewrites; each task runs in the lane that it names."""
+"""The tasks that the engine runs, and the splitters that the service offers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from parataxis.api import Splitter, with_findings
 from parataxis.errors import InputError, ParataxisError, UnknownSplitterError
 from parataxis.rewrite.align import Sides, align, said_apart, sides
 from parataxis.rewrite.record import Rewrite
-from parataxis.serve.models import WrittenRewrite
-from parataxis.serve.records import AnalysedSentence, Explained, FoundPattern
+from parataxis.serve.models import (
+    AnalysedSentence,
+    Explained,
+    FoundPattern,
+    OfferedSplitter,
+    SplitOptions,
+    WrittenRewrite,
+)
 from parataxis.splitters.registry import (
     AdjustableSplitter,
     SentenceSplitter,
@@ -19,30 +25,26 @@ from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern, find_patterns
 
 _READING = "reading"
-"""The lane of what is done without a splitter."""
+"""The lane of the tasks without a splitter."""
 
 
 @dataclass(frozen=True)
 class SplitTask:
-    """Splits sentences; two with the same options are equal."""
+    """Splits sentences. Tasks with the same splitter and options are equal, and each splitter has
+    its own lane, so that a slow one does not delay the others."""
 
     splitter: Splitter = field(compare=False)
-    name: str
+    lane: str
     strict: bool
     beam: int | None
     check: bool
     patterns: bool
 
-    @property
-    def lane(self) -> str:
-        """Each splitter has its own, so that a slow one keeps nobody else waiting."""
-        return self.name
-
     def size(self, item: str, /) -> int:
         return len(item)
 
     def __call__(self, items: Sequence[str], /) -> list[Explained]:
-        """The rewrites of sentences."""
+        """Split sentences."""
         rewrites = list(self.splitter.pipe(items))
         return _explained(rewrites) if self.patterns else [Explained(rewrite=r) for r in rewrites]
 
@@ -57,7 +59,7 @@ class CheckTask:
         return len(item.source) + sum(map(len, item.simple))
 
     def __call__(self, items: Sequence[WrittenRewrite], /) -> list[Explained]:
-        """The rewrites with all that can be told about them."""
+        """Align and check rewrites."""
         rewrites = (
             Rewrite(
                 source=item.source,
@@ -80,7 +82,7 @@ class AnalyseTask:
         return len(item)
 
     def __call__(self, items: Sequence[str], /) -> list[AnalysedSentence]:
-        """The analyses of sentences."""
+        """Analyse sentences."""
         from parataxis.syntax.analyser import load_analyser
 
         analyses = load_analyser().pipe(items)
@@ -93,7 +95,7 @@ class AnalyseTask:
 
 
 def _explained(rewrites: Sequence[Rewrite]) -> list[Explained]:
-    from parataxis.syntax.analyser import load_trees  # as the checks do, so it knows the sentences
+    from parataxis.syntax.analyser import load_trees  # shared with the checks, so it is cached
 
     analyses = load_trees().pipe(rewrite.source for rewrite in rewrites)
     return [
@@ -112,79 +114,59 @@ def _explain(rewrite: Rewrite, found: Sequence[Sides]) -> Explained:
     return Explained(rewrite=rewrite, patterns=patterns, splits=splits)
 
 
-# The splitters that the service offers, each loaded once.
-
-
 @dataclass(frozen=True)
 class Offer:
-    """A splitter, or the reason why it cannot be used."""
+    """A splitter that the service offers, or the reason why it cannot be used."""
 
     name: str
     splitter: SentenceSplitter | None
     problem: str | None = None
 
-    @property
-    def summary(self) -> str:
-        """What it does, in one line."""
-        return self.splitter.summary if self.splitter else ""
+    def listed(self) -> OfferedSplitter:
+        """The entry in the list of splitters."""
+        return OfferedSplitter(
+            name=self.name,
+            summary=self.splitter.summary if self.splitter else "",
+            adjustable=isinstance(self.splitter, AdjustableSplitter),
+            problem=self.problem,
+        )
 
-    @property
-    def is_adjustable(self) -> bool:
-        """Whether it follows a beam."""
-        return isinstance(self.splitter, AdjustableSplitter)
 
-
-class Offers(Mapping[str, Offer]):
-    """The offered splitters by name. Those who ask give a name; only who runs the service can
-    give "NAME:DIR"."""
+class Offers(dict[str, Offer]):
+    """The offered splitters by name, each loaded once. Clients choose by name; only the operator
+    of the service can give "NAME:DIR"."""
 
     def __init__(self, splitters: Sequence[str | SentenceSplitter]) -> None:
+        super().__init__()
         if not splitters:
             raise InputError("No splitter is offered; name at least one.")
-        self._offers: dict[str, Offer] = {}
         for each in splitters:
             offer = _offer(each) if isinstance(each, str) else Offer(each.name, each)
-            if offer.name in self._offers:
+            if offer.name in self:
                 raise InputError(f'The splitter "{offer.name}" is named twice.')
-            self._offers[offer.name] = offer
-        self.default = next(iter(self._offers))
+            self[offer.name] = offer
+        self.default = next(iter(self))
 
-    def __getitem__(self, name: str) -> Offer:
-        return self._offers[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._offers)
-
-    def __len__(self) -> int:
-        return len(self._offers)
-
-    def task(
-        self,
-        name: str | None = None,
-        *,
-        strict: bool = False,
-        beam: int | None = None,
-        check: bool = True,
-        patterns: bool = True,
-    ) -> SplitTask:
-        """What splits with the splitter of that name (None: the default) and its options; a
-        ParataxisError where there is none like that."""
-        name = self.default if name is None else name
-        if name not in self._offers:
+    def task(self, options: SplitOptions | None = None) -> SplitTask:
+        """The task for the splitter and options of a request."""
+        options = options or SplitOptions()
+        name = self.default if options.splitter is None else options.splitter
+        if name not in self:
             raise UnknownSplitterError(
-                f'There is no splitter "{name}" here; there are: {", ".join(self._offers)}.'
+                f'There is no splitter "{name}" here; there are: {", ".join(self)}.'
             )
-        offer = self._offers[name]
+        offer = self[name]
         if offer.splitter is None:
             raise ParataxisError(offer.problem)
+        strict, beam, check = options.strict, options.beam, options.check
         splitter = Splitter(offer.splitter, strict=strict, beam=beam, check=check)
-        return SplitTask(splitter, name, strict, beam, check, patterns)
+        return SplitTask(splitter, name, strict, beam, check, options.patterns)
 
 
 def _offer(specification: str) -> Offer:
     name = specification.partition(":")[0]
     if name not in splitter_names():
-        load_splitter(name)  # which says what there is
+        load_splitter(name)  # raises an error that lists the installed ones
     try:
         return Offer(name, load_splitter(specification))
     except ParataxisError as error:

@@ -1,4 +1,4 @@
-"""What holds for every request: headers, a limit on what is sent, and a limit on how often."""
+"""What the service and the studies share: security headers, body limits and rate limits."""
 
 import re
 import threading
@@ -41,14 +41,14 @@ _STATIC = "/static/"
 
 
 class _TooLargeError(HTTPException):
-    """More was sent than is allowed."""
+    """The body is larger than the limit."""
 
 
 class Guard:
-    """Sets the headers of every answer, and refuses what is too large before it is read.
+    """Sets the security headers of every answer, and refuses a body that is too large.
 
-    ``largest`` is how many bytes a request may send, or a function that says it for a path;
-    ``refuse`` makes the answer to more of them.
+    ``largest`` is the limit in bytes, or a function that returns it for a path; ``refuse`` makes
+    the answer to a larger body.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Guard:
 
 
 def add_headers(headers: MutableHeaders, path: str, *, secure: bool) -> None:
-    """Set what every answer must say."""
+    """Set the headers that every answer needs."""
     for name, value in _HEADERS.items():
         headers.setdefault(name, value)
     if secure:
@@ -110,14 +110,14 @@ def add_headers(headers: MutableHeaders, path: str, *, secure: bool) -> None:
 
 
 def allow_frame(headers: MutableHeaders, where: str) -> None:
-    """Let a page without a session be shown in a frame of another site, and send its form there."""
+    """Let another site show a page in a frame and receive its form; only for pages without a
+    session."""
     headers["content-security-policy"] = _policy(frame_ancestors=where, form_action=where)
 
 
 class Throttle:
-    """Allows so many events in a while for each key, and so many for all keys together.
-
-    It counts within one process.
+    """A rate limit: at most ``times`` events per key, and ``altogether`` for all keys, within a
+    sliding window of ``seconds``. It counts within one process.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Throttle:
         self._turn = threading.Lock()
 
     def wait(self, key: str) -> float:
-        """How many seconds to wait until the next event is allowed; 0 is now."""
+        """Seconds until the next event is allowed; 0 means now."""
         with self._turn:
             now = self._forget(key)
             waits = [0.0]
@@ -148,7 +148,7 @@ class Throttle:
             return max(waits)
 
     def count(self, key: str) -> None:
-        """Note an event."""
+        """Count an event."""
         with self._turn:
             now = self._forget(key)
             self._events[key].append(now)
@@ -161,15 +161,15 @@ class Throttle:
             self._events.pop(key, None)
 
     def _forget(self, key: str) -> float:
-        """Forget what is over: of this key now, of all keys once in a while."""
+        """Drop expired events: of this key now, of all keys once per window."""
         now = self._clock()
-        all_ = now - self._cleared >= self._seconds
-        for each in list(self._events) if all_ else (key, None):
+        is_due = now - self._cleared >= self._seconds
+        for each in list(self._events) if is_due else (key, None):
             events = self._events.get(each)
             while events and events[0] <= now - self._seconds:
                 events.popleft()
             if not events:
                 self._events.pop(each, None)
-        if all_:
+        if is_due:
             self._cleared = now
         return now

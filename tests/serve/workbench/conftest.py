@@ -20,7 +20,7 @@ import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parataxis.serve.app import make_app
-from parataxis.serve.settings import ServiceSettings
+from parataxis.serve.service import ServiceSettings
 
 PICTURES = os.environ.get("PARATAXIS_PICTURES")
 """The folder that pictures of the page are written to, where somebody wants them."""

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from parataxis.serve.app import make_app
 from parataxis.serve.routes import page_router
-from parataxis.serve.settings import ServiceSettings
+from parataxis.serve.service import ServiceSettings
 
 PACKAGE = Path(str(files("parataxis.serve")))
 PAGE = (PACKAGE / "page.html").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parataxis.api import Splitter
-from parataxis.serve.settings import ServiceSettings
+from parataxis.serve.service import ServiceSettings
 
 MILL = "The mill, which was built in 1811, burnt down."
 MILL_SPLIT = ["The mill burnt down.", "The mill was built in 1811."]
