@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.splitters.llm.settings import Fate, Ledger, LlmSettings, Tokens
+from parataxis.splitters.llm.ledger import Ledger, Outcome, Tokens
+from parataxis.splitters.llm.settings import LlmSettings
 
 
 def ledger(**more: float) -> Ledger:
@@ -17,12 +18,12 @@ PRICED = {"price_in": 1.0, "price_out": 10.0}
 def test_ledger_refuses_what_could_pass_the_budget() -> None:
     books = ledger(budget=30.0, **PRICED)
     most = Tokens(1_000_000, 1_000_000)  # 11
-    assert books.put_aside(most)
-    assert books.put_aside(most)
-    assert not books.put_aside(most)
+    assert books.reserve(most)
+    assert books.reserve(most)
+    assert not books.reserve(most)
     books.settle(most, Tokens(100_000, 100_000))  # 1.1
-    assert books.put_aside(most)
-    assert not books.put_aside(most)
+    assert books.reserve(most)
+    assert not books.reserve(most)
     assert books.spent == pytest.approx(1.1)
 
 
@@ -30,19 +31,19 @@ def test_ledger_gives_back_what_a_call_that_never_took_place_held() -> None:
     books = ledger(budget=11.0, **PRICED)
     most = Tokens(1_000_000, 1_000_000)
     for _ in range(5):
-        assert books.put_aside(most)
+        assert books.reserve(most)
         books.settle(most, None)
     assert (books.calls, books.spent) == (0, 0.0)
 
 
 def test_ledger_without_a_budget_refuses_nothing() -> None:
-    assert ledger(**PRICED).put_aside(Tokens(10**12, 10**12))
-    assert ledger().put_aside(Tokens(10**12, 10**12))
+    assert ledger(**PRICED).reserve(Tokens(10**12, 10**12))
+    assert ledger().reserve(Tokens(10**12, 10**12))
 
 
 def test_ledger_with_no_money_allows_only_what_is_free() -> None:
-    assert not ledger(budget=0.0, **PRICED).put_aside(Tokens(1, 1))
-    assert ledger(budget=0.0, price_in=0.0, price_out=0.0).put_aside(Tokens(1, 1))
+    assert not ledger(budget=0.0, **PRICED).reserve(Tokens(1, 1))
+    assert ledger(budget=0.0, price_in=0.0, price_out=0.0).reserve(Tokens(1, 1))
 
 
 @settings(max_examples=50)
@@ -57,7 +58,7 @@ def test_ledger_never_passes_its_budget(
     under_way = []
     for size, share, ends_now in calls:
         most = Tokens(size, size)
-        if books.put_aside(most):
+        if books.reserve(most):
             under_way.append((most, Tokens(int(size * share), int(size * share))))
         if ends_now and under_way:
             books.settle(*under_way.pop(0))
@@ -71,11 +72,11 @@ def test_ledger_reports_in_one_sentence() -> None:
     assert books.report() is None
     most = Tokens(20_000, 2_000)
     for _ in range(2):
-        assert books.put_aside(most)
+        assert books.reserve(most)
         books.settle(most, Tokens(10_000, 1_000))
-    for fate in (Fate.SPLIT, Fate.FAULTED, Fate.SPLIT, Fate.WHOLE, Fate.FAULTED):
-        books.count(fate)
-    books.count(Fate.OVER_BUDGET)
+    for outcome in (Outcome.SPLIT, Outcome.FAULTED, Outcome.SPLIT, Outcome.WHOLE, Outcome.FAULTED):
+        books.count(outcome)
+    books.count(Outcome.OVER_BUDGET)
     assert books.report() == (
         "llm made 2 calls (20,000 tokens in, 2,000 out) at a cost of 0.0400 of a budget of 0.5; of "
         "6 sentences the language model split 2 and left 1 whole, and the pointer model wrote 3 "
@@ -85,9 +86,9 @@ def test_ledger_reports_in_one_sentence() -> None:
 
 def test_ledger_without_prices_reports_no_cost() -> None:
     books = ledger()
-    assert books.put_aside(Tokens(1, 1))
+    assert books.reserve(Tokens(1, 1))
     books.settle(Tokens(1, 1), Tokens(1, 1))
-    books.count(Fate.SPLIT)
+    books.count(Outcome.SPLIT)
     assert books.report() == (
         "llm made 1 call (1 tokens in, 1 out); of 1 sentence the language model split 1 and left 0 "
         "whole, and the pointer model wrote 0."

@@ -8,13 +8,12 @@ import pytest
 
 from parataxis.splitters.llm.endpoint import (
     BadReplyError,
-    Completion,
     Failure,
     complaint,
     read_completion,
     turned_away,
 )
-from parataxis.splitters.llm.settings import Fate, Tokens
+from parataxis.splitters.llm.ledger import Outcome, Tokens
 
 KEY = "sk-very-secret-0123456789"
 
@@ -26,30 +25,30 @@ def completion(message: object, **more: object) -> bytes:
 @pytest.mark.parametrize(
     ("content", "reply"),
     [
-        (completion({"content": "Yes."}), Completion("Yes.")),
+        (completion({"content": "Yes."}), "Yes."),
         (
             completion({"content": None, "refusal": "I will not."}),
-            Failure("the language model declined to rewrite it", Fate.DECLINED),
+            Failure("the language model declined to rewrite it", Outcome.DECLINED),
         ),
         (
             completion({"content": "So"}, finish_reason="content_filter"),
-            Failure("the language model declined to rewrite it", Fate.DECLINED),
+            Failure("the language model declined to rewrite it", Outcome.DECLINED),
         ),
         (
             completion({"content": " \n"}),
-            Failure("the language model's answer is empty", Fate.UNREADABLE),
+            Failure("the language model's answer is empty", Outcome.UNREADABLE),
         ),
         (
             completion({"content": None}),
-            Failure("the language model's answer is empty", Fate.UNREADABLE),
+            Failure("the language model's answer is empty", Outcome.UNREADABLE),
         ),
         (
             completion({"content": [{"type": "text"}]}),
-            Failure("the language model's answer is empty", Fate.UNREADABLE),
+            Failure("the language model's answer is empty", Outcome.UNREADABLE),
         ),
         (
             completion({"content": f"Your key is {KEY}."}),
-            Failure("the answer holds the key of the endpoint", Fate.UNREADABLE),
+            Failure("the answer holds the key of the endpoint", Outcome.UNREADABLE),
         ),
     ],
 )
@@ -58,7 +57,7 @@ def test_replies_are_answers_or_reasons(content: bytes, reply: object) -> None:
 
 
 def test_replies_may_hold_a_placeholder() -> None:
-    assert read_completion(completion({"content": "none"}), "none")[0] == Completion("none")
+    assert read_completion(completion({"content": "none"}), "none")[0] == "none"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_replies_that_are_none_say_so(content: bytes, reason: str) -> None:
 )
 def test_replies_tell_tokens_or_not(usage: object, tokens: Tokens | None) -> None:
     content = json.dumps({"choices": [{"message": {"content": "Yes."}}], "usage": usage}).encode()
-    assert read_completion(content, None) == (Completion("Yes."), tokens)
+    assert read_completion(content, None) == ("Yes.", tokens)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +131,7 @@ def test_replies_may_name_a_date_to_wait_for() -> None:
     [
         (401, KEY, "refuses the key (status 401); check PARATAXIS_LLM_KEY"),
         (403, None, "refuses the key (status 403), and none is set; check"),
-        (402, KEY, "wants to be paid first"),
+        (402, KEY, "requires payment"),
         (404, KEY, "has no such address or model (status 404); check it and"),
         (302, KEY, "leads on to another address (status 302), which is not followed"),
     ],

@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -65,7 +64,7 @@ def splitter(pointer: PointerSplitter) -> Callable[..., LlmSplitter]:
         settings = LlmSettings(
             url=f"{fake.url}/chat/completions", model="small", key=KEY, timeout=5.0
         )
-        return LlmSplitter(replace(settings, **more), pointer)
+        return LlmSplitter(settings.model_copy(update=more), pointer)
 
     return make
 

@@ -1,4 +1,7 @@
-"""Reading what an endpoint sends back. Nothing in it is trusted, and the key gets no further."""
+"""Calls to an OpenAI-compatible endpoint, several at once, with limits on time, size and money.
+
+Nothing that the endpoint sends is trusted, and the API key appears in no error or record.
+"""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -11,28 +14,48 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from parataxis.errors import InputError, ParataxisError
+from parataxis.splitters.llm.ledger import Ledger, Outcome, Tokens
 from parataxis.splitters.llm.prompt import Messages
-from parataxis.splitters.llm.settings import Fate, Ledger, LlmSettings, Tokens
+from parataxis.splitters.llm.settings import LlmSettings
 
 if TYPE_CHECKING:
     import httpx2
 
-
 _MISPLACED = frozenset([301, 302, 303, 307, 308, 401, 402, 403, 404, 405])
-"""Statuses that point to a wrong address, key or model, not to a wrong request."""
+"""Statuses that mean a wrong address, key or model rather than a wrong request."""
 
 _PLACEHOLDER = 8
-"""Keys that are shorter stand for none, and may occur in any text ("none", "x")."""
+"""Shorter keys are placeholders, which may occur in any text ("none", "x")."""
 
 _PART_OF_KEY = 6
 _LONGEST_QUOTE = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What the model wrote."""
+LARGEST = 1 << 20
+"""The largest answer that is read, in bytes."""
 
-    text: str
+TRIES = 3
+"""How often a request is sent if the endpoint refuses it for now or cannot be reached."""
+
+FIRST_WAIT = 0.5
+"""Seconds before the first retry; the back-off doubles with each further one."""
+
+LONGEST_WAIT = 60.0
+"""The longest Retry-After, in seconds, that is respected; a longer one is a failure."""
+
+TOO_MANY = 3
+"""After so many failures in a row no requests are sent for a while."""
+
+PAUSE = 300.0
+"""Seconds for which no requests are sent then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The messages of a request; the answer has at most ``longest`` tokens."""
+
+    messages: Messages
+    longest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +63,23 @@ class Failure:
     """Why there is no answer, as a clause: "the endpoint cannot be reached"."""
 
     reason: str
-    fate: Fate = Fate.UNANSWERED
+    outcome: Outcome = Outcome.UNANSWERED
 
 
-Reply = Completion | Failure
+Reply = str | Failure
+"""What the model wrote, or why there is no answer."""
 
-HELD_KEY = Failure("the answer holds the key of the endpoint", Fate.UNREADABLE)
+Ask = Callable[[Sequence[Call]], list[Reply]]
+
+HELD_KEY = Failure("the answer holds the key of the endpoint", Outcome.UNREADABLE)
 
 
 class BadReplyError(Exception):
-    """An endpoint took a request on, and perhaps money for it, but sent nothing of use."""
+    """The endpoint accepted a request, and may charge for it, but sent no usable answer."""
 
 
 class TurnedAwayError(Exception):
-    """An endpoint did not take a request on; ``again`` says that it may do so after a ``wait``."""
+    """The endpoint refused a request; ``again`` says that it may be retried after a ``wait``."""
 
     def __init__(self, reason: str, *, wait: float | None = None, again: bool = False) -> None:
         super().__init__(reason)
@@ -63,7 +89,7 @@ class TurnedAwayError(Exception):
 def turned_away(
     status: int, retry_after: str | None, content: bytes, key: str | None
 ) -> TurnedAwayError:
-    """What a status other than 200 means for a request."""
+    """The error for a request that was answered with another status than 200."""
     if status == 429:
         reason = "the endpoint takes no more requests for now (status 429)"
     elif status >= 500:
@@ -75,7 +101,7 @@ def turned_away(
 
 
 def complaint(status: int, content: bytes, key: str | None) -> InputError | None:
-    """The error for a status that means that the settings are wrong; None for another one."""
+    """The error if a status means that the settings are wrong."""
     if status not in _MISPLACED:
         return None
     match status:
@@ -87,8 +113,8 @@ def complaint(status: int, content: bytes, key: str | None) -> InputError | None
             )
         case 402:
             return InputError(
-                "The endpoint of PARATAXIS_LLM_URL wants to be paid first (status 402); see to "
-                "your account there."
+                "The endpoint of PARATAXIS_LLM_URL requires payment (status 402); check your "
+                "account there."
             )
         case 404 | 405:
             return InputError(
@@ -102,7 +128,7 @@ def complaint(status: int, content: bytes, key: str | None) -> InputError | None
 
 
 def read_completion(content: bytes, key: str | None) -> tuple[Reply, Tokens | None]:
-    """What the model wrote, or why it wrote nothing, and the tokens this took if they are told."""
+    """The reply in a chat completion, and the tokens that it took if they are reported."""
     try:
         completion = json.loads(content)
     except (ValueError, RecursionError):
@@ -121,16 +147,14 @@ def read_completion(content: bytes, key: str | None) -> tuple[Reply, Tokens | No
 def _reply(message: dict[str, object], key: str | None, *, is_filtered: bool) -> Reply:
     text = message.get("content")
     if is_filtered or message.get("refusal"):
-        return Failure("the language model declined to rewrite it", Fate.DECLINED)
+        return Failure("the language model declined to rewrite it", Outcome.DECLINED)
     if not isinstance(text, str) or not text.strip():
-        return Failure("the language model's answer is empty", Fate.UNREADABLE)
-    if holds_key(text, key):
-        return HELD_KEY
-    return Completion(text)
+        return Failure("the language model's answer is empty", Outcome.UNREADABLE)
+    return HELD_KEY if holds_key(text, key) else text
 
 
 def holds_key(text: str, key: str | None) -> bool:
-    """Whether a text holds the key, which must get into no record."""
+    """Whether a text holds the key, which must not get into a record."""
     if not key or len(key) < _PLACEHOLDER:
         return False
     return key.casefold() in text.casefold()
@@ -146,19 +170,19 @@ def _tokens(usage: object) -> Tokens | None:
 
 
 def _quote(content: bytes, key: str | None) -> str:
-    """What an endpoint says about an error, unless that could tell the key."""
+    """The endpoint's error message, unless it could reveal the key."""
     try:
         message = json.loads(content)["error"]["message"]
     except (ValueError, RecursionError, LookupError, TypeError):
         return ""
-    if not isinstance(message, str) or _tells(message, key):
+    if not isinstance(message, str) or _reveals(message, key):
         return ""
     shown = " ".join("".join(c if c.isprintable() else " " for c in message).split())
     return f': "{shown[:_LONGEST_QUOTE]}"' if shown else ""
 
 
-def _tells(text: str, key: str | None) -> bool:
-    """Whether a text holds so much of the key that it should not be shown."""
+def _reveals(text: str, key: str | None) -> bool:
+    """Whether a text holds a part of the key that is long enough to matter."""
     if not key:
         return False
     starts = range(len(key) - _PART_OF_KEY + 1)
@@ -166,7 +190,7 @@ def _tells(text: str, key: str | None) -> bool:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """The wait that a Retry-After header asks for, in seconds or until a date."""
+    """The wait of a Retry-After header, which gives seconds or a date."""
     if not retry_after:
         return None
     try:
@@ -180,41 +204,8 @@ def _seconds(retry_after: str | None) -> float | None:
     return max(0.0, seconds) if isfinite(seconds) else None
 
 
-# Asking an OpenAI-compatible endpoint: several calls at once, within limits of time, size and
-# money.
-
-LARGEST = 1 << 20
-"""Bytes of the longest answer that is read."""
-
-TRIES = 3
-"""How often a request is sent that is turned away for now, or does not reach the endpoint."""
-
-FIRST_WAIT = 0.5
-"""Seconds before the second try; before each later one it is twice as long."""
-
-LONGEST_WAIT = 60.0
-"""Seconds that are waited at most where the endpoint asks for a wait."""
-
-TOO_MANY = 3
-"""After so many failures in a row the endpoint is left alone for a while."""
-
-PAUSE = 300.0
-"""Seconds for which it is left alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What is to be asked; the answer has at most ``longest`` tokens."""
-
-    messages: Messages
-    longest: int
-
-
-Ask = Callable[[Sequence[Call]], list[Reply]]
-
-
 class Endpoint:
-    """The endpoint of some settings. It may be used by several threads."""
+    """Sends calls to the endpoint of the settings; threads can share it."""
 
     def __init__(
         self,
@@ -224,7 +215,7 @@ class Endpoint:
         sleep: Callable[[float], Awaitable[None]] | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._settings, self._ledger = settings, ledger
+        self.settings, self.ledger = settings, ledger
         self._sleep, self._clock = sleep, clock
         self._has_answered = False
         self._failures = 0
@@ -232,10 +223,10 @@ class Endpoint:
 
     @contextmanager
     def line(self) -> Iterator[Ask]:
-        """A function that makes calls, several at once, and returns what came of each, in order.
+        """A function that makes calls, several at once, and returns their replies in order.
 
-        It raises InputError where the endpoint refuses the key or is not where it should be, as
-        long as it has never answered.
+        It raises InputError if the endpoint refuses the key or the address is wrong, unless the
+        endpoint has answered before.
         """
         try:
             import httpx2
@@ -244,11 +235,11 @@ class Endpoint:
             raise ParataxisError(
                 "The splitter \"llm\" needs httpx2; install it with: pip install 'parataxis[llm]'."
             ) from error
-        # A compressed answer could grow beyond all limits when it is unpacked.
+        # A compressed answer could exceed every limit when it is unpacked.
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        if self._settings.key:
-            headers["Authorization"] = f"Bearer {self._settings.key}"
-        # The loop has a thread of its own, since the caller may be running in a loop already.
+        if self.settings.key:
+            headers["Authorization"] = f"Bearer {self.settings.key}"
+        # The event loop runs in its own thread, since the caller may be inside a loop already.
         with start_blocking_portal() as portal:
             client = httpx2.AsyncClient(headers=headers, timeout=None, follow_redirects=False)
             with portal.wrap_async_context_manager(client):
@@ -257,11 +248,11 @@ class Endpoint:
     async def _ask_all(self, client: "httpx2.AsyncClient", calls: Sequence[Call]) -> list[Reply]:
         replies: dict[int, Reply] = {}
         while waiting := [place for place in range(len(calls)) if place not in replies]:
-            # The first call goes alone: whether address and key are right must be told once only.
+            # The first call goes alone, so that a wrong address or key is reported only once.
             some = waiting if self._has_answered else waiting[:1]
             made = await self._ask_some(client, {place: calls[place] for place in some})
             if not made:
-                refused = Failure("the next call could pass the budget", Fate.OVER_BUDGET)
+                refused = Failure("the next call could pass the budget", Outcome.OVER_BUDGET)
                 made = dict.fromkeys(waiting, refused)
             replies |= made
         return [replies[place] for place in range(len(calls))]
@@ -269,10 +260,10 @@ class Endpoint:
     async def _ask_some(
         self, client: "httpx2.AsyncClient", calls: Mapping[int, Call]
     ) -> dict[int, Reply]:
-        """What came of those calls for which there was money beside that for the others."""
+        """The replies to those calls that fit into the budget together."""
         import anyio
 
-        limiter = anyio.CapacityLimiter(self._settings.concurrent)
+        limiter = anyio.CapacityLimiter(self.settings.concurrent)
         replies: dict[int, Reply] = {}
         errors: list[ParataxisError] = []
 
@@ -280,16 +271,16 @@ class Endpoint:
             async with limiter:
                 try:
                     replies[place] = await self._ask(client, body, most)
-                except ParataxisError as error:  # a group of tasks would hide it in another one
+                except ParataxisError as error:  # a task group would wrap it in an ExceptionGroup
                     errors.append(error)
 
         async with anyio.create_task_group() as group:
             for place, call in calls.items():
-                fields = self._settings.body(call.messages, call.longest)
+                fields = self.settings.body(call.messages, call.longest)
                 body = json.dumps(fields, ensure_ascii=False).encode()
                 # A token has at least one byte, so there are fewer of them than bytes.
-                most = Tokens(len(body), self._settings.most_tokens(fields) or call.longest)
-                if self._ledger.put_aside(most):
+                most = Tokens(len(body), self.settings.most_tokens(fields) or call.longest)
+                if self.ledger.reserve(most):
                     group.start_soon(make, place, body, most)
         if errors:
             raise errors[0]
@@ -300,28 +291,28 @@ class Endpoint:
         try:
             if self._clock() < self._closed_until:
                 return Failure(f"the endpoint failed {TOO_MANY} times in a row and is left alone")
-            reply, told = await self._tried(client, body)
-            used = told or most
+            reply, reported = await self._tried(client, body)
+            used = reported or most
         except TurnedAwayError as error:
-            return self._failed(error, Fate.UNANSWERED if error.again else Fate.TURNED_DOWN)
+            return self._failed(error, Outcome.UNANSWERED if error.again else Outcome.TURNED_DOWN)
         except BadReplyError as error:
             used = most
-            return self._failed(error, Fate.UNANSWERED)
+            return self._failed(error, Outcome.UNANSWERED)
         finally:
-            self._ledger.settle(most, used)
+            self.ledger.settle(most, used)
         self._has_answered, self._failures = True, 0
         return reply
 
-    def _failed(self, error: Exception, fate: Fate) -> Failure:
+    def _failed(self, error: Exception, outcome: Outcome) -> Failure:
         self._failures += 1
         if self._failures >= TOO_MANY:
             self._closed_until, self._failures = self._clock() + PAUSE, 0
-        return Failure(str(error), fate)
+        return Failure(str(error), outcome)
 
     async def _tried(
         self, client: "httpx2.AsyncClient", body: bytes
     ) -> tuple[Reply, Tokens | None]:
-        """What a request brings, sent again a few times where it is turned away for now."""
+        """Send a request, with retries if it is refused for now."""
         import anyio
 
         sleep = self._sleep or anyio.sleep
@@ -342,8 +333,8 @@ class Endpoint:
         import anyio
         import httpx2
 
-        seconds = self._settings.timeout
-        # The errors of libraries are not passed on: they hold the request, and so the key.
+        seconds = self.settings.timeout
+        # Errors of the library are not passed on: they hold the request, and so the key.
         try:
             with anyio.fail_after(seconds):
                 response, content = await self._received(client, body)
@@ -356,18 +347,18 @@ class Endpoint:
         except httpx2.HTTPError:
             raise BadReplyError("the endpoint broke off its answer") from None
         if response.status_code == 200:
-            return read_completion(content, self._settings.key)
-        error = complaint(response.status_code, content, self._settings.key)
+            return read_completion(content, self.settings.key)
+        error = complaint(response.status_code, content, self.settings.key)
         if error and not self._has_answered:
             raise error
         retry_after = response.headers.get("retry-after")
-        raise turned_away(response.status_code, retry_after, content, self._settings.key)
+        raise turned_away(response.status_code, retry_after, content, self.settings.key)
 
     async def _received(
         self, client: "httpx2.AsyncClient", body: bytes
     ) -> "tuple[httpx2.Response, bytes]":
         content = bytearray()
-        async with client.stream("POST", self._settings.url, content=body) as response:
+        async with client.stream("POST", self.settings.url, content=body) as response:
             async for chunk in response.aiter_raw():
                 content += chunk
                 if len(content) > LARGEST:

@@ -1,7 +1,7 @@
-"""What a language model is told: the rules, a few examples, the sentences, and what was wrong.
+"""The prompts for a language model, and the parser of its answers.
 
-The rules and the examples are the files in ``assets``; they follow the guidelines that the
-rewrites of the other models were written by.
+The instructions and examples are in ``assets``; they follow the guidelines by which the training
+rewrites of the other models were written.
 """
 
 import json
@@ -22,7 +22,15 @@ from parataxis.text.segments import sentence_spans
 Messages = list[dict[str, str]]
 
 _FRAME = 256
-"""Tokens of an answer beside those of its sentences: generous, since a model may talk."""
+"""Tokens of an answer besides those of its sentences: generous, since a model may chat."""
+
+_MOST_OBJECTS = 500
+"""Braces at which JSON is tried; a model that writes more of them is not answering."""
+
+_NOT_TEXT = frozenset(["Cc", "Cs"])
+"""Unicode categories of control characters and of lone surrogates, which no file can hold."""
+
+_ENDED = re.compile(r"[.!?…:;][\"'”’»)\]]*$")
 
 _UNREADABLE = (
     "That cannot be read. Answer with JSON only, of this form, with the id 1: "
@@ -31,12 +39,12 @@ _UNREADABLE = (
 
 
 def request(sentences: Sequence[str]) -> Messages:
-    """The messages that ask for rewrites of sentences, numbered from 1."""
+    """The messages that request rewrites of sentences, numbered from 1."""
     return [*_opening(), _message("user", _question(sentences))]
 
 
 def correct(sentence: str, simple: Sequence[str], findings: Iterable[Finding]) -> Messages:
-    """The messages that ask for a better rewrite of one sentence than the model's last one."""
+    """The messages that request a correction of the model's last rewrite of a sentence."""
     faults = "\n".join(f"- {describe(finding)}" for finding in findings)
     return [
         *request([sentence]),
@@ -50,22 +58,22 @@ def correct(sentence: str, simple: Sequence[str], findings: Iterable[Finding]) -
 
 
 def repeat(sentence: str) -> Messages:
-    """The messages that ask once more for the rewrite of a sentence: the last answer was of no use.
-    It is not repeated to the model, since it may be endless."""
+    """The messages that request a rewrite again after an unreadable answer, which is not quoted
+    because it may be very long."""
     asked = request([sentence])
     asked[-1]["content"] += f"\n{_UNREADABLE}"
     return asked
 
 
 def longest_answer(sentences: Iterable[str]) -> int:
-    """How many tokens the answer may have. A rewrite is hardly ever twice as long as its source,
-    and a token has several letters: one for each character is plenty."""
+    """The limit on the tokens of an answer. A rewrite is hardly ever twice as long as its source,
+    and a token has several letters, so one token per character is plenty."""
     return _FRAME + sum(map(len, sentences))
 
 
 @cache
 def examples() -> tuple[Rewrite, ...]:
-    """The sentences that the model is shown, with their rewrites."""
+    """The rewrites that the model is shown as examples."""
     lines = _asset("examples.jsonl").splitlines()
     return tuple(read_rewrites(lines, "examples.jsonl"))
 
@@ -99,29 +107,16 @@ def _message(role: str, content: str) -> dict[str, str]:
     return {"role": role, "content": content}
 
 
-# Finding the rewrites in what a language model wrote, whatever stands around them.
-#
-# A model is asked for JSON and gives JSON, JSON in a code block, JSON behind a speech, half of
-# it, or none. What can be read is taken; a sentence that is missing, answered twice or out of order
-# is not.
-
-_MOST = 500
-"""Braces at which JSON is looked for; a model that writes more is not answering."""
-
-_NOT_TEXT = frozenset(["Cc", "Cs"])
-"""Control characters, and halves of characters, which no file can hold."""
-
-_ENDED = re.compile(r"[.!?…:;][\"'”’»)\]]*$")
-
-
 class _Entry(NamedTuple):
     number: int
     simple: tuple[str, ...]
 
 
 def read_answer(text: str, count: int) -> list[tuple[str, ...] | None]:
-    """The simple sentences for each of ``count`` numbered sentences; None where they are not there
-    once, in order and in one piece.
+    """The simple sentences for each of ``count`` numbered sentences; None if they do not occur
+    exactly once, in order and complete.
+
+    The JSON may stand in a code block, follow other text, or be cut off.
 
     >>> read_answer('Sure! {"rewrites": [{"id": 1, "simple": ["It rained.", "It snowed."]}]}', 2)
     [('It rained.', 'It snowed.'), None]
@@ -149,10 +144,10 @@ def _entries(text: str, *, alone: bool) -> Iterator[_Entry]:
 
 
 def _objects(text: str) -> Iterator[dict[str, object]]:
-    """The outermost JSON objects of a text; of one that is broken off, the whole ones inside."""
+    """The outermost JSON objects of a text; of one that is cut off, the complete ones inside."""
     decoder = json.JSONDecoder()
     start = text.find("{")
-    for _ in range(_MOST):
+    for _ in range(_MOST_OBJECTS):
         if start < 0:
             return
         end = start + 1
@@ -172,8 +167,8 @@ def _number(value: object) -> int | None:
 
 
 def _sentences(value: object) -> tuple[str, ...]:
-    """The simple sentences of an entry, each by itself, with a capital and a stop; none where
-    anything else stands there."""
+    """The simple sentences of an entry, each with a capital and a full stop; none if the entry
+    holds anything else."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         return ()

@@ -1,11 +1,10 @@
-"""One sentence on its way to a rewrite: the best that came, what to ask next, and why no more is
-asked."""
+"""The llm splitter: a language model proposes rewrites, the checks decide, and the pointer splitter
+is the fallback."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
-from typing import NamedTuple
 
 from parataxis.checks.checker import SentenceAnalyser
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
@@ -20,8 +19,9 @@ from parataxis.splitters.llm.endpoint import (
     holds_key,
 )
 from parataxis.splitters.llm.guard import GuardedCandidate, examine
+from parataxis.splitters.llm.ledger import Ledger, Outcome
 from parataxis.splitters.llm.prompt import correct, longest_answer, read_answer, repeat, request
-from parataxis.splitters.llm.settings import Fate, Ledger, LlmSettings
+from parataxis.splitters.llm.settings import LlmSettings
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import read_source
 from parataxis.splitters.pointer.choose import BLOCKING
@@ -31,12 +31,17 @@ from parataxis.syntax.analyser import load_trees
 from parataxis.text.tokens import tokenize
 
 _SHOWN = 3
-_REFUSED = (Fate.DECLINED, Fate.TURNED_DOWN)
+_REFUSED = (Outcome.DECLINED, Outcome.TURNED_DOWN)
+_UNREADABLE = Failure("the language model's answer cannot be read", Outcome.UNREADABLE)
+_TOO_LONG = Failure("the language model's rewrite is far too long", Outcome.UNREADABLE)
+_TIMES, _FRAME = 4, 200
+"""A rewrite is too long if it has more than 4 times the characters of its source plus 200."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """The state of one source; ``blocking`` are the findings that rule a rewrite out."""
+    """The state of one sentence: the best rewrite so far and what to ask next. ``blocking`` are the
+    kinds of findings that rule a rewrite out."""
 
     source: str
     blocking: Set[FindingKind]
@@ -44,27 +49,27 @@ class Draft:
     best: GuardedCandidate | None = None
     first: GuardedCandidate | None = None
     failure: Failure | None = None
-    """What went wrong in the last call, where it brought no candidate."""
+    """Why the last call brought no candidate."""
 
     def call(self) -> Call:
-        """What to ask next for this sentence alone."""
+        """The next call for this sentence alone."""
         if self.best:
             messages = correct(self.source, self.best.simple, self.best.findings)
-        elif self.failure and self.failure.fate is Fate.UNREADABLE:
+        elif self.failure and self.failure.outcome is Outcome.UNREADABLE:
             messages = repeat(self.source)
         else:
             messages = request([self.source])
         return Call(messages, longest_answer([self.source]))
 
     def fail(self, failure: Failure, *, alone: bool) -> None:
-        """Note a call without a usable answer. What is refused alone will be refused again, and a
-        repair that cannot be read is no better than what there is."""
+        """Record a call without a usable answer. A sentence that was refused alone would be refused
+        again, and an unreadable correction does not improve on the best candidate."""
         self.failure = failure
-        is_final = failure.fate is Fate.OVER_BUDGET or (alone and failure.fate in _REFUSED)
+        is_final = failure.outcome is Outcome.OVER_BUDGET or (alone and failure.outcome in _REFUSED)
         self.is_done = is_final or self.best is not None
 
     def judge(self, candidate: GuardedCandidate) -> None:
-        """Keep a candidate where it is better than the best; where it is not, ask no more."""
+        """Keep a candidate if it is better than the best; if not, stop asking."""
         self.first = self.first or candidate
         if self.best and not self._is_better(candidate, self.best):
             self.is_done = True
@@ -73,7 +78,7 @@ class Draft:
         self.is_done = not candidate.findings
 
     def _is_better(self, candidate: GuardedCandidate, best: GuardedCandidate) -> bool:
-        # To give up splitting is no repair: the pointer model may know how to split it.
+        # A candidate that no longer splits is no improvement: the pointer may know how to split.
         gives_up = len(candidate.simple) == 1 < len(best.simple)
         return not gives_up and candidate.gravity(self.blocking) < best.gravity(self.blocking)
 
@@ -85,24 +90,24 @@ class Draft:
         return self.best
 
     @property
-    def fate(self) -> Fate:
-        """Who writes this rewrite, or why the language model does not."""
+    def outcome(self) -> Outcome:
+        """Whether the language model's rewrite is used, or why not."""
         if self.taken:
-            return Fate.SPLIT if len(self.taken.simple) > 1 else Fate.WHOLE
+            return Outcome.SPLIT if len(self.taken.simple) > 1 else Outcome.WHOLE
         if self.best:
-            return Fate.FAULTED
-        return self.failure.fate if self.failure else Fate.NOT_SENT
+            return Outcome.FAULTED
+        return self.failure.outcome if self.failure else Outcome.NOT_SENT
 
     @property
     def reason(self) -> str | None:
-        """Why the candidate was not taken, as a clause."""
+        """Why no candidate was taken, as a clause."""
         if self.best:
             return f"in the language model's rewrite, {_some(self.best.findings)}"
         return self.failure.reason if self.failure else None
 
     @property
     def remark(self) -> str | None:
-        """What to say about a candidate that was taken but was not the first."""
+        """The note on a candidate that was taken but was not the first."""
         if self.first is None or self.first is self.best:
             return None
         return (
@@ -112,26 +117,18 @@ class Draft:
 
 
 def _some(findings: Sequence[Finding]) -> str:
-    """What the first findings say: a rewrite of something else has too many for a note."""
+    """The messages of the first few findings."""
     rest = len(findings) - _SHOWN
     return complaints(findings[:_SHOWN]) + (f"; and {rest} more" if rest > 0 else "")
 
 
-# The llm splitter: a language model proposes, the checks decide, the pointer stands by.
-
-_UNREADABLE = Failure("the language model's answer cannot be read", Fate.UNREADABLE)
-_TIMES, _FRAME = 4, 200
-"""A rewrite with more than so many times the characters of its source, and some, is rambling."""
-_TOO_LONG = Failure("the language model's rewrite is far too long", Fate.UNREADABLE)
-
-
 class LlmSplitter:
-    """Asks a language model for rewrites and returns those that the checks let pass; for all other
-    sentences, the rewrite of the pointer splitter, with the reason in its ``note``.
+    """Returns a language model's rewrites if they pass the checks, and otherwise those of the
+    pointer splitter with the reason in the ``note``.
 
-    The settings come from the environment when the first sentence is asked for. The field
-    ``written_by`` of a rewrite is the name of the language model, or "pointer". In strict mode no
-    rewrite with any finding is taken, from neither of them.
+    The settings are read from the environment when the first sentence is split. The field
+    ``written_by`` of a rewrite is the name of the language model, or "pointer". In strict mode
+    neither of them may have a finding.
     """
 
     name = "llm"
@@ -149,19 +146,19 @@ class LlmSplitter:
         self._pointer = pointer or PointerSplitter()
         self._blocking = frozenset(FindingKind) if strict else BLOCKING
         self._strict = strict
-        self._desk = _Desk(settings)
+        self._session = _Session(settings)
 
     def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "LlmSplitter":
-        """The same splitter with another beam for the pointer splitter behind it, or strict. They
-        share their budget."""
+        """A copy with another beam for the pointer splitter, or a strict one; copies share the
+        budget."""
         pointer = self._pointer.adjusted(beam=beam, strict=strict)
         made = LlmSplitter(None, pointer, self._analyser, strict=self._strict or strict)
-        made._desk = self._desk
+        made._session = self._session
         return made
 
     def report(self) -> str | None:
-        """Calls, cost and what became of the sentences until now, in one sentence."""
-        return self._desk.report()
+        """Calls, cost and outcomes so far, in one sentence."""
+        return self._session.report()
 
     def __call__(self, sentence: str) -> Rewrite:
         """Rewrite one sentence."""
@@ -170,18 +167,19 @@ class LlmSplitter:
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
         """Rewrite many sentences, in order; several go into a call, and several calls are made at
         once."""
-        desk = self._desk.opened()
+        endpoint = self._session.endpoint()
         stream = iter(sentences)
-        while window := list(islice(stream, desk.settings.sentences * desk.settings.concurrent)):
-            yield from self._window(window, desk)
+        size = endpoint.settings.sentences * endpoint.settings.concurrent
+        while window := list(islice(stream, size)):
+            yield from self._window(window, endpoint)
 
-    def _window(self, sentences: Sequence[str], desk: "_OpenDesk") -> list[Rewrite]:
-        # A sentence that stands there twice is asked for once.
+    def _window(self, sentences: Sequence[str], endpoint: Endpoint) -> list[Rewrite]:
+        # A repeated sentence is sent once.
         drafts = {sentence: Draft(sentence, self._blocking) for sentence in sentences}
         open_ones = [draft for draft in drafts.values() if _is_readable(draft.source)]
         if open_ones:
-            with desk.endpoint.line() as ask:
-                self._ask(open_ones, ask, desk.settings)
+            with endpoint.line() as ask:
+                self._ask(open_ones, ask, endpoint.settings)
         others = [draft for draft in drafts.values() if not draft.taken]
         rewrites = {
             draft.source: _by_pointer(draft, rewrite)
@@ -191,13 +189,13 @@ class LlmSplitter:
         }
         for draft in drafts.values():
             if draft.taken:
-                rewrites[draft.source] = _by_model(draft, draft.taken, desk.settings.model)
+                rewrites[draft.source] = _by_model(draft, draft.taken, endpoint.settings.model)
         for sentence in sentences:
-            desk.ledger.count(drafts[sentence].fate)
+            endpoint.ledger.count(drafts[sentence].outcome)
         return [rewrites[sentence] for sentence in sentences]
 
     def _ask(self, drafts: Sequence[Draft], ask: Ask, settings: LlmSettings) -> None:
-        """Ask for sentences in groups, then for those that need it one by one."""
+        """Send the sentences in groups, then one by one those that need another call."""
         size = settings.sentences
         groups = [drafts[at : at + size] for at in range(0, len(drafts), size)]
         self._round(groups, ask, settings)
@@ -206,7 +204,7 @@ class LlmSplitter:
                 self._round(pending, ask, settings)
 
     def _round(self, groups: Sequence[Sequence[Draft]], ask: Ask, settings: LlmSettings) -> None:
-        """Make a call for each group, and check what came of all of them."""
+        """Make a call for each group, and check all the rewrites that came back."""
         proposed = []
         for group, reply in zip(groups, ask([_call(group) for group in groups]), strict=True):
             for draft, read in zip(group, _read(group, reply, settings.key), strict=True):
@@ -220,34 +218,28 @@ class LlmSplitter:
             draft.judge(candidate)
 
 
-class _OpenDesk(NamedTuple):
-    settings: LlmSettings
-    ledger: Ledger
-    endpoint: Endpoint
-
-
-class _Desk:
-    """The settings, the books and the endpoint, which are there from the first sentence on."""
+class _Session:
+    """The endpoint, with its settings and its ledger, that a splitter shares with its adjusted
+    copies. It is made when the first sentence is split."""
 
     def __init__(self, settings: LlmSettings | None) -> None:
         self._settings = settings
         self._lock = Lock()
-        self._open: _OpenDesk | None = None
+        self._endpoint: Endpoint | None = None
 
-    def opened(self) -> _OpenDesk:
+    def endpoint(self) -> Endpoint:
         with self._lock:
-            if self._open is None:
+            if self._endpoint is None:
                 settings = self._settings or LlmSettings.from_environment()
-                ledger = Ledger(settings)
-                self._open = _OpenDesk(settings, ledger, Endpoint(settings, ledger))
-            return self._open
+                self._endpoint = Endpoint(settings, Ledger(settings))
+            return self._endpoint
 
     def report(self) -> str | None:
-        return self._open.ledger.report() if self._open else None
+        return self._endpoint.ledger.report() if self._endpoint else None
 
 
 def _is_readable(sentence: str) -> bool:
-    """Whether a sentence has words, and not more than the checks can read."""
+    """Whether a sentence has words and is short enough for the checks."""
     words = [token.text for token in tokenize(sentence)]
     return untouched(sentence, words, read_source(words)) is None
 
@@ -260,11 +252,11 @@ def _call(group: Sequence[Draft]) -> Call:
 
 
 def _read(group: Sequence[Draft], reply: Reply, key: str | None) -> list[tuple[str, ...] | Failure]:
-    """The simple sentences for each draft of a group, or why there are none."""
+    """The simple sentences for each draft of a group, or why they are missing."""
     if isinstance(reply, Failure):
         return [reply] * len(group)
-    found = read_answer(reply.text, len(group))
-    if any(holds_key(" ".join(simple or ()), key) for simple in found):  # it was in escapes
+    found = read_answer(reply, len(group))
+    if any(holds_key(" ".join(simple or ()), key) for simple in found):  # escaped in the JSON
         return [HELD_KEY] * len(group)
     return [_fitting(draft.source, simple) for draft, simple in zip(group, found, strict=True)]
 
