@@ -26,6 +26,11 @@ class Installed:
     distribution: str
     problem: str | None = None
 
+    @property
+    def about(self) -> str:
+        """The summary, or the problem of one that cannot be used."""
+        return self.summary if self.problem is None else f"(unusable) {self.problem}"
+
 
 @dataclass(frozen=True, slots=True)
 class Registry(Generic[T]):

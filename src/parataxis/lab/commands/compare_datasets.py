@@ -13,7 +13,7 @@ import typer
 from parataxis.cli.options import AnalysedOption, MetricOption
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.commands import choose_metrics, write_report
+from parataxis.evaluate.commands.scores import choose_metrics, write_report
 from parataxis.evaluate.compare import (
     REFERENCE,
     SOURCE,

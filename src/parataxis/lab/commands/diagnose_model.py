@@ -12,10 +12,7 @@ import typer
 
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.corpora.example import Example
-from parataxis.evaluate.corpora.leaks import Overlaps, find_overlaps
-from parataxis.evaluate.corpora.registry import Corpus, parse_corpus
-from parataxis.evaluate.corpus_commands import (
+from parataxis.evaluate.commands.corpora import (
     CORPUS_HELP,
     CorpusArgument,
     StrictOption,
@@ -25,6 +22,9 @@ from parataxis.evaluate.corpus_commands import (
     parse_corpora,
     read_corpus,
 )
+from parataxis.evaluate.corpora.example import Example
+from parataxis.evaluate.corpora.leaks import Overlaps, find_overlaps
+from parataxis.evaluate.corpora.registry import Corpus, parse_corpus
 from parataxis.lab.commands.diagnose import (
     CorpusOption,
     FirstOption,
@@ -419,7 +419,7 @@ def _overlaps(train: Iterable[Example], examples: Sequence[Example]) -> Overlaps
 
 
 def _json_diagnose_memorisation(found: Memorisation) -> str:
-    from parataxis.evaluate.corpus_commands import overlap_records
+    from parataxis.evaluate.commands.leaks import overlap_records
 
     overlaps = overlap_records(found.overlaps) if found.overlaps else None
     record = {**found.record(), "overlaps": overlaps}

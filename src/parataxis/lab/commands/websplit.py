@@ -11,6 +11,17 @@ import typer
 
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.errors import InputError
+from parataxis.evaluate.commands.corpora import (
+    CORPUS_HELP,
+    CorpusArgument,
+    StrictOption,
+    TableFormat,
+    TableFormatOption,
+    counting,
+    parse_corpora,
+    read_corpus,
+)
+from parataxis.evaluate.commands.leaks import overlap_records, overlap_table
 from parataxis.evaluate.corpora.example import Example, Triple, group
 from parataxis.evaluate.corpora.leaks import Overlaps
 from parataxis.evaluate.corpora.registry import Corpus, load_format, parse_corpus
@@ -20,18 +31,6 @@ from parataxis.evaluate.corpora.websplit import (
     read_parts,
     read_webnlg,
     write_parts,
-)
-from parataxis.evaluate.corpus_commands import (
-    CORPUS_HELP,
-    CorpusArgument,
-    StrictOption,
-    TableFormat,
-    TableFormatOption,
-    counting,
-    overlap_records,
-    overlap_table,
-    parse_corpora,
-    read_corpus,
 )
 from parataxis.lab import rdf_split as splitting
 from parataxis.lab import websplit as verifying
@@ -45,7 +44,14 @@ from parataxis.lab.websplit import (
     build,
     verbalisations,
 )
-from parataxis.report import counted, plain_table
+from parataxis.report import (
+    Block,
+    Report,
+    ReportFormat,
+    ReportParagraph,
+    counted,
+    plain_table,
+)
 
 _PARTS = ("train", "validation", "test")
 _SHOWN = 20
@@ -321,9 +327,10 @@ def _split_table(
             rows.append((label, *map(_number, cell), share, *map(_number, paper)))
     header = ("", "count", "unique", "% of unique", "A&G 2018", "unique")
     table = plain_table(header, rows, right=range(1, 6))
-    seen = "\n".join(
-        f"{part} in train\n{overlap_table(found)}" for part, found in _seen(tally, parts).items()
-    )
+    blocks: list[Block] = []
+    for part, overlaps in _seen(tally, parts).items():
+        blocks += [ReportParagraph(f"{part} in train"), overlap_table(overlaps)]
+    seen = Report("", blocks, bare=True).render(ReportFormat.TEXT)
     summary = (
         f"{counted(found.groups, 'group')} of sentences tied by triples, the largest of "
         f"{found.largest:,}; {counted(len(found.dropped), 'sentence')} dropped"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
+from parataxis.evaluate.commands.leaks import overlap_table
 from parataxis.evaluate.corpora.leaks import Overlaps
-from parataxis.evaluate.corpus_commands import overlap_cells
 from parataxis.lab.diagnose.memorisation import REPEATS, Recital, Said
 from parataxis.report import (
     Block,
@@ -194,7 +194,7 @@ class Memorisation:
             yield from self._probe_blocks(self.probes)
         if self.overlaps is not None:
             yield Heading(f"{self.evaluation} in {self.training}")
-            yield Table(*overlap_cells(self.overlaps))
+            yield overlap_table(self.overlaps)
             yield ReportParagraph("As `parataxis corpus leaks` counts, to which spaces matter.")
 
     def _rows(self) -> Iterator[tuple[str, Recital]]:

@@ -1,9 +1,8 @@
 """``parataxis evaluate``: how good systems are, side by side, by every automatic metric."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,6 @@ import typer
 
 from parataxis.cli.options import (
     AnalysedOption,
-    Inputs,
     MetricOption,
     ReportFormatOption,
 )
@@ -41,15 +39,10 @@ from parataxis.report import (
     Notes,
     Report,
     ReportFormat,
-    ReportParagraph,
     Table,
     counted,
     plain_table,
 )
-from parataxis.run.inspect import analyse_batches, read_sentences, total_size
-from parataxis.run.streams import InputFormat, InputFormatOption, check_records
-from parataxis.syntax.analysis import Analysis
-from parataxis.syntax.patterns import Pattern, PatternTable, draw_sample, pattern_table
 from parataxis.text.inputs import STDIN, named_file, resolve_inputs
 
 
@@ -120,10 +113,7 @@ def evaluate(
 
 def metrics() -> None:
     """List the metrics that `evaluate` knows."""
-    rows = [
-        (each.name, each.summary if each.problem is None else f"(unusable) {each.problem}")
-        for each in available_metrics()
-    ]
+    rows = [(each.name, each.about) for each in available_metrics()]
     with open_output(None) as out:
         out.write(plain_table(("metric", "what it says"), rows))
 
@@ -285,84 +275,5 @@ def _report(
             "correlations": [asdict(each) for each in found],
         },
         lines=[asdict(each) | {"signature": signatures[each.metric]} for each in found],
-        bare=True,
-    )
-
-
-# ``parataxis patterns``: table 1 of Zhang et al. (2020) for any text.
-
-
-def patterns(
-    inputs: Inputs = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            "--sample",
-            "-n",
-            min=1,
-            metavar="N",
-            help="Count in a random sample of N sentences, not in all.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", help="The same seed draws the same sample.")
-    ] = 0,
-    output_format: ReportFormatOption = ReportFormat.TEXT,
-    input_format: InputFormatOption = InputFormat.AUTO,
-) -> None:
-    """Count the patterns at which sentences could be split.
-
-    For each of the seven patterns: how many sentences show it, how many in a hundred, and how
-    often it occurs in all.
-    """
-    sources = resolve_inputs(inputs or [])
-    check_records(sources, input_format)
-    too_long = 0
-
-    def readable() -> Iterator[Analysis]:
-        nonlocal too_long
-        for _, result in analyse_batches(batches):
-            if isinstance(result, Analysis):
-                yield result
-            else:
-                too_long += 1
-
-    with open_output(None) as out:
-        with Progress(total_size(sources), out) as progress:
-            batches = read_sentences(sources, input_format, progress)
-            if sample is not None:  # sampled before the analysis, which is what takes the time
-                batches = iter([draw_sample(chain.from_iterable(batches), sample, seed=seed)])
-            table = pattern_table(readable())
-        out.write(_pattern_report(table).render(output_format))
-    if too_long:
-        warn(f"Not counted, because too long to be analysed: {counted(too_long, 'sentence')}.")
-
-
-def _pattern_report(table: PatternTable) -> Report:
-    rows = [
-        (
-            pattern.value,
-            pattern.plain_name,
-            str(table.counts[pattern]),
-            f"{table.per_hundred(pattern):.0f}",
-            str(table.occurrences[pattern]),
-        )
-        for pattern in Pattern
-    ]
-    header = ("pattern", "name", "sentences", "in 100", "occurrences")
-    per_sentence = f"{table.patterns_per_sentence:.2f} patterns per sentence"
-    return Report(
-        "Patterns",
-        [
-            Table(header, rows, names=2),
-            ReportParagraph(f"{counted(table.sentences, 'sentence')}, {per_sentence}"),
-        ],
-        record={
-            "sentences": table.sentences,
-            "patterns_per_sentence": round(table.patterns_per_sentence, 4),
-            "counts": {pattern.value: table.counts[pattern] for pattern in Pattern},
-            "occurrences": {pattern.value: table.occurrences[pattern] for pattern in Pattern},
-        },
         bare=True,
     )

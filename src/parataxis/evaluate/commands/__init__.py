@@ -1,0 +1,1 @@
+"""The commands that evaluate systems and handle corpora."""
