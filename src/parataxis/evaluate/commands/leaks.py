@@ -15,7 +15,7 @@ from parataxis.evaluate.commands.corpora import (
     parse_corpora,
     read_corpus,
 )
-from parataxis.evaluate.corpora.leaks import NEAR, Overlap, Overlaps, find_overlaps
+from parataxis.evaluate.corpora.leaks import NEAR, Leak, Overlap, Overlaps, find_overlaps
 from parataxis.report import Block, Notes, Report, ReportFormat, ReportParagraph, Table
 
 
@@ -122,7 +122,18 @@ def _report(comparisons: Sequence[_LeakCheck], show: int) -> Report:
         }
         for each in comparisons
     ]
-    return Report("Leaks", blocks, records, bare=True)
+    lines = [
+        {"evaluation": each.evaluation, "train": each.train, **_counts(leak, each.allowed)}
+        for each in comparisons
+        for leak in each.found.leaks
+    ]
+    return Report("Leaks", blocks, records, lines, bare=True)
+
+
+def _counts(leak: Leak, allowed: float) -> dict[str, object]:
+    """A leak in numbers, without the texts that show it."""
+    counts = {key: value for key, value in asdict(leak).items() if key != "sights"}
+    return {**counts, "leak": leak.is_leak(allowed)}
 
 
 def overlap_records(found: Overlaps, allowed: float = 0.0) -> list[dict[str, object]]:
