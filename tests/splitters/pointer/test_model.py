@@ -20,7 +20,6 @@ from parataxis.splitters.pointer.model import (
     PointerDescription,
     load_decoder,
     open_decoder,
-    this_description,
 )
 from parataxis.splitters.pointer.search import Place
 from parataxis.syntax.onnx import Arrays
@@ -72,7 +71,7 @@ def place(sources: int, beams: int, words: int) -> Place:
 
 def make() -> tuple[OnnxDecoder, CheckingDecoder]:
     graph = CheckingDecoder()
-    return OnnxDecoder(encoder, graph, this_description(LAYERS, WIDTH)), graph
+    return OnnxDecoder(encoder, graph, PointerDescription(layers=LAYERS, width=WIDTH)), graph
 
 
 def test_model_pads_a_source_by_its_own_length() -> None:
@@ -96,7 +95,9 @@ def test_model_reads_sources_of_one_length_together() -> None:
         return encoder(inputs)
 
     sources = [read_source(text.split()) for text in ("a b c", "d e", "tigers sleep now", "f g")]
-    decoder = OnnxDecoder(watched, CheckingDecoder(), this_description(LAYERS, WIDTH))
+    decoder = OnnxDecoder(
+        watched, CheckingDecoder(), PointerDescription(layers=LAYERS, width=WIDTH)
+    )
     together, _, _ = decoder.read(sources)
     assert runs == [(2, 5), (2, 4)]
     for row, each in enumerate(sources):
@@ -155,7 +156,7 @@ def test_model_selects_sources(rows: list[int]) -> None:
 
 
 def test_model_description_round_trip(tmp_path: Path) -> None:
-    description = this_description(3, 384)
+    description = PointerDescription(layers=3, width=384)
     description.write(tmp_path / DESCRIPTION)
     assert PointerDescription.read(tmp_path / DESCRIPTION) == description
 
@@ -168,7 +169,7 @@ def test_model_refuses_a_folder_without_a_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["closed_words", "forms"])
 def test_model_refuses_a_model_for_other_actions(tmp_path: Path, key: str) -> None:
     path = tmp_path / DESCRIPTION
-    this_description(3, 384).write(path)
+    PointerDescription(layers=3, width=384).write(path)
     stored = json.loads(path.read_text(encoding="utf-8"))
     stored[key].append("whichever")
     path.write_text(json.dumps(stored), encoding="utf-8")

@@ -44,7 +44,6 @@ from parataxis.splitters.pointer.model import (
     OnnxMemory,
     PointerDescription,
     open_decoder,
-    this_description,
 )
 from parataxis.splitters.pointer.search import Decoder, Place, search
 from parataxis.syntax.onnx import Arrays, OnnxModel
@@ -283,7 +282,7 @@ def export_float(network: PointerNetwork, folder: Path) -> None:
         ["logs", "states"],
         axes,
     )
-    this_description(layers, width).write(folder / DESCRIPTION)
+    PointerDescription(layers=layers, width=width).write(folder / DESCRIPTION)
 
 
 def _largest_inputs(folder: Path, sources: Sequence[Features]) -> dict[str, float]:

@@ -1,9 +1,9 @@
-"""What the pointer model can do at each step: point at a source word, put the word it has just
-copied into another form, write a word of a closed list, end a sentence, end the rewrite.
+"""The actions of the pointer model, and a source sentence as the model reads it.
 
-An action is a number. The first ones are the marks, then come the forms, then the closed words;
-``COPY + i`` points at source word ``i``. There is no action for any other word, so a content word
-that is not in the source cannot appear.
+At each step the model copies a source word, inflects the word that it has just copied, writes a
+closed word, ends the sentence or ends the rewrite. An action is a number: first the control
+actions, then the forms, then the closed words; ``COPY + i`` copies source word ``i``. No other word
+has an action, so a content word that is not in the source cannot appear.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from parataxis.syntax.wordpieces import Pieces, load_word_pieces
 from parataxis.text.english import words
 
 START, NEXT, END, WHOLE = range(4)
-"""Before the first action; the next sentence begins; the rewrite ends; the source stays whole."""
+"""Control actions: before the first action, next sentence, end of the rewrite, leave whole."""
 
 FORM_NAMES = ("VBZ", "VBD", "VBN", "VB", "VBG", "NNS", "NN")
 """Forms of verbs and nouns, by their Penn Treebank names."""
@@ -52,7 +52,7 @@ CLOSED_WORDS = tuple(
         )
     )
 )
-"""The words that may be written though they are not in the source: function words, links, marks."""
+"""The words that may be written without a source: function words, links, punctuation."""
 
 CLOSED = FORMS + len(FORM_NAMES)
 """The first closed word."""
@@ -63,7 +63,7 @@ _NUMBER = {word: CLOSED + place for place, word in enumerate(CLOSED_WORDS)}
 
 
 def closed_word(key: str) -> int | None:
-    """The action that writes a word without a source, if there is one.
+    """The action that writes a closed word; None for other words.
 
     >>> closed_word("however") == CLOSED + CLOSED_WORDS.index("however"), closed_word("tiger")
     (True, None)
@@ -71,16 +71,14 @@ def closed_word(key: str) -> int | None:
     return _NUMBER.get(key)
 
 
-# A source sentence as the pointer model reads it: word pieces, and which words are the same.
-
 NO_TWIN = -1
-"""In place of a closed word's action: the source word is none of the closed ones."""
+"""In :attr:`Features.twins`: the source word is not a closed word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """One source sentence. ``same`` gives for each word the first one spelt like it, ``twins``
-    the action that writes the same word without a source."""
+    """One source sentence. ``same`` is for each word the index of the first word with the same
+    spelling, and ``twins`` the action that writes the same word as a closed word."""
 
     pieces: Pieces
     same: Sequence[int]

@@ -1,8 +1,8 @@
-"""Which of the rewrites that were found is taken: the checks decide.
+"""Chooses among the rewrites that the search found.
 
-The likeliest rewrite without a finding wins. Where each has one, the likeliest whose findings do
-not rule it out is taken, with its findings; failing that, the source stays whole, and the note
-says why. Rewrites are composed and checked only until one is good.
+The likeliest rewrite without a finding wins. If there is none, the likeliest without a blocking
+finding is taken; if there is none either, the source stays whole, and the note says why. Rewrites
+are composed and checked lazily, until one is good.
 """
 
 import math
@@ -22,28 +22,29 @@ from parataxis.syntax.patterns import Pattern, find_patterns
 NAME = "pointer"
 
 SHORT, LONG = 27, 45
-"""Words of a sentence that hardly ever needs a split, and of one that mostly does."""
+"""Words of a sentence that hardly ever needs a split, and of one that usually does."""
 WHOLE_SHORT, WHOLE_LONG = 0.1, 0.5
-"""A source is left whole where that is at least so likely; in between, the line is straight."""
+"""The probability to stay whole from which a source is left whole, at these two lengths; it is
+interpolated between them."""
 
 WHOLE_CLEAR = 0.5
-"""The least that this may be where the likeliest rewrite is a clear one."""
+"""The lowest such probability if the likeliest rewrite is a clear one."""
 
 POSSIBLE, SURE = 0.15, 0.4
-"""The least confidence of a rewrite that is taken, and that in strict mode."""
+"""The lowest confidence of a rewrite that is taken, normally and in strict mode."""
 
 CLEAR, EVIDENT = 0.75, 0.5
-"""The least confidence of a clear rewrite, and that where it is evident what to split."""
+"""The lowest confidence of a clear rewrite, normally and if it is evident where to split."""
 
 BLOCKING = frozenset(
     [FindingKind.LOST, FindingKind.NEW, FindingKind.REPEATED, FindingKind.RELATION]
 )
-"""Findings that rule a rewrite out, as it would say something else; in strict mode all do."""
+"""Findings that rule a rewrite out, because its meaning differs; in strict mode all do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rewrite that was found, composed."""
+    """A rewrite that was found, as text."""
 
     simple: tuple[str, ...]
     provenance: tuple[tuple[OutputToken, ...], ...]
@@ -51,9 +52,9 @@ class Candidate:
 
 
 def confidence(log_chance: float) -> float:
-    """How often a rewrite of this log-probability is without fault.
+    """The estimated probability that a rewrite of this log-probability has no fault.
 
-    The cube root of the probability comes close to what raters said of development rewrites;
+    The cube root of the probability is close to the judgements of raters on development rewrites;
     docs/pointer.md has the table.
 
     >>> [round(confidence(chance), 2) for chance in (0.0, -1.0, -6.0)]
@@ -63,7 +64,7 @@ def confidence(log_chance: float) -> float:
 
 
 def whole_from(words: int) -> float:
-    """How likely it must be that a source of so many words should stay whole, to leave it so.
+    """The probability to stay whole from which a source of so many words is left whole.
 
     >>> [round(whole_from(words), 2) for words in (9, 32, 60)]
     [0.1, 0.21, 0.5]
@@ -73,13 +74,13 @@ def whole_from(words: int) -> float:
 
 
 def search_until(words: int) -> float:
-    """How likely it must be that a source should stay whole, not to search rewrites of it."""
+    """The probability to stay whole from which a source is not searched for rewrites."""
     return max(whole_from(words), WHOLE_CLEAR)
 
 
 def is_whole(found: Found, analysis: Analysis) -> bool:
-    """Whether a source should stay whole. That must be surer where it is clear how it would be
-    split; where it is evident at which place, less will do for that."""
+    """Whether a source should stay whole. The threshold is higher if the likeliest rewrite is a
+    clear one; less confidence is needed for that if it is evident where to split."""
     line = whole_from(len(analysis))
     if line <= found.whole < WHOLE_CLEAR and found.hypotheses:
         sure = confidence(found.hypotheses[0].log_chance)
@@ -89,8 +90,8 @@ def is_whole(found: Found, analysis: Analysis) -> bool:
 
 
 def has_evident_split(analysis: Analysis) -> bool:
-    """Whether there is an apposition, or behind a comma a relative clause, a participle, or a
-    second main clause with a subject of its own.
+    """Whether there is an apposition, or after a comma a relative clause, a participle, or a
+    second main clause with its own subject.
 
     >>> from parataxis.syntax.analyser import load_analyser
     >>> analyser = load_analyser()
@@ -124,14 +125,14 @@ def _joins_clauses(analysis: Analysis) -> bool:
 
 
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
-    """The source itself, in which there is nothing to find."""
+    """The source itself, which has no findings."""
     return left_whole(source, splitter=NAME, note=note).model_copy(update={"findings": ()})
 
 
 def choose(
     sources: Sequence[tuple[Analysis, Found]], checker: Checker, *, strict: bool = False
 ) -> list[Rewrite]:
-    """The rewrite of each source; those of all sources are checked side by side."""
+    """The rewrite of each source; the candidates of all sources are checked in batches."""
     blocking = frozenset(FindingKind) if strict else BLOCKING
     least = SURE if strict else POSSIBLE
     choices = [_Choice(analysis, found, blocking, least) for analysis, found in sources]
@@ -146,8 +147,8 @@ def choose(
 
 
 def compose_found(analysis: Analysis, found: Found) -> Iterator[Candidate]:
-    """The rewrites that were found, likeliest first, each once; what cannot be written is not
-    among them."""
+    """The rewrites that were found, likeliest first, without duplicates and without those whose
+    actions cannot be carried out."""
     seen = set()
     for hypothesis in found.hypotheses:
         sentences = sentence_parts(analysis, hypothesis.actions)
@@ -163,7 +164,7 @@ def compose_found(analysis: Analysis, found: Found) -> Iterator[Candidate]:
 
 
 class _Choice:
-    """The choice for one source: ``candidate`` is what is to be checked next, if anything."""
+    """The choice for one source; ``candidate`` is the next one to check, if any."""
 
     def __init__(
         self, analysis: Analysis, found: Found, blocking: Set[FindingKind], least: float
@@ -177,7 +178,7 @@ class _Choice:
         )
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
         self._faults: Sequence[Finding] | None = None
-        """What was found in the likeliest rewrite."""
+        """The findings in the likeliest rewrite."""
         stays = is_whole(found, analysis)
         first = None if stays else next(self._candidates, None)
         self._should_split = not stays and not (first and len(first.simple) == 1)
@@ -192,7 +193,7 @@ class _Choice:
             return
         if self._taken is None and self._blocking.isdisjoint(f.kind for f in findings):
             self._taken = candidate, findings
-        # A rewrite of one sentence is no split: the source itself says it better.
+        # A rewrite of one sentence is no split; the source itself is better.
         self.candidate = next((c for c in self._candidates if len(c.simple) > 1), None)
 
     def rewrite(self) -> Rewrite:

@@ -1,20 +1,20 @@
 """The shipped pointer model, run by onnxruntime.
 
-A source is read alone or beside others of the same length, and padded to a width that depends on
-its own length, and all other numbers of a step belong to one hypothesis each. So a source gives the
-same bits in every batch.
+A source gives bit-identical results in every batch: it is read together with sources of the same
+length only, padded to a width that depends on its own length, and everything else in a step belongs
+to a single hypothesis.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
 
 from parataxis.errors import ParataxisError
 from parataxis.splitters.pointer.actions import CLOSED_WORDS, COPY, FORM_NAMES, Features
@@ -26,8 +26,8 @@ SHIPPED = Path(str(files("parataxis.splitters.pointer"))) / "model"
 ENCODER, DECODER, DESCRIPTION = "encoder.onnx", "decoder.onnx", "pointer.json"
 
 MEMORY_AXES = {"keys": 2, "values": 2, "targets": 1, "inputs": 1}
-"""What the encoder says about a source, and along which axis the words lie. There are keys and
-values for each layer ("keys_0")."""
+"""The outputs of the encoder, and the axis of the words in each. There are keys and values for
+each layer ("keys_0")."""
 
 WIDTH_STEP = 32
 """Sources are padded to a multiple of this many words."""
@@ -35,39 +35,29 @@ _HIDDEN = -1e4
 _UNSEEN = -1e9
 
 
-@dataclass(frozen=True)
-class PointerDescription:
-    """What a model was trained for, stored beside it as ``pointer.json``."""
+class PointerDescription(BaseModel):
+    """The actions that a model was trained for, stored beside it as ``pointer.json``."""
+
+    model_config = ConfigDict(frozen=True)
 
     layers: int
     width: int
-    forms: tuple[str, ...]
-    closed_words: tuple[str, ...]
+    forms: tuple[str, ...] = FORM_NAMES
+    closed_words: tuple[str, ...] = CLOSED_WORDS
 
     @classmethod
     def read(cls, path: Path) -> "PointerDescription":
-        """Read what :meth:`write` wrote."""
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return cls(
-            stored["layers"],
-            stored["width"],
-            tuple(stored["forms"]),
-            tuple(stored["closed_words"]),
-        )
+        """Read the description of a model."""
+        return cls.model_validate_json(path.read_bytes())
 
     def write(self, path: Path) -> None:
-        """Write it as JSON."""
-        path.write_text(json.dumps(asdict(self), ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def this_description(layers: int, width: int) -> PointerDescription:
-    """The description of a model that fits the actions of this version."""
-    return PointerDescription(layers, width, FORM_NAMES, CLOSED_WORDS)
+        """Write the description of a model."""
+        path.write_text(self.model_dump_json() + "\n", encoding="utf-8")
 
 
 @dataclass
 class _Group:
-    """Sources of one width: their rows in the batch and what the encoder said about them."""
+    """Sources of one width: their rows in the batch and the outputs of the encoder."""
 
     rows: NDArray[np.int64]
     arrays: Arrays
@@ -78,7 +68,7 @@ class _Group:
 
 
 class OnnxMemory:
-    """Sources as the encoder has read them, those of the same width together."""
+    """Encoded sources, grouped by width."""
 
     def __init__(self, groups: Sequence[_Group]) -> None:
         self.groups = groups
@@ -95,7 +85,7 @@ class OnnxMemory:
 
 
 def padded_width(words: int) -> int:
-    """How many words wide the memory of a source is.
+    """The width of the memory of a source, in words.
 
     >>> [padded_width(words) for words in (1, 32, 33)]
     [32, 32, 64]
@@ -104,14 +94,14 @@ def padded_width(words: int) -> int:
 
 
 class OnnxDecoder:
-    """The two halves of the pointer model behind the interface of the search."""
+    """Encoder and decoder of the pointer model, as the search uses them."""
 
     def __init__(self, encoder: Model, decoder: Model, description: PointerDescription) -> None:
         self._encoder, self._decoder = encoder, decoder
         self._state = (description.layers, description.width)
 
     def read(self, sources: Sequence[Features]) -> tuple[OnnxMemory, int, tuple[int, int]]:
-        """Read the sources, those of the same number of word pieces together."""
+        """Encode the sources, in batches with the same number of word pieces."""
         by_width = defaultdict(list)
         for row, source in enumerate(sources):
             by_width[padded_width(len(source))].append(row)
@@ -122,7 +112,7 @@ class OnnxDecoder:
         return OnnxMemory(groups), max(by_width), self._state
 
     def _stacked(self, sources: Sequence[Features], width: int) -> Arrays:
-        """What the encoder says about sources of one width, padded to it."""
+        """The outputs of the encoder for sources of one width, padded to it."""
         words = np.array([len(source) for source in sources])
         present = np.arange(width) < words[:, None]
         stacked = {"hidden": np.where(present, 0.0, _HIDDEN).astype(np.float32)}
@@ -182,12 +172,12 @@ class OnnxDecoder:
 
 
 def open_decoder(folder: Path) -> OnnxDecoder:
-    """The model in a folder; :class:`ParataxisError` where it is not there or does not fit."""
+    """Open the model in a folder; raises ParataxisError if it is missing or does not fit."""
     path = folder / DESCRIPTION
     if not path.exists():
         raise ParataxisError(f"There is no pointer model in {folder}: {DESCRIPTION} is missing.")
     description = PointerDescription.read(path)
-    if description != this_description(description.layers, description.width):
+    if (description.forms, description.closed_words) != (FORM_NAMES, CLOSED_WORDS):
         raise ParataxisError(
             f"The pointer model in {folder} was trained with other forms or closed words than this "
             "version of Parataxis has; install the version it belongs to, or train it again."

@@ -1,8 +1,8 @@
 """Beam search over actions, for many sources at once.
 
-Hypotheses are compared when they are finished, by their mean log-probability. Where one word can
-be written in several ways (it stands at several places of the source, or is a closed word too),
-the ways are added up and the likeliest stands for all, as in training.
+Finished hypotheses are ranked by their mean log-probability. If a word can be written by several
+actions (it occurs more than once in the source, or is also a closed word), their probabilities are
+added and the likeliest action represents them all, as in training.
 """
 
 from collections import defaultdict
@@ -27,21 +27,21 @@ from parataxis.splitters.pointer.actions import (
 T = TypeVar("T", bound=np.generic)
 
 NEVER = -1e9
-"""Added to the score of what must not be chosen."""
+"""Added to the score of a forbidden action."""
 _LEAST_STEPS = 24
 _STEPS_PER_WORD = 2.0
 COPIED_AT_MOST = 2
-"""The model tells apart whether a word was copied never, once or more often."""
+"""The model distinguishes whether a word was copied never, once, or more often."""
 _COMPACT_AT = 0.7
-"""When fewer of the sources than this share are still searched, the others are put aside."""
+"""Finished sources are removed from the arrays when at most this share is still searched."""
 _BY_SOURCE = ("rows", "scores", "actions", "barred", "limits", "best_finished", "found")
 """The arrays of a search that have one row per source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A finished sequence of actions, the end not included, and its mean log-probability less
-    what its sentences cost; ``log_chance`` is the plain log-probability of the whole."""
+    """A finished sequence of actions without the end. ``score`` is the mean log-probability less
+    the penalties for sentences; ``log_chance`` is the plain log-probability."""
 
     actions: tuple[int, ...]
     score: float
@@ -50,15 +50,15 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the search found for one source: how likely it is that the source should stay whole,
-    and the finished rewrites, best first."""
+    """The result for one source: the probability that it should stay whole, and the finished
+    hypotheses, best first."""
 
     whole: float
     hypotheses: tuple[Hypothesis, ...]
 
 
 class Memory(Protocol):
-    """Sources as a decoder has read them."""
+    """Encoded sources."""
 
     def select(self, rows: NDArray[np.int64]) -> "Memory":
         """Only these sources."""
@@ -66,7 +66,8 @@ class Memory(Protocol):
 
 @dataclass
 class Place:
-    """Where hypotheses stand: arrays of (sources, beams), ``copied`` with one entry per word."""
+    """The state of the hypotheses: arrays of (sources, beams), ``copied`` with one entry per
+    word."""
 
     previous: NDArray[np.int64]
     sentence: NDArray[np.int64]
@@ -77,28 +78,21 @@ class Place:
 
     def select(self, rows: NDArray[np.int64]) -> "Place":
         """Only the hypotheses of these sources."""
-        return Place(
-            self.previous[rows],
-            self.sentence[rows],
-            self.place[rows],
-            self.last[rows],
-            self.copied[rows],
-            self.recurrent[rows],
-        )
+        return Place(**{name: array[rows] for name, array in vars(self).items()})
 
 
 class Decoder(Protocol):
-    """The two halves of the model: it reads sources once, and scores the next actions."""
+    """The model: it encodes sources once and scores the next actions."""
 
     def read(self, sources: Sequence[Features]) -> tuple[Any, int, tuple[int, int]]:
-        """The memory, how many words wide it is, and the shape of one recurrent state."""
+        """The memory, its width in words, and the shape of one recurrent state."""
 
     def step(self, memory: Any, place: Place) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Log-probabilities (sources, beams, actions and words) and the new recurrent states."""
 
 
 def most_steps(words: int) -> int:
-    """How many actions a rewrite of so many words may have."""
+    """The maximum number of actions in a rewrite of a source with so many words."""
     return max(_LEAST_STEPS, int(_STEPS_PER_WORD * words))
 
 
@@ -111,12 +105,11 @@ def search(
     whole_from: Callable[[int], float] | None = None,
     caution: float = 0.0,
 ) -> list[Found]:
-    """Search rewrites of all sources side by side; the result does not depend on which ones.
+    """Search for rewrites of many sources; the result for a source does not depend on the others.
 
-    No rewrites are searched of sources that are at least as likely to stay whole as ``whole_from``
-    says of their number of words.
-    ``caution`` is what each new sentence costs, in log-probability: with it, what the model is not
-    sure how to say by itself stays where it is.
+    A source is not searched if its probability to stay whole is at least ``whole_from`` of its
+    number of words. ``caution`` is the penalty for each new sentence, in log-probability: it keeps
+    clauses in place that the model is not sure how to express as sentences.
     """
     if not sources:
         return []
@@ -191,7 +184,7 @@ class _Search:
         self._move(parents.take(order), chosen.take(order), recurrent, step)
 
     def _forbid(self, logs: NDArray[np.float64]) -> None:
-        """A sentence is not empty, and only a word just copied takes another form."""
+        """Forbid empty sentences, and inflections of anything but the word just copied."""
         logs += self.barred[:, None]
         previous = self.place.previous
         opening = NEVER * (self.place.place == 0)
@@ -229,7 +222,7 @@ class _Search:
         recurrent: NDArray[np.float32],
         step: int,
     ) -> None:
-        # The beams of all sources in one row, so that an index is one number.
+        # The beams of all sources are one axis here, so that a single index selects a beam.
         index = parents + np.arange(0, parents.size, self.beam)[:, None]
         old = self.place
         copying, ended = chosen >= COPY, chosen == NEXT
@@ -249,9 +242,9 @@ class _Search:
         self.actions[:, :, step - 1] = chosen
 
     def _put_aside(self, step: int) -> None:
-        """Leave out the sources whose best rewrites are found."""
+        """Stop searching the sources whose best rewrites are found."""
         best = self.scores[:, 0]
-        # The sum of log-probabilities only falls, but the mean of a longer rewrite may be higher.
+        # A sum of log-probabilities only falls, but the mean of a longer rewrite may be higher.
         reachable = best / self.limits**self.power
         going = (best > NEVER / 2) & (step < self.limits)
         going &= (self.found < self.beam) | (reachable > self.best_finished)
@@ -271,15 +264,15 @@ class _Search:
 
 
 def _of_beams(array: NDArray[T], index: NDArray[np.int64]) -> NDArray[T]:
-    """The rows of an array (sources, beams, ...) that the index names."""
+    """The entries of an array (sources, beams, ...) at the given beams."""
     return array.reshape(-1, *array.shape[2:]).take(index, axis=0)
 
 
 def _largest(
     values: NDArray[np.float64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The places of the largest values of each row, largest first, the first of equals first; and
-    the values."""
+    """The columns of the largest values of each row, and the values: largest first, and of equal
+    ones the first first."""
     rows = np.arange(len(values))[:, None]
     some = np.sort(np.argpartition(values, -count, axis=1)[:, -count:], axis=1)
     found = values[rows, some]
@@ -288,13 +281,13 @@ def _largest(
 
 
 class _Groups:
-    """The groups of actions that write the same word, for the scores of all hypotheses."""
+    """Groups of actions that write the same word."""
 
     def __init__(
         self, rows: NDArray[np.int64], actions: NDArray[np.int64], shape: tuple[int, int]
     ) -> None:
-        """Groups of the sources in these rows; ``actions`` are padded with -1, ``shape`` are
-        numbers of beams and of actions."""
+        """``rows`` are the sources of the groups, ``actions`` is padded with -1, and ``shape`` is
+        the number of beams and of actions."""
         self._rows, self._actions, self._shape = rows, actions, shape
         padding = actions < 0
         within = np.where(padding, actions[:, :1], actions)[:, None]
@@ -324,26 +317,26 @@ class _Groups:
         return cls(np.array(rows, dtype=np.int64), actions, shape)
 
     def select(self, rows: NDArray[np.int64]) -> "_Groups":
-        """Only the groups of these sources, which become the first, second ... one."""
+        """Only the groups of these sources, with the sources renumbered in this order."""
         group, row = np.nonzero(self._rows[:, None] == rows)
         return _Groups(row, self._actions[group], self._shape)
 
     def merge(self, logs: NDArray[np.float64]) -> None:
-        """Let the likeliest way to write a word stand for all of them."""
+        """Add up the probabilities of each group on its likeliest action."""
         if not len(self._each):
             return
         flat = logs.reshape(-1)
         ways = flat[self._index] + self._penalty
         winner = ways.argmax(axis=1)
         highest = ways[self._each, winner]
-        # One after the other: the order in which numpy sums depends on the width of the table.
+        # cumsum adds from left to right; the order of sum() depends on the width of the array.
         chances = np.exp(ways - highest[:, None]).cumsum(axis=1)[:, -1]
         flat[self._index] = NEVER
         flat[self._index[self._each, winner]] = highest + np.log(chances)
 
 
 def _barred(sources: Sequence[Features], actions: int) -> NDArray[np.float64]:
-    """What is added to the scores of actions (sources, actions) so that some are never taken."""
+    """The penalties (sources, actions) that forbid some actions throughout a search."""
     barred = np.zeros((len(sources), actions))
     barred[:, [START, WHOLE]] = NEVER
     for row, source in enumerate(sources):

@@ -1,132 +1,47 @@
-"""What the pointer model points at, word by word: the rewrite is walked through once more, and the
-distribution over the source is taken down at each step. The search itself knows nothing of it."""
+"""The pointer splitter: the model proposes rewrites, and the checks choose among them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from parataxis.checks import Checker
 from parataxis.errors import InputError, TooLongError
-from parataxis.rewrite.forms import form_of, key
 from parataxis.rewrite.record import Rewrite
-from parataxis.splitters.pointer.actions import (
-    CLOSED,
-    CLOSED_WORDS,
-    COPY,
-    END,
-    FORM_NAMES,
-    FORMS,
-    NEXT,
-    WHOLE,
-    Features,
-    read_source,
-)
-from parataxis.splitters.pointer.choose import (
-    NAME,
-    choose,
-    search_until,
-    whole_rewrite,
-)
+from parataxis.splitters.pointer.actions import Features, read_source
+from parataxis.splitters.pointer.choose import NAME, choose, search_until, whole_rewrite
 from parataxis.splitters.pointer.model import load_decoder, padded_width
-from parataxis.splitters.pointer.search import Decoder, Found, Place, search
-from parataxis.splitters.registry import SPLIT_MARK, Attention
+from parataxis.splitters.pointer.search import Decoder, Found, search
+from parataxis.splitters.registry import Attention
 from parataxis.syntax.analyser import Analyser, Tokenized, load_trees
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import threads
 from parataxis.syntax.wordpieces import MAX_PIECES
 from parataxis.text.tokens import has_word, tokenize
 
-_NEVER = -1e9
-
-
-def pointing(
-    decoder: Decoder, features: Features, words: Sequence[str], actions: Sequence[int]
-) -> Attention:
-    """How likely each word of the source was to be pointed at when each output word was written.
-
-    A word in another form has the row of the word that it was made of.
-    """
-    guided = _Guided(decoder, (*actions, END), len(words))
-    search(guided, [features], beam=1)
-    spelled: list[str] = []
-    rows: list[NDArray[np.float32]] = []
-    for action, row in zip(actions, guided.rows, strict=False):
-        if FORMS <= action < CLOSED:
-            spelled[-1] = form_of(key(spelled[-1]), FORM_NAMES[action - FORMS]) or spelled[-1]
-            continue
-        spelled.append(_spelling(action, words))
-        rows.append(row)
-    weights = np.array(rows, dtype=np.float32).reshape(len(rows), len(words))
-    return Attention(tuple(words), tuple(spelled), weights)
-
-
-def _spelling(action: int, words: Sequence[str]) -> str:
-    if action == NEXT:
-        return SPLIT_MARK
-    return words[action - COPY] if action >= COPY else CLOSED_WORDS[action - CLOSED]
-
-
-class _Guided:
-    """A decoder that goes one way only, whatever it finds likely, and remembers what it pointed
-    at. So the search moves it exactly as it did when it found that way."""
-
-    def __init__(self, decoder: Decoder, actions: Sequence[int], words: int) -> None:
-        self._decoder, self._words = decoder, words
-        self._actions: Iterator[int] = iter(actions)
-        self.rows: list[NDArray[np.float32]] = []
-
-    def read(self, sources: Sequence[Features]) -> tuple[Any, int, tuple[int, int]]:
-        """Read the source."""
-        return self._decoder.read(sources)
-
-    def step(self, memory: Any, place: Place) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Allow for the next action of the way, and no other."""
-        logs, recurrent = self._decoder.step(memory, place)
-        self.rows.append(_chances(logs[0, 0])[COPY : COPY + self._words])
-        only = np.full_like(logs, _NEVER)
-        only[:, :, next(self._actions)] = 0.0
-        return only, recurrent
-
-
-def _chances(logs: NDArray[np.float32]) -> NDArray[np.float32]:
-    """How likely the actions are, given that the source does not stay whole."""
-    others = logs.astype(np.float64)
-    others[WHOLE] = -np.inf
-    found = np.exp(others - others.max())
-    shares: NDArray[np.float32] = (found / found.sum()).astype(np.float32)
-    return shares
-
-
-# The pointer splitter: searches rewrites of sentences, and lets the checks choose.
-
 WINDOW = 256
-"""Sentences that are read ahead: the more, the more of them have the same length."""
+"""Sentences that are read ahead, so that batches of similar length can be made."""
 BATCH = 32
-"""Sources that are searched side by side."""
+"""Sources that are searched in one batch."""
 _FEWEST = 8
 """Smaller batches are not worth a thread of their own."""
 
 BEAMS = range(1, 9)
-"""How many hypotheses may be followed."""
+"""The allowed widths of the beam."""
 
 CAUTION = 1.5
-"""What each new sentence costs a hypothesis, in log-probability. Raters preferred it to 0 and 3."""
+"""The penalty for each new sentence, in log-probability. Raters preferred 1.5 to 0 and to 3."""
 
 LONGEST = 200
-"""Words of the longest sentence that is rewritten."""
+"""The longest sentence that is rewritten, in words."""
 
 
 class PointerSplitter:
     """Rewrites a sentence with copies and inflections of its own words and with function words.
 
-    ``beam`` hypotheses are followed for each source. In strict mode no rewrite with any finding of
-    the checks is taken, and none that is not sure; else only what loses, adds or repeats something,
-    changes a relation, or is most likely wrong is ruled out.
+    ``beam`` is the number of hypotheses per source. In strict mode a rewrite must be confident and
+    without any finding; otherwise only rewrites that lose, add or repeat something, change a
+    relation, or are most likely wrong are ruled out.
     """
 
     name = NAME
@@ -147,7 +62,7 @@ class PointerSplitter:
         self.beam, self.strict = beam, strict
 
     def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "PointerSplitter":
-        """The same splitter with another beam, or strict."""
+        """A copy with another beam, or a strict one."""
         return PointerSplitter(
             self._analyser,
             self._decoder,
@@ -161,7 +76,7 @@ class PointerSplitter:
         return next(self.pipe([sentence]))
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
-        """Rewrite many sentences, in order; several are read, searched and checked at once."""
+        """Rewrite many sentences, in order and in batches."""
         stream = iter(sentences)
         with ThreadPoolExecutor(threads()) as pool:
             while window := list(islice(stream, self.window)):
@@ -169,12 +84,14 @@ class PointerSplitter:
 
     @property
     def window(self) -> int:
-        """How many sentences are read, searched and checked side by side."""
+        """The number of sentences that are read ahead."""
         return WINDOW
 
     def attention(self, sentence: str) -> Attention:
-        """What the likeliest rewrite of a sentence pointed at, word by word. It is that of the
-        model alone: neither the checks nor the chance that the sentence stays whole are asked."""
+        """What the likeliest rewrite of a sentence pointed at, word by word, regardless of the
+        checks and of the probability that the sentence stays whole."""
+        from parataxis.splitters.pointer.attention import pointing
+
         words = [token.text for token in tokenize(sentence)]
         features = read_source(words)
         if not words or untouched(sentence, words, features) is not None:
@@ -191,7 +108,7 @@ class PointerSplitter:
         rewrites = dict(enumerate(map(untouched, sentences, words, features)))
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
         founds = self.search([features[place] for place in readable], pool)
-        # What surely stays whole need not be analysed.
+        # A sentence that certainly stays whole need not be analysed.
         open_ones = [
             (place, found)
             for place, found in zip(readable, founds, strict=True)
@@ -217,11 +134,11 @@ class PointerSplitter:
         ]
 
     def analyse(self, sentences: Sequence[Tokenized]) -> Iterable[Analysis | TooLongError]:
-        """Analyse sentences; those who ask for the same ones again find them remembered."""
+        """Analyse sentences; the analyser remembers them for the checks."""
         return self._loaded_analyser().pipe(sentence.text for sentence in sentences)
 
     def search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
-        """Search in batches of similar length, which waste the least; the order is kept."""
+        """Search for rewrites in batches of similar length; results are in the given order."""
         if not features:
             return []
         decoder = self._loaded_decoder()
@@ -241,24 +158,21 @@ class PointerSplitter:
         return [by_place[place] for place in range(len(features))]
 
     def _loaded_analyser(self) -> Analyser:
-        if self._analyser is None:
-            self._analyser = load_trees()
+        self._analyser = self._analyser or load_trees()
         return self._analyser
 
     def _loaded_decoder(self) -> Decoder:
-        if self._decoder is None:
-            self._decoder = load_decoder()
+        self._decoder = self._decoder or load_decoder()
         return self._decoder
 
     def _loaded_checker(self) -> Checker:
-        if self._checker is None:
-            self._checker = Checker(self._loaded_analyser())
+        self._checker = self._checker or Checker(self._loaded_analyser())
         return self._checker
 
 
 def _batches(features: Sequence[Features]) -> list[list[int]]:
-    """The places of the sources in batches of one width each, the longest first, so that threads
-    end together; inside, those of equal length are neighbours."""
+    """The indices of the sources in batches of one width each: the widest first, so that threads
+    finish together, and sorted by length inside a batch."""
     size = min(BATCH, max(_FEWEST, -(-len(features) // threads())))
     by_width = defaultdict(list)
     for place in sorted(range(len(features)), key=lambda place: len(features[place].pieces.ids)):
@@ -273,7 +187,7 @@ def _batches(features: Sequence[Features]) -> list[list[int]]:
 
 
 def untouched(sentence: str, words: Sequence[str], features: Features) -> Rewrite | None:
-    """The sentence itself, where there is nothing to rewrite or it is too long for the models."""
+    """The sentence itself if it has no words or is too long for the models, else None."""
     spoken = sum(map(has_word, words))
     if not spoken:
         return whole_rewrite(sentence)
