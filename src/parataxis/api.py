@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice
 
 from parataxis.errors import InputError, ParataxisError, TooLongError
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite
 from parataxis.rewrite.render import complaints
 from parataxis.splitters.registry import (
@@ -15,7 +16,6 @@ from parataxis.splitters.registry import (
     SentenceSplitter,
     load_splitter,
 )
-from parataxis.splitters.source import left_whole
 from parataxis.text.documents import Document, read_document
 
 __all__ = ["BATCH", "DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split", "with_findings"]

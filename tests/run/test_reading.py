@@ -176,7 +176,7 @@ def test_reading_text_comes_back_byte_for_byte(tmp_path: Path, kind: DataFormat)
 
 
 def _whole(unit: reading.Unit) -> str:
-    from parataxis.splitters.source import left_whole
+    from parataxis.rewrite.compose import left_whole
 
     return unit.rebuild([left_whole(each.source, splitter="x") for each in unit.sentences])
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.errors import ParataxisError
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import SourceLine
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.run import encode
@@ -19,7 +20,6 @@ from parataxis.run.encode import RecordEncoder, RecordFormat, from_row, write_pa
 from parataxis.run.files import Packing
 from parataxis.run.units import Unit, line_units
 from parataxis.run.work import Encoded, SplitterTask, Work
-from parataxis.splitters.source import left_whole
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -14,10 +14,10 @@ pytest.importorskip("httpx2", reason="needs httpx2, which [dev] has")
 import uvicorn
 from fastapi.testclient import TestClient
 
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite
 from parataxis.serve.app import make_app
 from parataxis.serve.service import ServiceSettings
-from parataxis.splitters.source import left_whole
 
 
 class Held:

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.errors import InputError
+from parataxis.rewrite.compose import left_whole
 from parataxis.splitters.registry import SentenceSplitter
-from parataxis.splitters.source import SourceSplitter, left_whole
+from parataxis.splitters.source import SourceSplitter
 
 
 def test_source_follows_the_protocol():

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from parataxis.errors import InputError
 from parataxis.rewrite.forms import is_known
-from parataxis.rewrite.record import Origin, OutputToken
+from parataxis.rewrite.record import Origin, OutputToken, Rewrite
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import capitalise, lower_first
 from parataxis.text.english import COORDINATORS
-from parataxis.text.tokens import has_word
+from parataxis.text.tokens import has_word, tokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,4 +437,23 @@ def _token(analysis: Analysis, part: Part, text: str, start: int) -> OutputToken
         end=end,
         origin=Origin.COPIED if same else Origin.INFLECTED,
         source=(word.start, word.end),
+    )
+
+
+def left_whole(sentence: str, *, splitter: str, note: str | None = None) -> Rewrite:
+    """A rewrite that is the source itself; ``note`` says why where a splitter could do nothing."""
+    if not sentence.strip():
+        raise InputError("There is no sentence here: the text is empty or only white space.")
+    tokens = tuple(
+        OutputToken(
+            text=token.text,
+            start=token.start,
+            end=token.end,
+            origin=Origin.COPIED,
+            source=(token.start, token.end),
+        )
+        for token in tokenize(sentence)
+    )
+    return Rewrite(
+        source=sentence, simple=(sentence,), splitter=splitter, provenance=(tokens,), note=note
     )

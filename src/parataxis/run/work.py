@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from parataxis.api import DEFAULT_SPLITTER, LARGEST_BATCH, Splitter
 from parataxis.errors import InputError, ParataxisError
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.encode import RecordEncoder
 from parataxis.run.units import BadRecord, Unit
 from parataxis.splitters.registry import SentenceSplitter
-from parataxis.splitters.source import left_whole
 
 if TYPE_CHECKING:
     from parataxis.run.gpu.splitter import Models

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from parataxis.errors import InputError
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.documents import (
     DocumentFormat,
@@ -19,7 +20,6 @@ from parataxis.run.documents.files import decode
 from parataxis.run.documents.plan import Shown
 from parataxis.serve.models import DocumentRead, DocumentSentence
 from parataxis.serve.problems import TooMuchError, require_short
-from parataxis.splitters.source import left_whole
 from parataxis.text.documents import read_document
 
 _TEXT = "Text"

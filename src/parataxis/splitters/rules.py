@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import tee
 
 from parataxis.errors import TooLongError
-from parataxis.rewrite.compose import Copy, Insert, Part, compose, copies
+from parataxis.rewrite.compose import Copy, Insert, Part, compose, copies, left_whole
 from parataxis.rewrite.forms import be
 from parataxis.rewrite.record import OutputToken, Rewrite
-from parataxis.splitters.source import left_whole
 from parataxis.syntax.analyser import Analyser, load_analyser
 from parataxis.syntax.analysis import ROOT, Analysis, Argument, Frame, Word
 from parataxis.text.english import BE, RELATIVES

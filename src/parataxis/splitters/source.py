@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from parataxis.errors import InputError
-from parataxis.rewrite.record import Origin, OutputToken, Rewrite
-from parataxis.text.tokens import tokenize
+from parataxis.rewrite.compose import left_whole
+from parataxis.rewrite.record import Rewrite
 
 
 class SourceSplitter:
@@ -24,22 +23,3 @@ class SourceSplitter:
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
         """Each sentence itself, in order."""
         return map(self, sentences)
-
-
-def left_whole(sentence: str, *, splitter: str, note: str | None = None) -> Rewrite:
-    """A rewrite that is the source itself; ``note`` says why where a splitter could do nothing."""
-    if not sentence.strip():
-        raise InputError("There is no sentence here: the text is empty or only white space.")
-    tokens = tuple(
-        OutputToken(
-            text=token.text,
-            start=token.start,
-            end=token.end,
-            origin=Origin.COPIED,
-            source=(token.start, token.end),
-        )
-        for token in tokenize(sentence)
-    )
-    return Rewrite(
-        source=sentence, simple=(sentence,), splitter=splitter, provenance=(tokens,), note=note
-    )

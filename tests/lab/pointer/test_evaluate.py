@@ -24,9 +24,9 @@ from parataxis.lab.pointer.evaluate import (
     run_evaluation,
     stability,
 )
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import FindingKind, Rewrite
-from parataxis.splitters.source import left_whole
 
 REFERENCES = [
     Reference(

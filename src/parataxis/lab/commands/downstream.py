@@ -26,9 +26,9 @@ from parataxis.lab.downstream.effect import (
 from parataxis.lab.downstream.parsers import load_extractor, load_parser
 from parataxis.lab.downstream.score import SplitSentence
 from parataxis.report import ReportFormat, counted, plain_table
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
 from parataxis.rewrite.record import Rewrite
-from parataxis.splitters.source import left_whole
 from parataxis.text.files import ReadReport, read_lines
 
 

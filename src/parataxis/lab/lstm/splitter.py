@@ -11,9 +11,9 @@ from typing import Self
 from parataxis.errors import InputError, ParataxisError
 from parataxis.lab.lstm.model import SENTENCES, LoadedModel, open_model
 from parataxis.lab.lstm.search import BEAM, SPLIT, LstmHypothesis, Vocabulary, search, words_of
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Origin, OutputToken, Rewrite
 from parataxis.splitters.registry import Attention
-from parataxis.splitters.source import left_whole
 from parataxis.syntax.onnx import threads
 from parataxis.text.tokens import Token, tokenize
 

@@ -7,6 +7,7 @@ from itertools import islice
 from threading import Lock
 
 from parataxis.checks.checker import SentenceAnalyser
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.rewrite.render import complaints
 from parataxis.splitters.llm.endpoint import (
@@ -26,7 +27,6 @@ from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import read_source
 from parataxis.splitters.pointer.choose import BLOCKING
 from parataxis.splitters.pointer.splitter import untouched
-from parataxis.splitters.source import left_whole
 from parataxis.syntax.analyser import load_trees
 from parataxis.text.tokens import tokenize
 

@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from parataxis.checks import Checker
-from parataxis.rewrite.compose import compose
+from parataxis.rewrite.compose import compose, left_whole
 from parataxis.rewrite.record import Finding, FindingKind, OutputToken, Rewrite
 from parataxis.rewrite.render import complaints
 from parataxis.splitters.pointer.parts import sentence_parts
 from parataxis.splitters.pointer.search import Found
-from parataxis.splitters.source import left_whole
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern, find_patterns
 
