@@ -25,8 +25,7 @@ from rich.console import Console
 from rich.table import Table
 from sacrebleu.metrics.bleu import BLEU
 
-from parataxis.evaluate.metrics import bleu, sari
-from parataxis.evaluate.metrics import bleu as tokens
+from parataxis.evaluate.metrics import bleu, sari, tokens
 from parataxis.evaluate.metrics.protocol import Metric, ScoredItem, Statistics, score, score_all
 from parataxis.evaluate.metrics.registry import load_metric, metric_names
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from parataxis.errors import ParataxisError
 from parataxis.evaluate.compare import REFERENCE, Comparison
-from parataxis.evaluate.metrics.bleu import tokens
 from parataxis.evaluate.metrics.protocol import Metric
+from parataxis.evaluate.metrics.tokens import tokens
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -29,15 +29,15 @@ The last line matters most. A source that is copied deletes nothing and adds not
 ``sari-hub`` its deletion is perfect, and so is the precision of what it adds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from parataxis.evaluate.metrics.bleu import ORDERS, check_tokenisation, ngrams, token_settings
-from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
+from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics, score
+from parataxis.evaluate.metrics.tokens import ORDERS, TextMetric, ngrams, text_items
 
 _PARTS = ("add", "keep", "delete")
 _KEPT_PAIRS = 1024
@@ -57,184 +57,6 @@ class Sari:
         return (self.add + self.keep + self.delete) / 3
 
 
-class CorpusSari:
-    """SARI as corrected in EASSE (Alva-Manchego et al. 2019), its default: counts are summed over
-    the corpus, and each operation and each n has an F1.
-
-    It is no mean over rewrites: there, each source that is rightly left whole would count as 33.3.
-    A precision or recall of nothing is 0, so a rewrite that equals its reference scores 100 only
-    where the references add and delete n-grams of every length somewhere in the corpus; a corpus
-    whose references are the sources has at most 33.3.
-    """
-
-    name = "sari"
-    summary = "corpus SARI as corrected in EASSE"
-    needs_references = True
-    higher_is_better: bool | None = True
-
-    def __init__(self, *, lowercase: bool = True, tokenize: str = "13a") -> None:
-        self._lowercase = lowercase
-        self._tokenize = check_tokenisation(tokenize)
-
-    @property
-    def signature(self) -> Signature:
-        """Which SARI, case and tokenisation."""
-        settings = {
-            "variant": "easse",
-            "level": "corpus",
-            "delete": "f1",
-            "0/0": "0",
-            **token_settings(self._tokenize, lowercase=self._lowercase),
-        }
-        return Signature(self.name, settings)
-
-    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
-        """For each item, operation and n: what agrees, what the rewrite does, what the references
-        do."""
-        return np.array([self._counts(item) for item in items], float).reshape(len(items), -1)
-
-    def from_statistics(self, total: Statistics) -> Score:
-        """SARI and its parts."""
-        both, written, wanted = np.moveaxis(total.reshape(len(_PARTS), len(ORDERS), 3), 2, 0)
-        # F1 is the harmonic mean of both / written and both / wanted.
-        f1 = np.divide(2 * both, written + wanted, out=np.zeros_like(both), where=both > 0)
-        return _score(100 * f1.mean(axis=1), self.signature)
-
-    def _counts(self, item: ScoredItem) -> list[list[tuple[int, int, int]]]:
-        found = [
-            _operations(item.source, item.text, item.reference_texts, n, *self._reading)
-            for n in ORDERS
-        ]
-        return [
-            [one.add for one in found],
-            [one.keep for one in found],
-            [one.delete for one in found],
-        ]
-
-    @property
-    def _reading(self) -> tuple[str, bool]:
-        return self._tokenize, self._lowercase
-
-
-class XuSari:
-    """SARI as its authors released it (``SARI.py`` of Xu et al. 2016): the mean over rewrites of a
-    score of each one.
-
-    The released program cuts lower-cased texts at spaces and so wants them tokenised; here they
-    are tokenised as 13a, which changes nothing where they are, unless ``tokenize`` is "spaces".
-    """
-
-    name = "sari-xu"
-    summary = "SARI as Xu et al. (2016) released it: the mean of sentences"
-    needs_references = True
-    higher_is_better: bool | None = True
-    _settings: ClassVar[dict[str, str]] = {
-        "variant": "xu2016",
-        "level": "mean of sentences",
-        "delete": "precision",
-    }
-    _of_nothing = 0.0
-
-    def __init__(self, *, lowercase: bool = True, tokenize: str = "13a") -> None:
-        self._lowercase = lowercase
-        self._tokenize = check_tokenisation(tokenize)
-
-    @property
-    def signature(self) -> Signature:
-        """Which SARI, case and tokenisation."""
-        settings = {
-            **self._settings,
-            "0/0": f"{self._of_nothing:.0f}",
-            **token_settings(self._tokenize, lowercase=self._lowercase),
-        }
-        return Signature(self.name, settings)
-
-    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
-        """For each item its three parts, and 1."""
-        return np.array([[*self._parts(item), 1.0] for item in items])
-
-    def from_statistics(self, total: Statistics) -> Score:
-        """SARI and its parts."""
-        return _score(100 * total[:3] / total[3], self.signature)
-
-    def _parts(self, item: ScoredItem) -> list[float]:
-        found = [
-            _operations(
-                item.source, item.text, item.reference_texts, n, self._tokenize, self._lowercase
-            )
-            for n in ORDERS
-        ]
-        parts = (self._add, self._keep, self._delete)
-        return [sum(part(one) for one in found) / len(ORDERS) for part in parts]
-
-    def _add(self, found: "_Operations") -> float:
-        both, written, wanted = found.add
-        return _f1(self._ratio(both, written), self._ratio(both, wanted))
-
-    def _keep(self, found: "_Operations") -> float:
-        precision = self._ratio(found.kept_rightly, found.kept)
-        return _f1(precision, self._keep_recall(found))
-
-    def _keep_recall(self, found: "_Operations") -> float:
-        return self._ratio(found.rightly_kept, found.to_keep)
-
-    def _delete(self, found: "_Operations") -> float:
-        return self._ratio(found.deleted_rightly, found.deleted)
-
-    def _ratio(self, part: float, whole: float) -> float:
-        return part / whole if whole else self._of_nothing
-
-
-class HubSari(XuSari):
-    """SARI of the metric hub (Hugging Face ``evaluate``, ``sari``), which has it from
-    tensor2tensor: that of Xu et al. with two changes.
-
-    A ratio of nothing to nothing is 1, so that a rewrite that equals its only reference has 100 (or
-    less, where the reference drops one of two occurrences of a word: that is never a right
-    deletion here); and the recall of what is kept counts occurrences. A copy of the source scores
-    about 65 on WikiSplit: its deletion is perfect, since it deletes nothing.
-    """
-
-    name = "sari-hub"
-    summary = "SARI of Hugging Face evaluate: the mean of sentences, 0/0 = 1"
-    _settings: ClassVar[dict[str, str]] = {
-        "variant": "hub",
-        "level": "mean of sentences",
-        "delete": "precision",
-    }
-    _of_nothing = 1.0
-
-    def _keep_recall(self, found: "_Operations") -> float:
-        both, _, wanted = found.keep
-        return self._ratio(both, wanted)
-
-
-def corpus_sari(
-    sources: Sequence[str],
-    rewrites: Sequence[str],
-    references: Sequence[Sequence[str]],
-    *,
-    lowercase: bool = True,
-) -> Sari:
-    """SARI of the rewrites of a corpus: :class:`CorpusSari` for texts in lists.
-
-    A rewrite and a reference are running text: their simple sentences joined by a space.
-    ``references`` holds the references of each source, at least one. All texts are lower-cased,
-    unless ``lowercase`` is off, and tokenised as 13a.
-    """
-    if not len(sources) == len(rewrites) == len(references) or not all(references):
-        raise ValueError("each source needs its rewrite and its references")
-    if not sources:
-        raise ValueError("there are no rewrites to score")
-    metric = CorpusSari(lowercase=lowercase)
-    items = [
-        ScoredItem(source, (rewrite,), tuple((text,) for text in texts))
-        for source, rewrite, texts in zip(sources, rewrites, references, strict=True)
-    ]
-    score = metric.from_statistics(metric.statistics(items).sum(axis=0))
-    return Sari(**score.parts)
-
-
 class _Operations(NamedTuple):
     """What a rewrite and its references do with the n-grams of one length.
 
@@ -252,6 +74,131 @@ class _Operations(NamedTuple):
     kept_rightly: float
     rightly_kept: float
     deleted_rightly: float
+
+
+class CorpusSari(TextMetric):
+    """SARI as corrected in EASSE (Alva-Manchego et al. 2019), its default: counts are summed over
+    the corpus, and each operation and each n has an F1.
+
+    It is no mean over rewrites: there, each source that is rightly left whole would count as 33.3.
+    A precision or recall of nothing is 0, so a rewrite that equals its reference scores 100 only
+    if the references add and delete n-grams of every length somewhere in the corpus; a corpus
+    whose references are the sources has at most 33.3.
+    """
+
+    name = "sari"
+    summary = "corpus SARI as corrected in EASSE"
+    lowercase = True
+    settings: ClassVar[Mapping[str, str]] = {
+        "variant": "easse",
+        "level": "corpus",
+        "delete": "f1",
+        "0/0": "0",
+    }
+
+    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
+        """For each item, operation and n: what agrees, what the rewrite does, what the references
+        do."""
+        rows = [
+            [[getattr(one, part) for one in self._operations(item)] for part in _PARTS]
+            for item in items
+        ]
+        return np.array(rows, float).reshape(len(items), -1)
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """SARI and its parts."""
+        both, written, wanted = np.moveaxis(total.reshape(len(_PARTS), len(ORDERS), 3), 2, 0)
+        # F1 is the harmonic mean of both / written and both / wanted.
+        f1 = np.divide(2 * both, written + wanted, out=np.zeros_like(both), where=both > 0)
+        return _score(100 * f1.mean(axis=1), self.signature)
+
+    def _operations(self, item: ScoredItem) -> list[_Operations]:
+        texts = item.source, item.text, item.reference_texts
+        return [_operations(*texts, n, self.tokenize, bool(self.lowercase)) for n in ORDERS]
+
+
+class XuSari(CorpusSari):
+    """SARI as its authors released it (``SARI.py`` of Xu et al. 2016): the mean over rewrites of a
+    score of each one.
+
+    The released program splits lower-cased texts at spaces and so needs tokenised input. Here texts
+    are tokenised as 13a, which leaves tokenised ones as they are, unless ``tokenize`` is "spaces".
+    """
+
+    name = "sari-xu"
+    summary = "SARI as Xu et al. (2016) released it: the mean of sentences"
+    settings: ClassVar[Mapping[str, str]] = {
+        "variant": "xu2016",
+        "level": "mean of sentences",
+        "delete": "precision",
+        "0/0": "0",
+    }
+
+    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
+        """For each item its three parts, and 1."""
+        return np.array([[*self._parts(item), 1.0] for item in items])
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """SARI and its parts."""
+        return _score(100 * total[:3] / total[3], self.signature)
+
+    def _parts(self, item: ScoredItem) -> list[float]:
+        found = self._operations(item)
+        parts = (self._add, self._keep, self._delete)
+        return [sum(part(one) for one in found) / len(ORDERS) for part in parts]
+
+    def _add(self, found: _Operations) -> float:
+        both, written, wanted = found.add
+        return _f1(self._ratio(both, written), self._ratio(both, wanted))
+
+    def _keep(self, found: _Operations) -> float:
+        precision = self._ratio(found.kept_rightly, found.kept)
+        return _f1(precision, self._keep_recall(found))
+
+    def _keep_recall(self, found: _Operations) -> float:
+        return self._ratio(found.rightly_kept, found.to_keep)
+
+    def _delete(self, found: _Operations) -> float:
+        return self._ratio(found.deleted_rightly, found.deleted)
+
+    def _ratio(self, part: float, whole: float) -> float:
+        return part / whole if whole else float(self.settings["0/0"])
+
+
+class HubSari(XuSari):
+    """SARI of the metric hub (Hugging Face ``evaluate``, ``sari``), taken from tensor2tensor: that
+    of Xu et al. with two changes.
+
+    A ratio of nothing to nothing is 1, so a rewrite that equals its only reference has 100 (or
+    less, if the reference drops one of two occurrences of a word: that is never a right deletion
+    here); and the recall of what is kept counts occurrences. A copy of the source scores about 65
+    on WikiSplit: its deletion is perfect, since it deletes nothing.
+    """
+
+    name = "sari-hub"
+    summary = "SARI of Hugging Face evaluate: the mean of sentences, 0/0 = 1"
+    settings: ClassVar[Mapping[str, str]] = {**XuSari.settings, "variant": "hub", "0/0": "1"}
+
+    def _keep_recall(self, found: _Operations) -> float:
+        both, _, wanted = found.keep
+        return self._ratio(both, wanted)
+
+
+def corpus_sari(
+    sources: Sequence[str],
+    rewrites: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    lowercase: bool = True,
+) -> Sari:
+    """SARI of the rewrites of a corpus: :class:`CorpusSari` for texts in lists.
+
+    A rewrite and a reference are running text: their simple sentences joined by a space.
+    ``references`` holds the references of each source, at least one. All texts are lower-cased,
+    unless ``lowercase`` is off, and tokenised as 13a.
+    """
+    items = text_items(sources, rewrites, references)
+    return Sari(**score(CorpusSari(lowercase=lowercase), items).parts)
 
 
 @lru_cache(maxsize=len(ORDERS) * _KEPT_PAIRS)

@@ -1,31 +1,24 @@
 """What a rewrite looks like beside its source: sentences, lengths, and what was copied.
 
-None of these says that a rewrite is good. They show what a system does, and who cheats.
+None of these measures quality. They show what a system does, and expose systems that cheat.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
-from parataxis.evaluate.metrics.bleu import check_tokenisation, token_settings, tokens
 from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
+from parataxis.evaluate.metrics.tokens import TextMetric
 
 
-class _Ratio:
-    """A metric that is one sum divided by another: each item gives what is counted, and out of
-    what. It is 100 times that where it is a share."""
+class _Ratio(TextMetric):
+    """A metric that is one sum divided by another, in percent if it is a share."""
 
-    name: str
-    summary: str
     needs_references = False
     higher_is_better: bool | None = None
-    _percent = False
-
-    @property
-    def signature(self) -> Signature:
-        """The settings."""
-        return Signature(self.name, self._settings)
+    percent = False
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item what is counted, and out of what."""
@@ -35,11 +28,7 @@ class _Ratio:
         """The ratio."""
         part, whole = total.tolist()
         value = part / whole if whole else float("nan")
-        return Score(100 * value if self._percent else value, self.signature)
-
-    @property
-    def _settings(self) -> Mapping[str, str]:
-        return {}
+        return Score(100 * value if self.percent else value, self.signature)
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
         raise NotImplementedError
@@ -52,43 +41,34 @@ class SentencesPerSource(_Ratio):
     summary = "simple sentences per source (#S/C)"
 
     @property
-    def _settings(self) -> Mapping[str, str]:
-        return {"sentences": "given"}
+    def signature(self) -> Signature:
+        """Where the sentences come from."""
+        return Signature(self.name, {"sentences": "given"})
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
         return len(item.simple), 1
 
 
-class Unsplit(_Ratio):
+class Unsplit(SentencesPerSource):
     """The share of rewrites that are one sentence, changed or not."""
 
     name = "unsplit"
     summary = "percent of sources that were left one sentence"
-    _percent = True
-
-    @property
-    def _settings(self) -> Mapping[str, str]:
-        return {"sentences": "given"}
+    percent = True
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
         return len(item.simple) == 1, 1
 
 
 class _Lengths(_Ratio):
-    """A ratio of numbers of tokens. They are made anew, so that it does not matter whether a text
-    was tokenised already: outputs of some systems are, and sources and other outputs are not."""
+    """A ratio of numbers of tokens. Texts are tokenised again, because the outputs of some systems
+    are tokenised, and sources and other outputs are not."""
 
-    _average = "micro"
+    lowercase = None
+    settings: ClassVar[Mapping[str, str]] = {"average": "micro"}
 
-    def __init__(self, *, tokenize: str = "13a") -> None:
-        self._tokenize = check_tokenisation(tokenize)
-
-    @property
-    def _settings(self) -> Mapping[str, str]:
-        return {"average": self._average, **token_settings(self._tokenize)}
-
-    def _length(self, text: str) -> int:
-        return len(tokens(text, tokenize=self._tokenize))
+    def _length(self, *texts: str) -> int:
+        return sum(len(self.tokens(text)) for text in texts)
 
 
 class TokensPerSentence(_Lengths):
@@ -98,7 +78,7 @@ class TokensPerSentence(_Lengths):
     summary = "tokens per simple sentence (#T/S), micro average"
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
-        return sum(map(self._length, item.simple)), len(item.simple)
+        return self._length(*item.simple), len(item.simple)
 
 
 class TokensPerSentenceMacro(_Lengths):
@@ -107,10 +87,10 @@ class TokensPerSentenceMacro(_Lengths):
 
     name = "tokens-per-sentence-macro"
     summary = "tokens per simple sentence (#T/S), macro average over rewrites"
-    _average = "macro"
+    settings: ClassVar[Mapping[str, str]] = {"average": "macro"}
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
-        return sum(map(self._length, item.simple)) / len(item.simple), 1
+        return self._length(*item.simple) / len(item.simple), 1
 
 
 class TokensPerSentence2019(TokensPerSentenceMacro):
@@ -119,9 +99,7 @@ class TokensPerSentence2019(TokensPerSentenceMacro):
 
     name = "tokens-per-sentence-2019"
     summary = "tokens between spaces per simple sentence, as in the 2019 report"
-
-    def __init__(self) -> None:
-        super().__init__(tokenize="spaces")
+    tokenize = "spaces"
 
 
 class TokensPerSource(_Lengths):
@@ -131,7 +109,7 @@ class TokensPerSource(_Lengths):
     summary = "tokens of the rewrite per source"
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
-        return sum(map(self._length, item.simple)), 1
+        return self._length(*item.simple), 1
 
 
 class Compression(_Lengths):
@@ -141,24 +119,14 @@ class Compression(_Lengths):
     summary = "tokens of the rewrites by tokens of the sources"
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
-        return sum(map(self._length, item.simple)), self._length(item.source)
+        return self._length(*item.simple), self._length(item.source)
 
 
 class _Words(_Ratio):
-    """A share of tokens or of texts that are compared as tokens."""
+    """A share of tokens, or of texts that are compared token by token."""
 
-    _percent = True
-
-    def __init__(self, *, lowercase: bool = True, tokenize: str = "13a") -> None:
-        self._lowercase = lowercase
-        self._tokenize = check_tokenisation(tokenize)
-
-    @property
-    def _settings(self) -> Mapping[str, str]:
-        return token_settings(self._tokenize, lowercase=self._lowercase)
-
-    def _tokens(self, text: str) -> tuple[str, ...]:
-        return tokens(text, tokenize=self._tokenize, lowercase=self._lowercase)
+    percent = True
+    lowercase = True
 
 
 class Copied(_Words):
@@ -168,7 +136,7 @@ class Copied(_Words):
     summary = "percent of the rewrites' tokens that stand in the source"
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
-        known, written = set(self._tokens(item.source)), self._tokens(item.text)
+        known, written = set(self.tokens(item.source)), self.tokens(item.text)
         return sum(token in known for token in written), len(written)
 
 
@@ -180,7 +148,7 @@ class Additions(_Words):
     summary = "percent of the rewrites' tokens beyond those of the source"
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
-        before, after = Counter(self._tokens(item.source)), Counter(self._tokens(item.text))
+        before, after = Counter(self.tokens(item.source)), Counter(self.tokens(item.text))
         return (after - before).total(), after.total()
 
 
@@ -191,7 +159,7 @@ class Deletions(_Words):
     summary = "percent of the sources' tokens that are not in the rewrite"
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
-        before, after = Counter(self._tokens(item.source)), Counter(self._tokens(item.text))
+        before, after = Counter(self.tokens(item.source)), Counter(self.tokens(item.text))
         return (before - after).total(), before.total()
 
 
@@ -200,12 +168,10 @@ class Unchanged(_Words):
 
     name = "unchanged"
     summary = "percent of rewrites that are the source"
-
-    def __init__(self, *, lowercase: bool = False, tokenize: str = "13a") -> None:
-        super().__init__(lowercase=lowercase, tokenize=tokenize)
+    lowercase = False
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
-        return self._tokens(item.text) == self._tokens(item.source), 1
+        return self.tokens(item.text) == self.tokens(item.source), 1
 
 
 class ExactMatch(_Words):
@@ -213,12 +179,10 @@ class ExactMatch(_Words):
 
     name = "exact-match"
     summary = "percent of rewrites that are one of the references"
+    lowercase = False
     needs_references = True
     higher_is_better: bool | None = True
 
-    def __init__(self, *, lowercase: bool = False, tokenize: str = "13a") -> None:
-        super().__init__(lowercase=lowercase, tokenize=tokenize)
-
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
-        written = self._tokens(item.text)
-        return any(self._tokens(text) == written for text in item.reference_texts), 1
+        written = self.tokens(item.text)
+        return any(self.tokens(text) == written for text in item.reference_texts), 1
