@@ -13,11 +13,12 @@ from parataxis.run.documents import (
     DocumentFormat,
     DocumentReport,
     FormattedDocument,
+    Paragraph,
+    Sentence,
+    decode,
     document_format,
     open_document,
 )
-from parataxis.run.documents.files import decode
-from parataxis.run.documents.plan import Shown
 from parataxis.serve.models import DocumentRead, DocumentSentence
 from parataxis.serve.problems import TooMuchError, require_short
 from parataxis.text.documents import read_document
@@ -89,7 +90,7 @@ def read(file: File) -> DocumentRead:
     start = 0
     for paragraph in file.document.paragraphs:
         if paragraph.text.strip():
-            places += [(start + begin, start + end) for begin, end in paragraph.sentences]
+            places += [(start + each.start, start + each.end) for each in paragraph.sentences]
             parts.append(paragraph.text)
             start += len(paragraph.text) + len(_GAP)
     return DocumentRead(
@@ -134,28 +135,20 @@ def _fitting(number: int, sentence: str, rewrite: Rewrite | None) -> Rewrite:
     return rewrite
 
 
-class _PlainText:
-    """A text file; a byte order mark is kept but not shown."""
+class _PlainText(FormattedDocument):
+    """A text file; it is shown as it is, except for a byte order mark at its beginning."""
 
     def __init__(self, text: str) -> None:
         self._mark = _MARK if text.startswith(_MARK) else ""
         self._document = read_document(text.removeprefix(_MARK))
-
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences, in order."""
-        return [span.text for span in self._document.sentences]
-
-    @property
-    def paragraphs(self) -> list[Shown]:
-        """The whole text as one paragraph."""
-        places = [(span.start, span.end) for span in self._document.sentences]
-        return [Shown(self._document.text, places)]
+        spans = self._document.sentences
+        sentences = [Sentence(span.text, span.start, span.end) for span in spans]
+        super().__init__([Paragraph(self._document.text, sentences)])
 
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False
     ) -> tuple[bytes, DocumentReport]:
-        """The text with its sentences rewritten."""
+        """The text with the rewrites of all its sentences."""
         if tracked:
             raise InputError("Only a Word document (.docx) can have tracked changes.")
         split = {i: list(each.simple) for i, each in enumerate(rewrites) if each.is_split}

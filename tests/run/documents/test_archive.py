@@ -1,4 +1,4 @@
-"""Word files that are none, or that would fill the memory; parts that stay the same."""
+"""Files that are not Word files or would fill the memory; parts that stay the same."""
 
 import io
 import zipfile
@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from parataxis.errors import InputError
-from parataxis.run.documents import docx as archive
-from parataxis.run.documents.docx import read_archive
+from parataxis.run.documents import docx
+from parataxis.run.documents.docx import Archive
 
 
 def packed(parts: dict[str, bytes]) -> bytes:
@@ -34,34 +34,34 @@ OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 )
 def test_archive_other_files(data: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=f"^a.docx {reason}"):
-        read_archive(data, "a.docx")
+        Archive(data, "a.docx")
 
 
 def test_archive_made_to_fill_the_memory() -> None:
     with pytest.raises(InputError, match="is too large"):
-        read_archive(packed({"a": b"\0" * (40 << 20)}), "a.docx")
+        Archive(packed({"a": b"\0" * (40 << 20)}), "a.docx")
 
 
 def test_archive_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "LARGEST", 100)
+    monkeypatch.setattr(docx, "LARGEST", 100)
     with pytest.raises(InputError, match="is too large"):
-        read_archive(packed({"a": b"ab" * 40, "b": b"cd" * 40}), "a.docx")
+        Archive(packed({"a": b"ab" * 40, "b": b"cd" * 40}), "a.docx")
 
 
 def test_archive_encrypted_parts_and_parts_of_one_name() -> None:
     data = bytearray(packed({"a": b"x"}))
     data[data.index(b"PK\x01\x02") + 8] |= 1
     with pytest.raises(InputError, match="protected by a password"):
-        read_archive(bytes(data), "a.docx")
+        Archive(bytes(data), "a.docx")
     twice = packed({"a": b"x", "b": b"y"}).replace(b"b", b"a")
     with pytest.raises(InputError, match="two of its parts have the same name"):
-        read_archive(twice, "a.docx")
+        Archive(twice, "a.docx")
 
 
 def test_archive_damaged_part() -> None:
     data = bytearray(packed({"part": bytes(range(256)) * 4}))
     data[60] ^= 0xFF
-    opened = read_archive(bytes(data), "a.docx")
+    opened = Archive(bytes(data), "a.docx")
     with pytest.raises(InputError, match="its part part cannot be read"):
         opened.read("part")
 
@@ -74,7 +74,7 @@ def test_archive_writes_the_same_parts_in_the_same_order() -> None:
         info.compress_type = zipfile.ZIP_DEFLATED
         made.writestr(info, b"b" * 100)
         made.writestr("a.png", b"a")
-    written = read_archive(stream.getvalue(), "a.docx").write({"a.png": b"changed"})
+    written = Archive(stream.getvalue(), "a.docx").write({"a.png": b"changed"})
     with zipfile.ZipFile(io.BytesIO(written)) as archive_:
         assert archive_.comment == b"a comment"
         assert archive_.namelist() == ["b.xml", "a.png"]

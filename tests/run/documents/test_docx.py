@@ -18,8 +18,8 @@ from lxml import etree
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
+from parataxis.run.documents import DocumentReport
 from parataxis.run.documents.docx import DocxDocument
-from parataxis.run.documents.plan import DocumentReport
 
 URI = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 W = f"{{{URI}}}"
@@ -545,7 +545,7 @@ def test_docx_damaged_and_foreign_files() -> None:
 
     cases = {
         b"no zip at all": "is not a Word document, or is damaged",
-        broken({MAIN: "<w:document"}): "its part word/document.xml is no XML",
+        broken({MAIN: "<w:document"}): "its part word/document.xml is not XML",
         broken({"[Content_Types].xml": "<Types/>"}): "is not a Word document",
         broken({MAIN: "<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>"}): "has a DTD",
     }

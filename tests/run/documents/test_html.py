@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.rewrite.record import Rewrite
+from parataxis.run.documents import DocumentReport
 from parataxis.run.documents.html import HtmlDocument
-from parataxis.run.documents.plan import DocumentReport
 
 Cut = Callable[[str], Rewrite]
 Split = Callable[[str], tuple[str, DocumentReport]]

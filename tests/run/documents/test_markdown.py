@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
+from parataxis.run.documents import DocumentReport
 from parataxis.run.documents.markdown import MarkdownDocument
-from parataxis.run.documents.plan import DocumentReport
 
 Cut = Callable[[str], Rewrite]
 Split = Callable[[str], tuple[str, DocumentReport]]

@@ -1,116 +1,100 @@
-"""Word documents: sentences are rewritten in their runs, at once or as tracked changes."""
+"""Word documents: sentences are rewritten in their runs, directly or as tracked changes."""
 
 import io
 import re
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.documents.plan import MOVES, DocumentReport, Sentence, Shown, plan_sentence
-from parataxis.run.documents.revise import Revision, Tracking, revise
-from parataxis.run.documents.wordml import Story, WordParagraph, w
+from parataxis.run.documents.document import (
+    Change,
+    DocumentReport,
+    FormattedDocument,
+    Paragraph,
+    Sentence,
+)
+from parataxis.run.documents.revise import Tracking, revise
+from parataxis.run.documents.wordml import WordParagraph, read_paragraphs, w
 from parataxis.text.segments import sentence_spans
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Node
 
-
-# The parts of a Word file, which is a zip archive; those that stay the same keep their bytes.
-
 LARGEST = 512 << 20
-"""Bytes that all parts of a file may have together, unpacked."""
-
+"""The most bytes that all parts of a file may have together, unpacked."""
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _SUSPECT_SIZE, _SUSPECT_RATIO = 32 << 20, 200
-"""A part that is larger than this and packed that tightly is made to fill the memory."""
+"""A part that is larger and compressed more tightly than this is taken for a zip bomb."""
 _FLAG_ENCRYPTED = 1
 
 
-@dataclass(frozen=True)
 class Archive:
-    """The parts of a file; ``name`` is what error messages call it."""
+    """The parts of a Word file, which is a zip archive; ``name`` is used in error messages.
 
-    name: str
-    data: bytes
+    Raises InputError if the bytes are no archive, are encrypted, or would not fit into memory.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._name = name
+        if data.startswith(_OLE):
+            reason = (
+                "is protected by a password; save it without one"
+                if _ENCRYPTED in data
+                else "is in the old .doc format; save it as .docx"
+            )
+            raise InputError(f"{name} {reason}.")
+        try:
+            self._archive = zipfile.ZipFile(io.BytesIO(data))
+        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+            raise InputError(f"{name} is not a Word document, or is damaged.") from error
+        parts = self._archive.infolist()
+        if any(info.flag_bits & _FLAG_ENCRYPTED for info in parts):
+            raise InputError(f"{name} is protected by a password; save it without one.")
+        if len(set(self.names())) != len(parts):
+            raise InputError(f"{name} is damaged: two of its parts have the same name.")
+        if any(map(_is_suspect, parts)) or sum(info.file_size for info in parts) > LARGEST:
+            raise InputError(
+                f"{name} is too large: unpacked, it would have more than {LARGEST >> 20} MB, or it "
+                "is made to fill the memory."
+            )
 
     def names(self) -> list[str]:
         """The names of the parts."""
-        with self._open() as archive:
-            return archive.namelist()
+        return self._archive.namelist()
 
     def read(self, part: str) -> bytes:
         """One part, unpacked."""
-        with self._open() as archive:
-            return self._content(archive, archive.getinfo(part))
+        try:
+            return self._archive.read(part)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+            raise InputError(f"{self._name} is damaged: its part {part} cannot be read.") from error
 
     def write(self, changed: Mapping[str, bytes]) -> bytes:
-        """The file with some parts changed; the others have the same bytes, names and order."""
+        """The file with some parts changed; the others keep their bytes, names and order."""
         stream = io.BytesIO()
-        with self._open() as archive, zipfile.ZipFile(stream, "w") as copy:
-            copy.comment = archive.comment
-            for info in archive.infolist():
+        with zipfile.ZipFile(stream, "w") as copy:
+            copy.comment = self._archive.comment
+            for info in self._archive.infolist():
                 content = changed.get(info.filename)
-                if content is None:
-                    content = self._content(archive, info)
-                copy.writestr(_like(info), content)
+                copy.writestr(_like(info), self.read(info.filename) if content is None else content)
         return stream.getvalue()
-
-    def _open(self) -> zipfile.ZipFile:
-        try:
-            return zipfile.ZipFile(io.BytesIO(self.data))
-        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise InputError(f"{self.name} is not a Word document, or is damaged.") from error
-
-    def _content(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-        try:
-            return archive.read(info)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-            raise InputError(
-                f"{self.name} is damaged: its part {info.filename} cannot be read."
-            ) from error
 
 
 def _like(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
-    """The entry of a part in the copy: its name, time and rights."""
+    """The entry of a part in the copy: with the same name, time and permissions."""
     made = zipfile.ZipInfo(info.filename, info.date_time)
     packed = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     made.compress_type = info.compress_type if info.compress_type in packed else packed[1]
     made.external_attr, made.create_system = info.external_attr, info.create_system
     made.comment = info.comment
     return made
-
-
-def read_archive(data: bytes, name: str) -> Archive:
-    """The archive in the bytes of the file ``name``; raises InputError where it is none, is
-    encrypted, or would not fit into memory."""
-    if data.startswith(_OLE):
-        reason = (
-            "is protected by a password; save it without one"
-            if _ENCRYPTED in data
-            else "is in the old .doc format; save it as .docx"
-        )
-        raise InputError(f"{name} {reason}.")
-    archive = Archive(name, data)
-    with archive._open() as opened:
-        parts = opened.infolist()
-    if any(info.flag_bits & _FLAG_ENCRYPTED for info in parts):
-        raise InputError(f"{name} is protected by a password; save it without one.")
-    if len({info.filename for info in parts}) != len(parts):
-        raise InputError(f"{name} is damaged: two of its parts have the same name.")
-    if any(map(_is_suspect, parts)) or sum(info.file_size for info in parts) > LARGEST:
-        raise InputError(
-            f"{name} is too large: unpacked, it would have more than {LARGEST >> 20} MB, or it is "
-            "made to fill the memory."
-        )
-    return archive
 
 
 def _is_suspect(info: zipfile.ZipInfo) -> bool:
@@ -133,74 +117,54 @@ _HEADING = re.compile(r"(?:heading|toc|index|table of) ?|(?:sub)?title$|caption$
 _FINISHED = re.compile(r"[.!?][\"'”’)\]]*$")
 
 
-class _Place(NamedTuple):
-    """Where a sentence stands: part, and number of its paragraph there."""
+class DocxDocument(FormattedDocument):
+    """A Word document: the paragraphs of its main part, then those of headers, footers and notes.
 
-    part: str
-    paragraph: int
-    sentence: Sentence
-    text: str
-
-
-class DocxDocument:
-    """A Word document and its sentences; ``name`` is what error messages call it.
-
-    Raises InputError where the bytes are not those of a Word document that can be read.
+    ``name`` is used in error messages. Raises InputError if the bytes are not a Word document that
+    can be read.
     """
 
     def __init__(self, data: bytes, name: str = "The document") -> None:
-        self._archive = read_archive(data, name)
+        self._archive = Archive(data, name)
         self._name = name
         self._parts = self._find_parts()
-        self._places = [place for part in self._parts for place in self._find_sentences(part)]
-
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences, in order, as a splitter gets them."""
-        return [place.sentence.text for place in self._places]
-
-    @property
-    def paragraphs(self) -> list[Shown]:
-        """The paragraphs of the main part, then those of headers, footers and notes."""
-        places = defaultdict(list)
-        for part, number, sentence, _ in self._places:
-            places[part, number].append((sentence.start, sentence.end))
-        return [
-            Shown(paragraph.text, places[part, number])
-            for part in self._parts
-            for number, paragraph in enumerate(Story(self._tree(part)).paragraphs())
-        ]
+        self._places: list[tuple[str, int]] = []
+        """For each paragraph its part, and its number there."""
+        paragraphs = []
+        for part in self._parts:
+            for number, paragraph in enumerate(read_paragraphs(self._tree(part))):
+                self._places.append((part, number))
+                paragraphs.append(Paragraph(paragraph.text, self._sentences(paragraph)))
+        super().__init__(paragraphs)
 
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False, date: datetime | None = None
     ) -> tuple[bytes, DocumentReport]:
-        """The document with the rewrites of all its sentences, and what became of them.
+        """The document with the rewrites of all its sentences, and the report on them.
 
         With ``tracked`` each split is a tracked change of the author "Parataxis (splitter)", made
-        at ``date`` (now).
+        at ``date`` (default: now).
         """
-        report = DocumentReport(len(self._places))
-        changes: dict[str, dict[int, list[Revision]]] = defaultdict(lambda: defaultdict(list))
-        for place, rewrite in zip(self._places, rewrites, strict=True):
-            revision = _revision(place, rewrite, report)
-            if revision is not None:
-                changes[place.part][place.paragraph].append(revision)
-                report.split += 1
+        report = DocumentReport()
+        changes = self.changes(rewrites, report)
+        report.split = len(changes)
+        by_part: dict[str, dict[int, list[Change]]] = defaultdict(lambda: defaultdict(list))
+        for change in changes:
+            part, number = self._places[change.paragraph]
+            by_part[part][number].append(change)
         tracking = self._tracking(date) if tracked else None
-        changed = {
-            part: self._revised(part, revisions, tracking) for part, revisions in changes.items()
-        }
-        return self._archive.write(changed), report
+        revised = {part: self._revised(part, own, tracking) for part, own in by_part.items()}
+        return self._archive.write(revised), report
 
     def _revised(
-        self, part: str, revisions: dict[int, list[Revision]], tracking: Tracking | None
+        self, part: str, changes: dict[int, list[Change]], tracking: Tracking | None
     ) -> bytes:
         from lxml.etree import tostring
 
         root = self._tree(part)
-        read = enumerate(Story(root).paragraphs())
-        changed = [(paragraph, revisions[n]) for n, paragraph in read if n in revisions]
-        for paragraph, own in changed:  # after all was read: a story must not change meanwhile
+        read = enumerate(read_paragraphs(root))
+        to_change = [(paragraph, changes[n]) for n, paragraph in read if n in changes]
+        for paragraph, own in to_change:  # only after all paragraphs were read
             revise(paragraph, own, tracking)
         return tostring(root.getroottree(), xml_declaration=True, encoding="UTF-8", standalone=True)
 
@@ -236,7 +200,7 @@ class DocxDocument:
 
     @cached_property
     def _headings(self) -> frozenset[str]:
-        """The styles of headings and of what else is no running text."""
+        """The styles of headings and of other paragraphs that are not running text."""
         part = next((part for part, kind in self._types.items() if kind == _STYLES), None)
         if part is None:
             return frozenset()
@@ -263,36 +227,24 @@ class DocxDocument:
         try:
             root = etree.fromstring(self._archive.read(part), parser)
         except etree.XMLSyntaxError as error:
-            raise InputError(f"{self._name} is damaged: its part {part} is no XML.") from error
+            raise InputError(f"{self._name} is damaged: its part {part} is not XML.") from error
         if root.getroottree().docinfo.internalDTD is not None:
-            raise InputError(f"{self._name} is no sound Word document: its part {part} has a DTD.")
+            raise InputError(
+                f"{self._name} is not a valid Word document: its part {part} has a DTD."
+            )
         return root
 
-    def _find_sentences(self, part: str) -> Iterator[_Place]:
-        for number, paragraph in enumerate(Story(self._tree(part)).paragraphs()):
-            text = paragraph.text
-            is_heading = self._is_heading(paragraph)
-            for span in sentence_spans(text):
-                # Lawyers number whole clauses as headings.
-                if not is_heading or _FINISHED.search(span.text):
-                    yield _Place(part, number, paragraph.sentence(span), text)
-
-    def _is_heading(self, paragraph: WordParagraph) -> bool:
+    def _sentences(self, paragraph: WordParagraph) -> list[Sentence]:
         style = paragraph.node.find(f"{w('pPr')}/{w('pStyle')}")
-        return style is not None and style.get(w("val")) in self._headings
+        is_heading = style is not None and style.get(w("val")) in self._headings
+        return [
+            paragraph.sentence(span)
+            for span in sentence_spans(paragraph.text)
+            # Contracts number whole clauses as headings.
+            if not is_heading or _FINISHED.search(span.text)
+        ]
 
 
 def _value(style: "Node", name: str) -> str:
     node = style.find(w(name))
     return "" if node is None else node.get(w("val"), "")
-
-
-def _revision(place: _Place, rewrite: Rewrite, report: DocumentReport) -> Revision | None:
-    if not rewrite.is_split:
-        return None
-    sentence = place.sentence
-    plan = None if sentence.obstacle else plan_sentence(sentence, place.text, rewrite)
-    if plan is None:
-        report.left_alone[sentence.obstacle or MOVES] += 1
-        return None
-    return Revision(sentence, plan, f"Parataxis ({rewrite.splitter})")

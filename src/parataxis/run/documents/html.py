@@ -1,13 +1,15 @@
-"""HTML: the text of paragraphs, list items, cells and the like is rewritten, between the same tags.
+"""HTML: the text of paragraphs, list items, table cells and the like is rewritten.
 
-Tags stay around the words that they were around; code, headings, scripts and all that is no
-running text are left as they are.
+Words keep the tags around them. Code, headings, scripts and anything else that is not running text
+are left alone.
 """
 
+import re
 from collections.abc import Sequence
 from html import escape, unescape
 from html.parser import HTMLParser
 
+from parataxis.run.documents.document import Change
 from parataxis.run.documents.markup import (
     Block,
     Chain,
@@ -24,7 +26,7 @@ def _tags(names: str) -> frozenset[str]:
 
 
 _FORMATTING = _tags("b big cite em font i mark s small span strike strong tt u")
-"""Tags that can be used again around a word that moves, unless they have an id."""
+"""Tags that may be repeated around a word that moves, unless they have an id."""
 _INLINE = _FORMATTING | _tags("a abbr acronym bdi bdo data del dfn ins label q time")
 _VERBATIM = _tags("code kbd samp var")
 _NOTES = frozenset(["sub", "sup"])
@@ -34,24 +36,28 @@ _SKIPPED = _tags(
 )
 _OBSTACLES = {"br": "a line break"} | dict.fromkeys(["img", "input", "embed"], "a picture")
 _VOID = _tags("area base br col embed hr img input link meta param source track wbr basefont")
-
-
 _DEEPEST = 100
-"""Inline tags inside each other; a block with more is left alone."""
+"""How deep inline tags may be nested; a block with more is left alone."""
 
 
 class HtmlDocument(MarkupDocument):
     """An HTML document and its sentences."""
 
     def __init__(self, text: str) -> None:
-        reader = _Reader(text)
-        super().__init__(text, reader.blocks)
+        super().__init__(text, _HtmlReader(text).blocks)
+
+    def write(self, changes: Sequence[Change]) -> str:
+        parts, end = [], 0
+        for region, text in self.replacements(changes):
+            parts += [self.text[end : region[0]], text]
+            end = region[1]
+        return "".join([*parts, self.text[end:]])
 
     def escape(self, text: str) -> str:
         return escape(text, quote=False)
 
 
-class _Reader(HTMLParser):
+class _HtmlReader(HTMLParser):
     """Cuts a document into blocks of cells."""
 
     def __init__(self, text: str) -> None:
@@ -62,13 +68,11 @@ class _Reader(HTMLParser):
         self._chain: Chain = ()
         self._names: list[str] = []
         self._is_broken = False
-        self._whole: list[str] = []  # open tags whose content is no running text, outermost first
+        self._whole: list[
+            str
+        ] = []  # the outermost open tag with other content than text, and those of its name in it
         self._whole_start = 0
-        # The parser counts lines at \n alone.
-        self._lines = [0]
-        for i, char in enumerate(text):
-            if char == "\n":
-                self._lines.append(i + 1)
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]  # the parser's lines
         self.feed(text)
         self.close()
         self._end_block()
@@ -99,14 +103,13 @@ class _Reader(HTMLParser):
             self._break()
         elif tag in _INLINE:
             is_formatting = tag in _FORMATTING and "id" not in dict(attrs)
-            element = Element(raw, is_formatting=is_formatting, start=start)
-            self._chain += (element,)
+            self._chain += (Element(raw, is_formatting=is_formatting, start=start),)
             self._names.append(tag)
         else:
             self._end_block()
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        # HTML has no such tags: "<b/>" opens, "<br/>" is void anyway.
+        # HTML has no self-closing tags: "<b/>" opens, "<br/>" is void anyway.
         self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
@@ -174,7 +177,7 @@ class _Reader(HTMLParser):
 
     def _close(self, tag: str, raw: str, end: int) -> None:
         if not self._names or self._names[-1] != tag:
-            self._break()  # tags that are not nested: who can tell what they are around
+            self._break()  # the tags are not nested
             return
         element = self._chain[-1]
         element.closing, element.end = raw, end
@@ -203,7 +206,7 @@ class _Reader(HTMLParser):
         cells, chain = self._cells, self._chain
         is_found = all(self._text.startswith(cell.raw, cell.start) for cell in cells if cell.raw)
         first = next((i for i, cell in enumerate(cells) if not cell.char.isspace()), len(cells))
-        # A tag that is still open may go on anywhere.
+        # A tag that is still open may end anywhere.
         if first < len(cells) and is_found and not self._is_broken and not chain:
             self.blocks.append(Block(cells[first:]))
         self._cells, self._chain, self._names, self._is_broken = [], (), [], False

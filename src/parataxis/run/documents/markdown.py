@@ -1,17 +1,18 @@
-"""The inline markup of a paragraph of Markdown, cell by cell.
+"""Markdown: paragraphs, list items and quotations are rewritten, anything else is left alone.
 
-markdown-it says what the markup is; here its tokens, which do not know their place, are found in
-the source again. Where that fails, the paragraph is left alone.
+markdown-it parses the markup. Its inline tokens have no position, so they are located in the source
+again; a paragraph where that fails is left alone.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from markdown_it import MarkdownIt
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 from markdown_it.token import Token
 
+from parataxis.run.documents.document import Change
 from parataxis.run.documents.markup import (
     Block,
     Chain,
@@ -19,7 +20,6 @@ from parataxis.run.documents.markup import (
     MarkupDocument,
     Tail,
     TextCell,
-    TextChange,
     placeholder,
     signature,
 )
@@ -31,6 +31,12 @@ _TICKS = re.compile(r"`+")
 _SOFT_BREAK = re.compile(r"[ \t]*\n[ \t]*")
 _NOTE = re.compile(r"\s?\[(?:\^[^\]\s]{1,100}|-?@[^\]]{1,200})\]")
 """A reference to a footnote, or a citation."""
+_FRONT_MATTER = re.compile(
+    r"(?:---|\+\+\+)[ \t]*\r?\n.*?\n(?:---|\.\.\.|\+\+\+)[ \t]*(?:\r?\n|\Z)", re.DOTALL
+)
+_DEFINITION = re.compile(r"\s*\[\^[^\]\s]+\]:")
+_MARKER = re.compile(r"\[[ xX]\]\s+|\[![\w-]+\][^\n]*\n?")
+"""The check box of a task, or the type of an alert; both come before the text."""
 _SPECIAL = {
     "a formula": re.compile(
         r"\$\$|\$[^\s$](?:[^$\n]{0,500}[\\^_{}=][^$\n]{0,500})\$(?!\d)|\\[(\[]"
@@ -39,18 +45,91 @@ _SPECIAL = {
 }
 
 
+class MarkdownDocument(MarkupDocument):
+    """A Markdown document and its sentences."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, list(_blocks(text)))
+
+    def write(self, changes: Sequence[Change]) -> str:
+        """The document with its changes; a sentence on several lines is wrapped again."""
+        made = self.replacements(changes)
+        spans = tuple(Span(*region, "") for region, _ in made)
+        texts = {i: [re.sub(r"\s*\n\s*", " ", text)] for i, (_, text) in enumerate(made)}
+        return Document(self.text, spans).rebuild(texts)
+
+    def failed(self, changes: Sequence[Change]) -> set[int]:
+        """The blocks that would not read as they should: a star in a new place can have another
+        meaning."""
+        after = list(_blocks(self.write(changes)))
+        if len(after) != len(self.blocks):
+            return set(range(len(self.blocks)))
+        wanted = self.expected(changes)
+        return {i for i, block in enumerate(after) if signature(block.cells) != wanted[i]}
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
+    lines = [match.group() for match in LINE.finditer(text)]
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    tokens = parser.parse(_without_front_matter(text))
+    for before, token in pairwise(tokens):
+        if before.type != "paragraph_open" or token.map is None:
+            continue
+        first, last = token.map
+        place = _places(token.content, lines[first:last], starts[first:last])
+        if place is None or _DEFINITION.match(token.content):
+            continue
+        try:
+            cells = read_inline(token.content, token.children or [], place)
+        except LostError:
+            continue
+        marker = _MARKER.match("".join(cell.char for cell in cells))
+        yield Block(cells[marker.end() if marker else 0 :])
+
+
+def _without_front_matter(text: str) -> str:
+    """The text with empty lines in place of the front matter."""
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        return text
+    return "\n" * len(LINE.findall(match.group())[:-1]) + text[match.end() :]
+
+
+def _places(
+    content: str, lines: Sequence[str], starts: Sequence[int]
+) -> Callable[[int], int] | None:
+    """Maps the characters of a paragraph, whose lines have lost their margins, to the document;
+    None if they cannot be found."""
+    contents = content.split("\n")
+    if len(contents) != len(lines):
+        return None
+    places: list[int] = []
+    for own, line, start in zip(contents, lines, starts, strict=True):
+        body, found = line.rstrip("\r\n").rstrip(), own.strip()
+        if not body.endswith(found):
+            return None
+        begin = start + len(body) - len(found)
+        lead = len(own) - len(own.lstrip())
+        places += [begin] * lead
+        places += range(begin, begin + len(own) - lead + 1)  # with the line break
+    return places.__getitem__
+
+
 class LostError(Exception):
-    """A token cannot be found in the source."""
+    """A token was not found in the source."""
 
 
 def read_inline(
     content: str, tokens: Sequence[Token], place: Callable[[int], int]
 ) -> list[TextCell]:
-    """The cells of a paragraph; ``place`` gives the place of a character in the document.
+    """The cells of a paragraph; ``place`` maps a character of the paragraph to the document.
 
-    Raises LostError where tokens and source do not agree.
+    Raises LostError if the tokens do not match the source.
     """
-    reader = _Reader(content, place)
+    reader = _InlineReader(content, place)
     for token in tokens:
         reader.read(token)
     if reader.cursor != len(content):
@@ -58,12 +137,9 @@ def read_inline(
     return _with_notes(_with_obstacles(reader.cells, content, place))
 
 
-@dataclass
-class _Reader:
-    content: str
-    place: Callable[[int], int]
-
-    def __post_init__(self) -> None:
+class _InlineReader:
+    def __init__(self, content: str, place: Callable[[int], int]) -> None:
+        self.content, self.place = content, place
         self.cursor = 0
         self.cells: list[TextCell] = []
         self._chain: Chain = ()
@@ -72,7 +148,7 @@ class _Reader:
 
     def read(self, token: Token) -> None:
         kind = token.type
-        if self._autolink >= 0:  # its text was read with it
+        if self._autolink >= 0:  # the link and its text were read together
             self._autolink = -1 if kind == "link_close" else self._autolink
         elif kind == "text":
             self._text(token.content)
@@ -80,7 +156,7 @@ class _Reader:
             self._add(token.content, self._take(token.markup))
         elif kind == "softbreak":
             self._match(_SOFT_BREAK)
-            self._add("\n", " ")  # lines are filled again
+            self._add("\n", " ")  # lines are wrapped again
         elif kind == "hardbreak":
             self._add("\n", self._match(re.compile(r"(?:[ \t]*|\\)\n[ \t]*")), "a line break")
         elif kind == "code_inline":
@@ -156,7 +232,7 @@ class _Reader:
         self.cells[-1].tails += (Tail(raw, self._chain, end),)
 
     def _add(self, chars: str, raw: str, obstacle: str = "") -> None:
-        """Cells for some characters, the first of which stands for all of the raw text."""
+        """Add cells for some characters; the first holds the whole source."""
         start, end = self.place(self.cursor - len(raw)), self.place(self.cursor - 1) + 1
         for number, char in enumerate(chars):
             own, begin = ("", end) if number else (raw, start)
@@ -178,14 +254,14 @@ class _Reader:
         return raw
 
     def _link_end(self, after: int) -> int:
-        """Where a link ends whose text ends, with its bracket, at ``after``."""
+        """The end of a link whose text, with its bracket, ends at ``after``."""
         if self.content[after - 1 : after] != "]":
             raise LostError
         return _inline_end(self.content, after) or _reference_end(self.content, after)
 
 
 def _label_end(content: str, start: int) -> int:
-    """Where the brackets that open at ``start`` are closed."""
+    """The end of the brackets that open at ``start``."""
     depth = 0
     for match in re.compile(r"\\.|[\[\]]", re.DOTALL).finditer(content, start):
         depth += {"[": 1, "]": -1}.get(match.group(), 0)
@@ -195,7 +271,7 @@ def _label_end(content: str, start: int) -> int:
 
 
 def _inline_end(content: str, after: int) -> int:
-    """The end of "(address "title")", or 0."""
+    """The end of ``(address "title")``, or 0 if there is none."""
     length = len(content)
 
     def skip(place: int) -> int:
@@ -216,7 +292,7 @@ def _inline_end(content: str, after: int) -> int:
 
 
 def _reference_end(content: str, after: int) -> int:
-    """The end of "[label]", or of nothing: "[text]" can be its own label."""
+    """The end of ``[label]``; without one, ``[text]`` is its own label."""
     match = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]").match(content, after)
     return match.end() if match else after
 
@@ -234,7 +310,7 @@ def _with_obstacles(
 
 
 def _with_notes(cells: list[TextCell]) -> list[TextCell]:
-    """The cells with references to notes as what follows a word, not as text."""
+    """The cells with references to notes turned from text into tails."""
     text = "".join(cell.char for cell in cells)
     kept: list[TextCell] = []
     end = 0
@@ -247,87 +323,3 @@ def _with_notes(cells: list[TextCell]) -> list[TextCell]:
             kept[-1].tails += (Tail(raw, note[0].chain, note[-1].end),)
             end = match.end()
     return kept + cells[end:]
-
-
-# Markdown: paragraphs, list items and quotations are rewritten, all else is left as it is.
-
-_FRONT_MATTER = re.compile(
-    r"(?:---|\+\+\+)[ \t]*\r?\n.*?\n(?:---|\.\.\.|\+\+\+)[ \t]*(?:\r?\n|\Z)", re.DOTALL
-)
-_DEFINITION = re.compile(r"\s*\[\^[^\]\s]+\]:")
-_MARKER = re.compile(r"\[[ xX]\]\s+|\[![\w-]+\][^\n]*\n?")
-"""The box of a task and the name of a coloured note; both come before the text."""
-
-
-class MarkdownDocument(MarkupDocument):
-    """A Markdown document and its sentences."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text, list(_blocks(text)))
-
-    def write(self, changes: Sequence[TextChange]) -> str:
-        """The document with its changes; sentences that ran over several lines do so again."""
-        spans = tuple(Span(*change.region, "") for change in changes)
-        texts = [re.sub(r"\s*\n\s*", " ", change.text) for change in changes]
-        return Document(self.text, spans).rebuild({i: [text] for i, text in enumerate(texts)})
-
-    def failed(self, changes: Sequence[TextChange]) -> set[int]:
-        """The blocks that do not read as they should when changes are made: Markdown can take a
-        star that was put in a new place for something else."""
-        after = list(_blocks(self.write(changes)))
-        if len(after) != len(self.blocks):
-            return set(range(len(self.blocks)))
-        wanted = self.expected(changes)
-        return {i for i, block in enumerate(after) if signature(block.cells) != wanted[i]}
-
-
-def _blocks(text: str) -> Iterator[Block]:
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
-    lines = [match.group() for match in LINE.finditer(text)]
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    tokens = parser.parse(_without_front_matter(text))
-    for before, token in pairwise(tokens):
-        if before.type != "paragraph_open" or token.map is None:
-            continue
-        first, last = token.map
-        place = _places(token.content, lines[first:last], starts[first:last])
-        if place is None or _DEFINITION.match(token.content):
-            continue
-        try:
-            cells = read_inline(token.content, token.children or [], place)
-        except LostError:
-            continue
-        marker = _MARKER.match("".join(cell.char for cell in cells))
-        yield Block(cells[marker.end() if marker else 0 :])
-
-
-def _without_front_matter(text: str) -> str:
-    """The text with empty lines for what some programs read before the Markdown begins."""
-    match = _FRONT_MATTER.match(text)
-    if match is None:
-        return text
-    return "\n" * len(LINE.findall(match.group())[:-1]) + text[match.end() :]
-
-
-def _places(
-    content: str, lines: Sequence[str], starts: Sequence[int]
-) -> Callable[[int], int] | None:
-    """Where in the document each character of a paragraph stands, whose lines have lost their
-    margins; None where they cannot be found."""
-    contents = content.split("\n")
-    if len(contents) != len(lines):
-        return None
-    places: list[int] = []
-    for own, line, start in zip(contents, lines, starts, strict=True):
-        body, found = line.rstrip("\r\n").rstrip(), own.strip()
-        if not body.endswith(found):
-            return None
-        begin = start + len(body) - len(found)
-        lead = len(own) - len(own.lstrip())
-        places += [begin] * lead
-        places += range(begin, begin + len(own) - lead + 1)  # with the line break
-    return places.__getitem__

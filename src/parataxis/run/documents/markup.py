@@ -1,10 +1,10 @@
-"""Running text with inline markup (Markdown, HTML): its characters, and the markup around them.
+"""Text with inline markup (Markdown, HTML): its characters and the markup around them.
 
-A reader of a format cuts a document into blocks of cells; here sentences are found in the blocks
-and written again, each word with the markup that its source had.
+The reader of a format cuts a document into blocks of cells; here the sentences of the blocks are
+found and rewritten, and each word keeps the markup of its source.
 """
 
-from collections import defaultdict
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,26 +13,27 @@ from typing import NamedTuple
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.documents.plan import (
-    MOVES,
+from parataxis.run.documents.document import (
+    Change,
     DocumentReport,
-    New,
-    Plan,
-    Range,
+    FormattedDocument,
+    Paragraph,
     Sentence,
-    Shown,
-    plan_sentence,
 )
-from parataxis.text.segments import sentence_spans
+from parataxis.run.documents.plan import New, Plan, Range
+from parataxis.text.segments import Span, sentence_spans
 from parataxis.text.tokens import tokenize
+
+_CROSSING = "markup that begins or ends elsewhere"
+_UNREADABLE = "markup that would read otherwise"
 
 
 @dataclass(eq=False)
 class Element:
     """Markup around some cells: ``opening`` before them and ``closing`` after them.
 
-    What is only formatting may be taken apart and used again; what is not (a link, something with
-    an id) stays in one piece. ``start`` and ``end`` are where it stands in the document.
+    Formatting may be cut in two and repeated around other words; anything else (a link, an element
+    with an id) stays in one piece. ``start`` and ``end`` are its place in the document.
     """
 
     opening: str
@@ -43,10 +44,11 @@ class Element:
 
 
 Chain = tuple[Element, ...]
+"""The elements around a cell, outermost first."""
 
 
 class Tail(NamedTuple):
-    """What follows a character without being text: a reference to a note, a comment."""
+    """Something after a character that is not text: a reference to a note, a comment."""
 
     raw: str
     chain: Chain
@@ -55,9 +57,9 @@ class Tail(NamedTuple):
 
 @dataclass(slots=True)
 class TextCell:
-    """A character of the text, with what stands for it in the document from ``start`` to ``end``.
+    """A character of the text, and its source from ``start`` to ``end`` of the document.
 
-    Of what is verbatim (code), the first cell stands for all of it, and ``verbatim`` numbers it.
+    The first cell of verbatim text (code) holds its whole source; ``verbatim`` numbers such text.
     """
 
     char: str
@@ -73,28 +75,19 @@ class TextCell:
 Sign = tuple[str, Sequence[str]]
 """A visible character, or code, and the opening tags of the markup around it."""
 
-_CROSSING = "markup that begins or ends elsewhere"
-_UNREADABLE = "markup that would read otherwise"
-
 
 class _Item(NamedTuple):
-    """What is written: raw text, the signs that it shows, and the markup around it."""
+    """A piece of the output: its source, the signs that it shows, and the markup around it (None:
+    the markup that both neighbours have)."""
 
     raw: str
     signs: Sequence[str]
-    chain: Chain
-
-
-class _Open(NamedTuple):
-    """The same where the neighbours say what markup is around it."""
-
-    raw: str
-    signs: Sequence[str] = ()
+    chain: Chain | None
 
 
 @dataclass
 class Block:
-    """A paragraph, list item or the like; sentences do not cross its edges."""
+    """A paragraph, list item or the like; no sentence crosses its ends."""
 
     cells: Sequence[TextCell]
 
@@ -105,9 +98,10 @@ class Block:
 
     def sentences(self) -> list[Sentence]:
         """The sentences of the block."""
-        return [self._sentence(s.start, s.end, s.text) for s in sentence_spans(self.text)]
+        return [self._sentence(span) for span in sentence_spans(self.text)]
 
-    def _sentence(self, start: int, end: int, text: str) -> Sentence:
+    def _sentence(self, span: Span) -> Sentence:
+        start, end = span.start, span.end
         cells = self.cells[start:end]
         depth = len(_common(cells[0].chain, cells[-1].chain))
         inner = list(dict.fromkeys(e for cell in cells for e in cell.chain[depth:]))
@@ -122,51 +116,52 @@ class Block:
         verbatim = _verbatim(start, cells)
         pinned = [i for i, cell in enumerate(cells, start) if cell.tails]
         return Sentence(
-            text, start, end, whole + verbatim, pinned, verbatim=verbatim, obstacle=obstacle
+            span.text, start, end, whole + verbatim, pinned, verbatim=verbatim, obstacle=obstacle
         )
-
-    def _depth(self, sentence: Sentence) -> int:
-        """How many elements are around the whole sentence."""
-        return len(_common(self.cells[sentence.start].chain, self.cells[sentence.end - 1].chain))
 
     def _is_inside(self, element: Element, start: int, end: int) -> bool:
         begins = start == 0 or element.start >= self.cells[start - 1].end
         return begins and (end == len(self.cells) or element.end <= self.cells[end].start)
 
+    def _depth(self, sentence: Sentence) -> int:
+        """How many elements are around the whole sentence."""
+        return len(_common(self.cells[sentence.start].chain, self.cells[sentence.end - 1].chain))
+
     def region(self, sentence: Sentence) -> Range:
-        """Where the sentence stands in the document, with the markup that is only its own."""
+        """The place of the sentence in the document, with the markup that only it has."""
         first, last = self.cells[sentence.start], self.cells[sentence.end - 1]
         depth = self._depth(sentence)
         start = min([first.start, *(element.start for element in first.chain[depth:])])
         ends = [element.end for element in last.chain[depth:]]
-        end = max([last.end, *ends, *(tail.end for tail in last.tails)])
-        return start, end
+        return start, max([last.end, *ends, *(tail.end for tail in last.tails)])
 
     def write(self, sentence: Sentence, plan: Plan, escape: Callable[[str], str]) -> str:
-        """The sentence as its plan has it, with its markup."""
+        """The source of a rewritten sentence, with its markup."""
         depth = self._depth(sentence)
         parts: list[str] = []
         is_open: Chain = ()
-        for item in self._items(sentence, plan, escape):
-            common = len(_common(is_open, item.chain[depth:]))
+        for item, chain in self._items(sentence, plan, escape):
+            common = len(_common(is_open, chain[depth:]))
             parts += [element.closing for element in reversed(is_open[common:])]
-            is_open = item.chain[depth:]
+            is_open = chain[depth:]
             parts += [element.opening for element in is_open[common:]]
             parts.append(item.raw)
         parts += [element.closing for element in reversed(is_open)]
         return "".join(parts)
 
     def expected(self, sentence: Sentence, plan: Plan) -> list[Sign]:
-        """What a plan results in, as :func:`signature` has it."""
+        """The :func:`signature` that the rewritten sentence should have."""
         return [
-            (sign, [element.opening for element in item.chain])
-            for item in self._items(sentence, plan, str)
+            (sign, [element.opening for element in chain])
+            for item, chain in self._items(sentence, plan, str)
             for sign in item.signs
         ]
 
-    def _items(self, sentence: Sentence, plan: Plan, escape: Callable[[str], str]) -> list[_Item]:
+    def _items(
+        self, sentence: Sentence, plan: Plan, escape: Callable[[str], str]
+    ) -> Iterator[tuple[_Item, Chain]]:
         depth = self._depth(sentence)
-        items: list[_Item | _Open] = []
+        items: list[_Item] = []
         for part in plan:
             if isinstance(part, New):
                 items.append(self._new(part, depth, escape))
@@ -174,16 +169,16 @@ class Block:
             for cell in self.cells[part.start : part.end]:
                 signs = [sign for sign, _ in signature([cell])]
                 # Markdown has no emphasis that begins or ends with a space.
-                items.append(_Item(cell.raw, signs, cell.chain) if signs else _Open(cell.raw))
+                items.append(_Item(cell.raw, signs, cell.chain if signs else None))
                 items += [_Item(tail.raw, [], tail.chain) for tail in cell.tails]
-        return _closed(items)
+        return zip(items, _chains(items), strict=True)
 
-    def _new(self, new: New, depth: int, escape: Callable[[str], str]) -> _Item | _Open:
+    def _new(self, new: New, depth: int, escape: Callable[[str], str]) -> _Item:
         copied = self.cells[slice(*new.copied)] if new.copied else ()
         raw = "".join(cell.raw for cell in copied) or escape(new.text)
         signs = [sign for sign, _ in signature(copied)] or [c for c in new.text if not c.isspace()]
         if new.like is None:
-            return _Open(raw, signs)
+            return _Item(raw, signs, None)
         chain = self.cells[new.like].chain
         own = tuple(element for element in chain[depth:] if element.is_formatting)
         return _Item(raw, signs, chain[:depth] + own)
@@ -207,19 +202,17 @@ def _verbatim(offset: int, cells: Sequence[TextCell]) -> list[Range]:
     return spans
 
 
-def _closed(items: Sequence[_Item | _Open]) -> list[_Item]:
-    """The items with the markup that is around both neighbours of what has none of its own."""
+def _chains(items: Sequence[_Item]) -> list[Chain]:
+    """The markup around each item: its own, or what is around both of its neighbours."""
     after: list[Chain] = []
-    chain: Chain | None = None
+    following: Chain = ()
     for item in reversed(items):
-        after.append(chain or ())
-        chain = item.chain if isinstance(item, _Item) else chain
-    found: list[_Item] = []
+        after.append(following)
+        following = following if item.chain is None else item.chain
+    found: list[Chain] = []
     for item, following in zip(items, reversed(after), strict=True):
-        if isinstance(item, _Open):
-            before = found[-1].chain if found else following
-            item = _Item(item.raw, item.signs, _common(before, following))
-        found.append(item)
+        before = found[-1] if found else following
+        found.append(_common(before, following) if item.chain is None else item.chain)
     return found
 
 
@@ -229,7 +222,7 @@ def _common(one: Iterable[Element], other: Iterable[Element]) -> Chain:
 
 
 def placeholder(content: str, number: int) -> str:
-    """The word that stands for code in a sentence: the code itself where it is one word.
+    """The word that stands for code in a sentence: the code itself, if it is one word.
 
     >>> placeholder("read_file", 1), placeholder("a = b", 2)
     ('read_file', 'Xc')
@@ -240,91 +233,61 @@ def placeholder(content: str, number: int) -> str:
     return "X" + chr(ord("a") + number % 26)
 
 
-@dataclass(frozen=True)
-class TextChange:
-    """A sentence that is written anew: where it stands in the document, and its new text."""
-
-    block: int
-    sentence: Sentence
-    plan: Plan
-    region: Range
-    text: str
-
-
-class MarkupDocument:
-    """A text with inline markup, its blocks and their sentences."""
+class MarkupDocument(FormattedDocument):
+    """A text with inline markup; each of its blocks is a paragraph."""
 
     def __init__(self, text: str, blocks: Sequence[Block]) -> None:
+        super().__init__([Paragraph(block.text, block.sentences()) for block in blocks])
         self.text = text
         self.blocks = blocks
-        self._sentences = [(i, s) for i, block in enumerate(blocks) for s in block.sentences()]
-
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences, in order, as a splitter gets them."""
-        return [sentence.text for _, sentence in self._sentences]
-
-    @property
-    def paragraphs(self) -> list[Shown]:
-        """The blocks; a word stands for code that is longer than a word."""
-        places: dict[int, list[Range]] = defaultdict(list)
-        for number, sentence in self._sentences:
-            places[number].append((sentence.start, sentence.end))
-        return [Shown(block.text, places[number]) for number, block in enumerate(self.blocks)]
 
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False
     ) -> tuple[bytes, DocumentReport]:
-        """The document with the rewrites of all its sentences, and what became of them."""
+        """The document with the rewrites of all its sentences, and the report on them."""
         if tracked:
             raise InputError("Only a Word document (.docx) can have tracked changes.")
-        report = DocumentReport(len(self._sentences))
-        changes = list(self._changes(rewrites, report))
+        report = DocumentReport()
+        changes = self.changes(rewrites, report)
         while changes and (failed := self.failed(changes)):
-            good = [change for change in changes if change.block not in failed]
+            good = [change for change in changes if change.paragraph not in failed]
             good = good if len(good) < len(changes) else []  # one may spoil another's block
             report.left_alone[_UNREADABLE] += len(changes) - len(good)
             changes = good
         report.split = len(changes)
         return self.write(changes).encode(), report
 
-    def write(self, changes: Sequence[TextChange]) -> str:
+    def replacements(self, changes: Sequence[Change]) -> list[tuple[Range, str]]:
+        """The regions of the document that change, each with its new source."""
+        return [
+            (
+                self.blocks[change.paragraph].region(change.sentence),
+                self.blocks[change.paragraph].write(change.sentence, change.plan, self.escape),
+            )
+            for change in changes
+        ]
+
+    @abstractmethod
+    def write(self, changes: Sequence[Change]) -> str:
         """The document with its changes."""
-        parts, end = [], 0
-        for change in changes:
-            parts += [self.text[end : change.region[0]], change.text]
-            end = change.region[1]
-        return "".join([*parts, self.text[end:]])
 
     def escape(self, text: str) -> str:
-        """Text as it is spelt in the document."""
+        """Text as the format spells it."""
         return text
 
-    def failed(self, changes: Sequence[TextChange]) -> set[int]:
-        """The blocks whose changes would not read as they should."""
+    def failed(self, changes: Sequence[Change]) -> set[int]:
+        """The blocks that would not read as they should after the changes."""
         return set()
 
-    def expected(self, changes: Sequence[TextChange]) -> list[list[Sign]]:
-        """What each block should read when changes are made."""
+    def expected(self, changes: Sequence[Change]) -> list[list[Sign]]:
+        """The signature that each block should have after the changes."""
         wanted = []
         for number, block in enumerate(self.blocks):
             found, end = [], 0
             for change in changes:
-                if change.block == number:
+                if change.paragraph == number:
                     found += signature(block.cells[end : change.sentence.start])
                     found += block.expected(change.sentence, change.plan)
                     end = change.sentence.end
             wanted.append(found + signature(block.cells[end:]))
         return wanted
-
-    def _changes(self, rewrites: Sequence[Rewrite], report: DocumentReport) -> Iterator[TextChange]:
-        for (number, sentence), rewrite in zip(self._sentences, rewrites, strict=True):
-            if not rewrite.is_split:
-                continue
-            block = self.blocks[number]
-            plan = None if sentence.obstacle else plan_sentence(sentence, block.text, rewrite)
-            if plan is None:
-                report.left_alone[sentence.obstacle or MOVES] += 1
-                continue
-            text = block.write(sentence, plan, self.escape)
-            yield TextChange(number, sentence, plan, block.region(sentence), text)

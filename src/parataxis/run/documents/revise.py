@@ -1,6 +1,6 @@
-"""Changes in a paragraph of a Word document: runs are cut, deleted and put in where a plan says so.
+"""Changes a paragraph of a Word document: runs are cut, deleted and inserted as a plan says.
 
-Nothing else moves, so that tracked changes, once rejected, leave what was there.
+Nothing else moves, so that rejecting the tracked changes restores the paragraph.
 """
 
 from collections import Counter
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
-from parataxis.run.documents.plan import Kept, New, Plan, Sentence
+from parataxis.run.documents.document import Change
+from parataxis.run.documents.plan import Kept, New, Plan
 from parataxis.run.documents.wordml import (
     XML_SPACE,
     Field,
@@ -30,72 +31,62 @@ _OWN = frozenset(map(w, ["t", "noBreakHyphen", "softHyphen"]))
 
 @dataclass
 class Tracking:
-    """How tracked changes are signed; each has a number of its own."""
+    """The date of tracked changes, and their running number."""
 
     date: str
     next_id: int
 
-    def sign(self, node: "Node", author: str) -> "Node":
-        """The w:ins or w:del, signed."""
+    def wrapper(self, like: "Node", name: str, change: Change) -> "Node":
+        """A new w:ins or w:del of the change."""
+        node = like.makeelement(w(name), {})
         node.set(w("id"), str(self.next_id))
-        node.set(w("author"), author)
+        node.set(w("author"), f"Parataxis ({change.splitter})")
         node.set(w("date"), self.date)
         self.next_id += 1
         return node
 
 
-@dataclass(frozen=True)
-class Revision:
-    """A sentence with its plan, and the name of who made it."""
-
-    sentence: Sentence
-    plan: Plan
-    author: str
-
-    def insertions(self) -> Iterator[tuple[int, list[tuple[int, New]]]]:
-        """What is put in, with its number in the plan, before which letter."""
-        place = self.sentence.end
-        for is_new, group in groupby(
-            reversed(list(enumerate(self.plan))), key=lambda pair: isinstance(pair[1], New)
-        ):
-            parts = list(group)[::-1]
-            if is_new:
-                yield place, [(i, part) for i, part in parts if isinstance(part, New)]
-            else:
-                place = min(part.start for _, part in parts if isinstance(part, Kept))
-
-    def deletions(self) -> Iterator[range]:
-        """The letters that go."""
-        end = self.sentence.start
-        for part in self.plan:
-            if isinstance(part, Kept):
-                if part.start > end:
-                    yield range(end, part.start)
-                end = part.end
-        if end < self.sentence.end:
-            yield range(end, self.sentence.end)
-
-
 def revise(
-    paragraph: WordParagraph, revisions: Sequence[Revision], tracking: Tracking | None = None
+    paragraph: WordParagraph, changes: Sequence[Change], tracking: Tracking | None = None
 ) -> None:
-    """Change sentences of a paragraph, with tracked changes or at once."""
-    _cut(paragraph, revisions)
+    """Change sentences of a paragraph, directly or as tracked changes."""
+    _cut(paragraph, changes)
     paragraph = read_again(paragraph)
-    for revision in revisions:
-        for place, parts in revision.insertions():
-            _insert(paragraph, revision, place, parts, tracking)
-    for revision in revisions:
-        for places in revision.deletions():
-            _delete([paragraph.letters[i].run for i in places], revision.author, tracking)
+    for change in changes:
+        for place, parts in _insertions(change):
+            _insert(paragraph, change, place, parts, tracking)
+    for change in changes:
+        for places in _deletions(change):
+            _delete([paragraph.letters[i].run for i in places], change, tracking)
 
 
-def _cut(paragraph: WordParagraph, revisions: Sequence[Revision]) -> None:
-    """Cut runs so that each is deleted or kept as a whole, and that something can be put in."""
-    edges = {place for revision in revisions for place, _ in revision.insertions()}
-    for revision in revisions:
-        edges.update(edge for gone in revision.deletions() for edge in (gone.start, gone.stop))
-    gone = {i for revision in revisions for places in revision.deletions() for i in places}
+def _insertions(change: Change) -> Iterator[tuple[int, list[tuple[int, New]]]]:
+    """The new parts, with their numbers in the plan, and the letter before which they go."""
+    place = change.sentence.end
+    for is_new, group in groupby(
+        reversed(list(enumerate(change.plan))), key=lambda pair: isinstance(pair[1], New)
+    ):
+        parts = list(group)[::-1]
+        if is_new:
+            yield place, [(i, part) for i, part in parts if isinstance(part, New)]
+        else:
+            place = min(part.start for _, part in parts if isinstance(part, Kept))
+
+
+def _deletions(change: Change) -> Iterator[range]:
+    """The letters that are deleted."""
+    kept = [(part.start, part.end) for part in change.plan if isinstance(part, Kept)]
+    ends = [change.sentence.start, *(end for _, end in kept)]
+    starts = [*(start for start, _ in kept), change.sentence.end]
+    return (range(end, start) for end, start in zip(ends, starts, strict=True) if end < start)
+
+
+def _cut(paragraph: WordParagraph, changes: Sequence[Change]) -> None:
+    """Cut runs so that each is deleted or kept as a whole, and parts can be inserted between."""
+    deleted = [letters for change in changes for letters in _deletions(change)]
+    edges = {place for change in changes for place, _ in _insertions(change)}
+    edges.update(edge for letters in deleted for edge in (letters.start, letters.stop))
+    gone = {place for letters in deleted for place in letters}
     for _, group in groupby(enumerate(paragraph.letters), key=lambda pair: id(pair[1].run)):
         places = [place for place, _ in group]
         letters = paragraph.letters[places[0] : places[-1] + 1]
@@ -104,8 +95,8 @@ def _cut(paragraph: WordParagraph, revisions: Sequence[Revision]) -> None:
 
 
 def _cut_run(letters: Sequence[Letter], place: int, edges: set[int], *, is_gone: bool) -> None:
-    """Cut the run of some letters, the first of which stands at ``place``, at edges; where some of
-    it goes, what is not text (it stays) gets runs of its own."""
+    """Cut the run of some letters, the first of which is at ``place``, at edges. If some of it is
+    deleted, anything that is not text stays, in runs of its own."""
     run = letters[0].run
     lengths = Counter(letter.node for letter in letters)
     groups: list[list[Node]] = [[]]
@@ -135,7 +126,7 @@ def _cut_run(letters: Sequence[Letter], place: int, edges: set[int], *, is_gone:
 def _pieces(
     child: "Node", length: int, place: int, edges: set[int]
 ) -> Iterator[tuple["Node", int]]:
-    """A child of a run, cut at edges, each piece with the number of its letters."""
+    """A child of a run cut at edges; each piece with its number of letters."""
     cuts = [0, *(i for i in range(1, length) if place + i in edges), length]
     if len(cuts) == 2:
         yield child, length
@@ -152,18 +143,18 @@ def _text(like: "Node", name: str, text: str) -> "Node":
 
 def _insert(
     paragraph: WordParagraph,
-    revision: Revision,
+    change: Change,
     place: int,
     parts: Sequence[tuple[int, New]],
     tracking: Tracking | None,
 ) -> None:
-    depth = len(paragraph.home(revision.sentence.start, revision.sentence.end))
-    runs = list(_runs(paragraph, revision.plan, parts))
+    depth = len(paragraph.home(change.sentence.start, change.sentence.end))
+    runs = list(_runs(paragraph, change.plan, parts))
     if tracking:
-        wrapper = runs[0].makeelement(w("ins"), {})
+        wrapper = tracking.wrapper(runs[0], "ins", change)
         wrapper.extend(runs)
-        runs = [tracking.sign(wrapper, revision.author)]
-    if place < revision.sentence.end:
+        runs = [wrapper]
+    if place < change.sentence.end:
         before = _top(paragraph.letters[place], depth)
         while (sibling := before.getprevious()) is not None and sibling.tag in _RANGE_STARTS:
             before = sibling
@@ -176,8 +167,8 @@ def _insert(
 
 
 def _top(letter: Letter, depth: int, *, at_end: bool = False) -> "Node":
-    """The node before (or after) which something is put that is to stand before (or after) a
-    letter and outside of all its holders but the first ``depth``."""
+    """The node before (or after) which a run is inserted so that it comes before (or after) the
+    letter and is inside only the first ``depth`` of its holders."""
     holder = letter.holders[depth] if len(letter.holders) > depth else None
     if isinstance(holder, Field):
         return holder.end if at_end and holder.end is not None else holder.begin
@@ -187,7 +178,7 @@ def _top(letter: Letter, depth: int, *, at_end: bool = False) -> "Node":
 def _runs(
     paragraph: WordParagraph, plan: Plan, parts: Sequence[tuple[int, New]]
 ) -> Iterator["Node"]:
-    """Runs for new text, each with the formatting of the letter that it is to be like."""
+    """Runs for new text, each with the formatting of the letter that it should look like."""
     made = [(_format(paragraph, plan, index), _spelt(paragraph, new)) for index, new in parts]
     like = paragraph.letters[0].run
     for _, group in groupby(made, key=lambda pair: _spelling(pair[0])):
@@ -203,9 +194,9 @@ def _runs(
 
 
 def _format(paragraph: WordParagraph, plan: Plan, index: int) -> "Node | None":
-    """The w:rPr of a new part: that of the letter that it is like, or else the plainest of those
-    of its neighbours and of the space that the right one had before it. So what is put in beside
-    an underlined word is not underlined, but between two of them it is."""
+    """The w:rPr of a new part: that of the letter that it looks like, or else the shortest of those
+    of its neighbours and of the space before the right one. So text inserted beside an underlined
+    word is not underlined, but text between two of them is."""
     own = _like(plan[index])
     if own is not None:
         return _properties(paragraph.letters[own])
@@ -236,7 +227,7 @@ def _spelling(properties: "Node | None") -> bytes:
 
 
 def _spelt(paragraph: WordParagraph, new: New) -> str:
-    """The text of a new part; a hyphen at which no line breaks stays one."""
+    """The text of a new part; no-break hyphens stay what they are."""
     if new.copied is None:
         return new.text
     letters = paragraph.letters[slice(*new.copied)]
@@ -245,7 +236,7 @@ def _spelt(paragraph: WordParagraph, new: New) -> str:
     )
 
 
-def _delete(runs: Sequence["Node"], author: str, tracking: Tracking | None) -> None:
+def _delete(runs: Sequence["Node"], change: Change, tracking: Tracking | None) -> None:
     wrapper: Node | None = None
     for run in dict.fromkeys(runs):
         if tracking is None:
@@ -254,7 +245,7 @@ def _delete(runs: Sequence["Node"], author: str, tracking: Tracking | None) -> N
                 parent.remove(run)
             continue
         if wrapper is None or run.getprevious() is not wrapper:
-            wrapper = tracking.sign(run.makeelement(w("del"), {}), author)
+            wrapper = tracking.wrapper(run, "del", change)
             run.addprevious(wrapper)
         wrapper.append(run)
         for text in run.findall(w("t")):

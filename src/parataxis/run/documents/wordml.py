@@ -1,8 +1,8 @@
-"""A paragraph of a Word document as characters, and what stands between and around them.
+"""Reads the paragraphs of a Word document as characters with their surroundings.
 
-Only the characters of plain runs are ever touched. What is around some of them (a link, a content
-control, the result of a field) is a *holder*; what stands between two without being text (a
-reference to a footnote, a bookmark) stays where it is.
+Only the characters of plain runs are ever changed. An element around some of them (a link, a
+content control, the result of a field) is called a *holder*. Anything between two characters that
+is not text (a reference to a footnote, a bookmark) stays in place.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 
-from parataxis.run.documents.plan import Range, Sentence
+from parataxis.run.documents.document import Sentence
+from parataxis.run.documents.plan import Range
 from parataxis.text.segments import Span
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ _RANGES = {
 
 @dataclass(eq=False)
 class Field:
-    """A field that stands in several runs; ``begin`` and ``end`` are the first and the last."""
+    """A field of several runs; ``begin`` and ``end`` are the first and the last."""
 
     begin: "Node"
     end: "Node | None" = None
@@ -70,7 +71,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Letter:
-    """A character: ``node`` (w:t, or a sign of its own) in ``run``, in its holders."""
+    """A character of ``node`` (w:t, or the element of a special character) in ``run``."""
 
     char: str
     run: "Node"
@@ -81,16 +82,16 @@ class Letter:
 
 @dataclass
 class WordParagraph:
-    """The letters of a paragraph and the places between them that matter."""
+    """The letters of a paragraph, and the places between them that matter."""
 
     node: "Node"
     letters: list[Letter] = field(default_factory=list)
     notes: list[int] = field(default_factory=list)
-    """After which letters a reference to a note stands."""
+    """The letters after which there is a reference to a note."""
     removed: list[int] = field(default_factory=list)
-    """Before which letters text stands that tracked changes have deleted."""
+    """The letters before which tracked changes have deleted text."""
     fields: Sequence[Field] = ()
-    """The fields that are open where the paragraph begins."""
+    """The fields that are open at the beginning of the paragraph."""
     ranges: list[tuple[str, int, int]] = field(default_factory=list)
     """Bookmarks and comments that begin or end here: kind, first letter, end."""
 
@@ -100,7 +101,7 @@ class WordParagraph:
         return "".join(letter.char for letter in self.letters)
 
     def home(self, start: int, end: int) -> Sequence["Node | Field"]:
-        """The holders that are around all of some letters."""
+        """The holders that all letters of a range share."""
         shared = self.letters[start].holders
         for letter in self.letters[start:end]:
             same = 0
@@ -112,7 +113,7 @@ class WordParagraph:
         return shared
 
     def sentence(self, span: Span) -> Sentence:
-        """A sentence of the paragraph, with what of it must stay."""
+        """A sentence of the paragraph, with the parts that must stay in place."""
         start, end = span.start, span.end
         home = self.home(start, end)
         whole = [*self._held(start, end, len(home)), *self._bookmarked(start, end)]
@@ -158,7 +159,7 @@ class WordParagraph:
 
 
 def _is_level(letter: Letter) -> bool:
-    """Do the fields of a letter begin and end beside its run, not in or out of something?"""
+    """Whether the fields of a letter begin and end on the same level as its run."""
     parent = letter.run.getparent()
     fields = [holder for holder in letter.holders if isinstance(holder, Field)]
     edges = [edge for field in fields for edge in (field.begin, field.end)]
@@ -166,12 +167,12 @@ def _is_level(letter: Letter) -> bool:
 
 
 def _is_tracked(holder: "Node | Field") -> bool:
-    """Is it a tracked insertion?"""
+    """Whether a holder is a tracked insertion."""
     return not isinstance(holder, Field) and holder.tag in _names("ins moveTo")
 
 
 def _is_locked(node: "Node") -> bool:
-    """Is it a content control whose text is not its own, or must not be changed?"""
+    """Whether a node is a content control whose text comes from elsewhere or must not change."""
     properties = node.find(w("sdtPr")) if node.tag == w("sdt") else None
     if properties is None:
         return False
@@ -182,21 +183,13 @@ def _is_locked(node: "Node") -> bool:
     return is_closed or any(properties.find(name) is not None for name in _names(names))
 
 
-class Story:
-    """A part of a document: its paragraphs in order. Fields may go on from one to the next."""
-
-    def __init__(self, root: "Node") -> None:
-        self._root = root
-        self._fields: list[Field] = []
-
-    def paragraphs(self) -> Iterator[WordParagraph]:
-        """All paragraphs with text, also those in tables and text boxes."""
-        for node in self._root.iter(w("p")):
-            before = [replace(field) for field in self._fields]
-            paragraph = _read(node, self._fields)
-            paragraph.fields = before
-            if paragraph.text.strip() and not _is_shut(node):
-                yield paragraph
+def read_paragraphs(root: "Node") -> Iterator[WordParagraph]:
+    """The paragraphs with text of a part of a document, including tables and text boxes."""
+    fields: list[Field] = []  # they may go on from one paragraph to the next
+    for node in root.iter(w("p")):
+        paragraph = _read(node, fields)
+        if paragraph.text.strip() and not _is_closed(node):
+            yield paragraph
 
 
 def read_again(paragraph: WordParagraph) -> WordParagraph:
@@ -205,14 +198,16 @@ def read_again(paragraph: WordParagraph) -> WordParagraph:
 
 
 def _read(node: "Node", fields: list[Field]) -> WordParagraph:
-    reader = _Reader(WordParagraph(node), fields)
+    """Read a paragraph; ``fields`` are those open before it, and afterwards those after it."""
+    paragraph = WordParagraph(node, fields=[replace(field) for field in fields])
+    reader = _ParagraphReader(paragraph, fields)
     reader.children(node, ())
     reader.end()
-    return reader.paragraph
+    return paragraph
 
 
-def _is_shut(node: "Node") -> bool:
-    """Is the paragraph itself a tracked change, or in one, or in a locked content control?"""
+def _is_closed(node: "Node") -> bool:
+    """Whether a paragraph is a tracked change, or in one, or in a locked content control."""
     mark = node.find(f"{w('pPr')}/{w('rPr')}")
     if mark is not None and any(mark.find(name) is not None for name in _REMOVED | _names("ins")):
         return True
@@ -222,7 +217,7 @@ def _is_shut(node: "Node") -> bool:
     )
 
 
-class _Reader:
+class _ParagraphReader:
     def __init__(self, paragraph: WordParagraph, fields: list[Field]) -> None:
         self.paragraph = paragraph
         self._letters = paragraph.letters
@@ -246,7 +241,7 @@ class _Reader:
                 self._object(child, holders)
 
     def end(self) -> None:
-        """Bookmarks and comments that go on after the paragraph."""
+        """Add the bookmarks and comments that go on after the paragraph."""
         for (kind, _), first in self._open.items():
             self.paragraph.ranges.append((kind, first, len(self._letters) + 1))
 
@@ -257,7 +252,7 @@ class _Reader:
         if is_start:
             self._open[key] = here
             return
-        first = self._open.pop(key, 0)  # it began in a paragraph before
+        first = self._open.pop(key, 0)  # it may have begun in an earlier paragraph
         if first < here:
             self.paragraph.ranges.append((kind, first, here))
 
@@ -307,7 +302,7 @@ class _Reader:
 
 
 def shown(node: "Node") -> str:
-    """What a w:t shows: without xml:space, white space at its edges is only layout."""
+    """The visible text of a w:t: without xml:space, white space at its ends is only layout."""
     text = node.text or ""
     if node.get(XML_SPACE) != "preserve":
         text = text.strip(" \t\r\n")
