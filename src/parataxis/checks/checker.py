@@ -8,8 +8,9 @@ from typing import Protocol
 from parataxis.checks.clauses import clause_findings, lost_particles
 from parataxis.checks.findings import Origins
 from parataxis.checks.links import lost_links, new_links
-from parataxis.checks.pronouns import ambiguous_pronouns, doubtful, guessed_genders
+from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
 from parataxis.checks.relations import relation_findings
+from parataxis.checks.screening import uncertain_sentences
 from parataxis.checks.units import Side, units
 from parataxis.checks.words import lost_quotations, lost_words, new_words, repeated_sentences
 from parataxis.errors import TooLongError
@@ -84,8 +85,8 @@ class Checker:
         changed = [case for case in cases if case.is_changed]
         analyses = {case.source: case.analysis for case in changed if case.analysis is not None}
         self._add((case.source for case in changed), analyses)
-        doubted = [text for case in changed for text in case.doubtful(analyses.get(case.source))]
-        self._add(doubted, analyses)
+        uncertain = [text for case in changed for text in case.uncertain(analyses.get(case.source))]
+        self._add(uncertain, analyses)
         return analyses
 
     def _add(self, sentences: Iterable[str], analyses: dict[str, Analysis]) -> None:
@@ -110,13 +111,15 @@ class _Case:
     def is_changed(self) -> bool:
         return list(self.simple) != [self.source]
 
-    def doubtful(self, analysis: Analysis | None) -> list[str]:
+    def uncertain(self, analysis: Analysis | None) -> list[str]:
         """The simple sentences that must be analysed, given the analysis of the source."""
         if analysis is None:
             return []
         if self.provenance is None:
             return list(self.simple)
-        return [self.simple[index] for index in sorted(doubtful(analysis, self.provenance))]
+        return [
+            self.simple[index] for index in sorted(uncertain_sentences(analysis, self.provenance))
+        ]
 
 
 def check(

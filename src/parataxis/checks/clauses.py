@@ -1,13 +1,13 @@
-"""Simple sentences that are no sentences: without a main verb, or a subordinate clause alone.
+"""Incomplete simple sentences: no main verb, only a subordinate clause, or a lost particle.
 
-A parser is easily wrong about a short sentence ("The score burned in 1874"), so the analysis of
-the source is asked too: what was a participle there and was copied is still one here.
+Parsers often get short sentences wrong ("The score burned in 1874"), so the analysis of the source
+is used as well: a participle of the source that was copied is still a participle.
 """
 
 from collections.abc import Iterator, Sequence
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, whole
+from parataxis.checks.findings import Origins, finding
 from parataxis.rewrite.forms import is_verb_form, key
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
@@ -15,7 +15,7 @@ from parataxis.text import english
 
 FINITE_TAGS = frozenset(("VBZ", "VBD", "VBP", "MD"))
 _NOMINAL = frozenset(("NOUN", "PROPN", "PRON", "NUM"))
-RELATIVES = english.RELATIVES - {"that"}
+WH_RELATIVES = english.RELATIVES - {"that"}
 _SINGULAR_PRONOUNS = english.THIRD_PERSON - {"they"} | {"this"}
 _CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "parataxis"))
 
@@ -23,30 +23,31 @@ _CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "parataxis"))
 def clause_findings(
     source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
 ) -> list[Finding]:
-    """Sentences without a main verb and subordinate clauses that stand alone.
+    """Sentences without a main verb, and subordinate clauses on their own.
 
-    A sentence without an analysis is passed over. What the source does itself (a heading, a
-    recital) is no fault of the rewrite.
+    Sentences without an analysis are skipped. A fault that the source has too (a heading, a
+    recital) is not reported.
     """
     findings = []
     for index, (analysis, origin) in enumerate(zip(simple, origins, strict=True)):
         if analysis is None:
             continue
-        # The source is asked last: most simple sentences have no fault.
-        if lacks_verb(analysis, origin) and not lacks_verb(source):
+        # The source is checked last, because most simple sentences have no fault.
+        if _lacks_verb(analysis, origin) and not _lacks_verb(source):
             message = f"The sentence '{analysis.text}' has no main verb."
-            findings.append(whole(FindingKind.NO_VERB, index, analysis.text, message))
-        elif (bare := bare_verb(analysis, origin)) and not lacks_verb(source):
-            message = f"In the sentence '{analysis.text}' the verb '{bare.text}' has lost its \
-auxiliary."
-            findings.append(whole(FindingKind.NO_VERB, index, analysis.text, message))
+            findings.append(finding(FindingKind.NO_VERB, analysis.text, message, sentence=index))
+        elif (bare := _bare_verb(analysis, origin)) and not _lacks_verb(source):
+            message = (
+                f"In the sentence '{analysis.text}' the verb '{bare.text}' has lost its auxiliary."
+            )
+            findings.append(finding(FindingKind.NO_VERB, analysis.text, message, sentence=index))
         elif is_fragment(analysis) and not is_fragment(source):
             message = f"'{analysis.text}' is only a part of a sentence: its main clause is missing."
-            findings.append(whole(FindingKind.FRAGMENT, index, analysis.text, message))
+            findings.append(finding(FindingKind.FRAGMENT, analysis.text, message, sentence=index))
     return findings
 
 
-def lacks_verb(analysis: Analysis, origins: Origins | None = None) -> bool:
+def _lacks_verb(analysis: Analysis, origins: Origins | None = None) -> bool:
     """Whether the main clause has no finite verb."""
     if not len(analysis):
         return False
@@ -54,47 +55,45 @@ def lacks_verb(analysis: Analysis, origins: Origins | None = None) -> bool:
     first = next(finite, None)
     if first is not None:
         return _may_be_only_noun(analysis) and _is_noun_with_relative(analysis, [first, *finite])
-    # A parser that found a subject has seen a clause, whatever it called the verb.
+    # Where the parser found a subject there is a clause, whatever tag the verb has.
     if _subjects(analysis, analysis.root):
         return _was_participle(analysis, analysis.root, origins)
     return not _may_be_verb(analysis, analysis.root)
 
 
-def bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
-    """The main verb, where it is an infinitive of the source ("may charge and **terminate**")
-    that has lost its "may" or "to" on the way to a singular subject: "The Landlord terminate it".
-    """
+def _bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
+    """The main verb, if it is an infinitive of the source ("may charge and **terminate**") that
+    now follows a singular subject without its "may" or "to": "The Landlord terminate it"."""
     if not len(analysis):
         return None
     verb = analysis.root
     copied = origins.copied(verb)
     if copied is None or copied.xpos != "VB" or verb.upos != "VERB":
         return None
-    if key(verb.text) in lexicon.UNCHANGING_VERBS or analysis.children(
-        verb.index, "aux", "cop", "mark"
-    ):
+    has_auxiliary = analysis.children(verb.index, "aux", "cop", "mark")
+    if has_auxiliary or key(verb.text) in lexicon.UNCHANGING_VERBS:
         return None
     subjects = _subjects(analysis, verb)
     return verb if len(subjects) == 1 and _is_third_singular(analysis, subjects[0]) else None
 
 
 def is_fragment(analysis: Analysis) -> bool:
-    """Whether the whole sentence is a clause that begins with a subordinator or a relative."""
+    """Whether the whole sentence is one clause that begins with a subordinator or a relative."""
     opener = _opener(analysis)
     word = key(opener.text) if opener else ""
-    if opener is None or (word not in RELATIVES and word not in english.SUBORDINATORS):
+    if opener is None or (word not in WH_RELATIVES and word not in english.SUBORDINATORS):
         return False
     if analysis.text.rstrip(" \"'”’)").endswith("?"):
         return False
     if any(up.relation in _CLAUSES for up in _upwards(analysis, opener)):
         return False
-    if word in RELATIVES:
+    if word in WH_RELATIVES:
         return _is_one_clause(analysis)
     if opener.head == analysis.root.index and opener.relation in ("mark", "advmod"):
         return not _has_second_clause(analysis)
     if opener.index == analysis.root.index:  # "When the war ended.", as a free relative
         return bool(analysis.children(opener.index, "advcl", "acl"))
-    # "Whilst at the same time he taught": the parser may take the subordinator for a preposition.
+    # "Whilst at the same time he taught": the parser may tag the subordinator as a preposition.
     return (
         word in lexicon.NEVER_PREPOSITIONS
         and key(_text_after(analysis, opener)) != "of"
@@ -103,7 +102,7 @@ def is_fragment(analysis: Analysis) -> bool:
 
 
 def _opener(analysis: Analysis) -> Word | None:
-    """The first word of a sentence of two or more, or the one behind a conjunction there."""
+    """The first word of a sentence of two or more, or the word after an initial conjunction."""
     spoken = (word for word in analysis if word.upos != "PUNCT")
     first, second = next(spoken, None), next(spoken, None)
     if first is None or second is None:
@@ -122,7 +121,7 @@ def _is_finite(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
         return not analysis.children(word.index, "mark")
     if origins is None:
         return False
-    # A form that a rewrite has changed is the finite one: "racing" became "races".
+    # A form that the rewrite has changed is finite: "racing" became "races".
     if origins.inflected(word) and word.xpos != "VBG" and is_verb_form(key(word.text)):
         return True
     copied = origins.copied(word)
@@ -130,10 +129,8 @@ def _is_finite(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
 
 
 def _was_participle(analysis: Analysis, word: Word, origins: Origins | None) -> bool:
-    """Whether a word is a participle that modified a noun of the source, copied with its context.
-
-    With other neighbours it may have become the verb: "children named it", from "named".
-    """
+    """Whether a word is a participle that modified a noun of the source and has kept its
+    neighbours. With other neighbours it may be the verb now: "children named it"."""
     copied = origins.copied(word) if origins else None
     if origins is None or copied is None or copied.deprel != "acl":
         return False
@@ -157,7 +154,7 @@ def _is_noun_with_relative(analysis: Analysis, finite: Sequence[Word]) -> bool:
     clause = analysis[clauses.pop()]
     inside = analysis.subtree(clause.index)
     ends = inside[-1] >= max(w.index for w in analysis if w.upos != "PUNCT")
-    has_relative = any(key(analysis[i].text) in RELATIVES | {"that"} for i in inside)
+    has_relative = any(key(analysis[i].text) in english.RELATIVES for i in inside)
     hangs_on_noun = clause.relation == "acl" and clause.head == analysis.root.index
     return hangs_on_noun and ends and has_relative
 
@@ -177,7 +174,8 @@ def _is_third_singular(analysis: Analysis, subject: Word) -> bool:
 
 
 def _is_one_clause(analysis: Analysis) -> bool:
-    """Whether there is no second verb: "Which documents are needed shall be decided" has one."""
+    """Whether there is no second finite verb: "Which documents are needed shall be decided" has
+    one."""
     finite = [_clause_head(analysis, word) for word in analysis if word.xpos in FINITE_TAGS]
     return len({head.index for head in finite if head.relation not in _CLAUSES | {"conj"}}) <= 1
 
@@ -187,7 +185,7 @@ def _text_after(analysis: Analysis, word: Word) -> str:
 
 
 def _upwards(analysis: Analysis, word: Word) -> Iterator[Word]:
-    """A word and those that govern it, without the root."""
+    """A word and its governors, without the root."""
     while word.head >= 0:
         yield word
         word = analysis[word.head]
@@ -210,25 +208,21 @@ def _may_be_verb(analysis: Analysis, root: Word) -> bool:
     return root.upos == "NOUN" and is_verb_form(key(root.text))
 
 
-# Particles that a rewrite loses: "put off" is something else than "put".
-
-
 def lost_particles(
     source: Analysis, simple: Sequence[str], origins: Sequence[Origins]
 ) -> list[Finding]:
-    """The particles of verbs that are nowhere in the rewrite though their verb is."""
+    """Particles of verbs that the rewrite has lost though it has the verb: "put" for "put off"."""
     particles = [word for word in source if word.deprel == "compound:prt"]
     if not particles:
         return []
     used = {word.index for origin in origins for word in origin.used()}
     written = {key(word) for sentence in simple for word in sentence.split()}
     return [
-        Finding(
-            kind=FindingKind.LOST,
-            words=word.text,
+        finding(
+            FindingKind.LOST,
+            word.text,
+            f"The word '{word.text}' is missing.",
             start=word.start,
-            end=word.end,
-            message=f"The word '{word.text}' is missing.",
         )
         for word in particles
         if word.index not in used

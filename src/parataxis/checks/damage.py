@@ -1,7 +1,7 @@
-"""Damage to good rewrites, to measure how many faults the checks find.
+"""Artificial faults in good rewrites, to measure how many of them the checks find.
 
-Each kind of damage changes one thing in one simple sentence and names the finding it should
-raise. What cannot be done to a rewrite (it has no number to drop) is left out.
+Each kind of damage changes one thing in one simple sentence and names the finding that it should
+raise. A damage that does not apply to a rewrite (there is no number to drop) is skipped.
 """
 
 import re
@@ -26,7 +26,7 @@ Damage = Callable[[str, Sequence[str], Random], list[str] | None]
 def damaged(
     source: str, simple: Sequence[str], *, seed: int = 0
 ) -> Iterator[tuple[str, FindingKind, list[str]]]:
-    """Each damage that can be done to a rewrite: its name, the kind to be found, the result.
+    """Every damage that applies to a rewrite: its name, the kind of finding expected, the result.
 
     >>> for name, kind, result in damaged("Ann ran and did not fall.", ["Ann ran.",
     ...     "She did not fall."]):
@@ -40,54 +40,50 @@ def damaged(
             yield name, kind, result
 
 
-def _drop(*sorts: Sort, once: bool) -> Damage:
-    """Leave out one word of the given sorts; with ``once`` it must be the only one of its kind."""
+def _change_word(fits: Callable[[FactUnit], object], change: Callable[[FactUnit], str]) -> Damage:
+    """Change one of the words that fit."""
 
-    def drop(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
-        found = [(i, unit) for i, text in enumerate(simple) for unit in units(text)]
-        counts = Counter(unit.key for _, unit in found)
-        known = {unit.key for unit in units(source)}
-        chosen = [
-            (i, unit)
-            for i, unit in found
-            if unit.sort in sorts
-            and (not once or counts[unit.key] == 1)
-            and unit.key in known
-            and not unit.key.startswith(("'", "n'"))
-        ]
-        if not chosen:
+    def damage(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+        found = [(i, unit) for i, text in enumerate(simple) for unit in units(text) if fits(unit)]
+        if not found:
             return None
-        index, unit = random.choice(chosen)
-        return _replace(simple, index, unit, "")
+        index, unit = random.choice(found)
+        return _replace(simple, index, unit, change(unit))
 
-    return drop
-
-
-def _change_number(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
-    found = [
-        (i, unit)
-        for i, text in enumerate(simple)
-        for unit in units(text)
-        if unit.sort is Sort.NUMBER and _bare(unit).isdecimal()
-    ]
-    if not found:
-        return None
-    index, unit = random.choice(found)
-    number = _bare(unit)
-    return _replace(simple, index, unit, unit.text.replace(number, str(int(number) + 17)))
+    return damage
 
 
-def _drop_sign(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
-    """Leave out what a number is given in: "5%" becomes "5"."""
-    found = [(i, unit) for i, text in enumerate(simple) for unit in units(text) if unit.signs]
-    if not found:
-        return None
-    index, unit = random.choice(found)
-    return _replace(simple, index, unit, _bare(unit))
+def _change_sentence(
+    fits: Callable[[str], object], change: Callable[[str], str], *, after_first: bool = False
+) -> Damage:
+    """Change one of the sentences that fit, or of those after the first sentence."""
+
+    def damage(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+        first = 1 if after_first else 0
+        found = [i for i, text in enumerate(simple) if i >= first and fits(text)]
+        if not found:
+            return None
+        index = random.choice(found)
+        return [*simple[:index], change(simple[index]), *simple[index + 1 :]]
+
+    return damage
 
 
-def _bare(unit: FactUnit) -> str:
-    return unit.text.strip(_SIGNS)
+def _drop(*sorts: Sort, once: bool) -> Damage:
+    """Drop one word of the given sorts; with ``once``, a word that the rewrite uses only once."""
+
+    def damage(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
+        counts = Counter(unit.key for text in simple for unit in units(text))
+        known = {unit.key for unit in units(source)}
+
+        def fits(unit: FactUnit) -> bool:
+            is_whole_word = not unit.key.startswith(("'", "n'"))
+            may_go = not once or counts[unit.key] == 1
+            return unit.sort in sorts and may_go and unit.key in known and is_whole_word
+
+        return _change_word(fits, lambda unit: "")(source, simple, random)
+
+    return damage
 
 
 def _add_word(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
@@ -97,24 +93,6 @@ def _add_word(source: str, simple: Sequence[str], random: Random) -> list[str] |
         return None
     unit = random.choice(words)
     return _replace(simple, index, unit, f"{random.choice(_ADDITIONS)} {unit.text}")
-
-
-def _add_negation(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
-    fit = [i for i, text in enumerate(simple) if _AUXILIARY.search(text) and " not " not in text]
-    if not fit:
-        return None
-    index = random.choice(fit)
-    text = _AUXILIARY.sub(r"\g<0> not", simple[index], count=1)
-    return [*simple[:index], text, *simple[index + 1 :]]
-
-
-def _drop_link(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
-    """Leave out the link at the head of a sentence: "However, it rained."."""
-    fit = [i for i, text in enumerate(simple) if _LINK.match(text)]
-    if not fit:
-        return None
-    index = random.choice(fit)
-    return [*simple[:index], _capitalised(_LINK.sub("", simple[index])), *simple[index + 1 :]]
 
 
 def _drop_sentence(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
@@ -128,35 +106,13 @@ def _repeat_sentence(source: str, simple: Sequence[str], random: Random) -> list
     return [*simple, random.choice(simple)]
 
 
-def _subordinate(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
-    """Turn a sentence into a clause that cannot stand alone: "Because it was ill."."""
-    fit = [i for i, text in enumerate(simple) if i and _PRONOUN.match(text) and "," not in text]
-    if not fit:
-        return None
-    index = random.choice(fit)
-    text = f"Although {simple[index][0].lower()}{simple[index][1:]}"
-    return [*simple[:index], text, *simple[index + 1 :]]
+def _without_signs(unit: FactUnit) -> str:
+    return unit.text.strip(_SIGNS)
 
 
-def _relative(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
-    """Put a relative pronoun at the head of a sentence: "Which was built in 1900."."""
-    fit = [i for i, text in enumerate(simple) if i and _PRONOUN.match(text)]
-    if not fit:
-        return None
-    index = random.choice(fit)
-    pronoun = "Which" if simple[index].startswith("It") else "Who"
-    text = _PRONOUN.sub(f"{pronoun} ", simple[index], count=1)
-    return [*simple[:index], text, *simple[index + 1 :]]
-
-
-def _drop_verb(source: str, simple: Sequence[str], random: Random) -> list[str] | None:
-    """Leave a participle alone: "Built in 1900."."""
-    fit = [i for i, text in enumerate(simple) if _COPULA.match(text) and "," not in text]
-    if not fit:
-        return None
-    index = random.choice(fit)
-    text = _capitalised(_COPULA.sub("", simple[index], count=1))
-    return [*simple[:index], text, *simple[index + 1 :]]
+def _other_number(unit: FactUnit) -> str:
+    number = _without_signs(unit)
+    return unit.text.replace(number, str(int(number) + 17))
 
 
 def _capitalised(text: str) -> str:
@@ -170,10 +126,33 @@ def _replace(simple: Sequence[str], index: int, unit: FactUnit, text: str) -> li
     return [*simple[:index], new, *simple[index + 1 :]]
 
 
+_change_number = _change_word(
+    lambda unit: unit.sort is Sort.NUMBER and _without_signs(unit).isdecimal(), _other_number
+)
+_drop_link = _change_sentence(_LINK.match, lambda text: _capitalised(_LINK.sub("", text)))
+_add_negation = _change_sentence(
+    lambda text: _AUXILIARY.search(text) and " not " not in text,
+    lambda text: _AUXILIARY.sub(r"\g<0> not", text, count=1),
+)
+_subordinate = _change_sentence(
+    lambda text: _PRONOUN.match(text) and "," not in text,
+    lambda text: f"Although {text[0].lower()}{text[1:]}",
+    after_first=True,
+)
+_begin_with_relative = _change_sentence(
+    _PRONOUN.match,
+    lambda text: _PRONOUN.sub("Which " if text.startswith("It") else "Who ", text, count=1),
+    after_first=True,
+)
+_drop_verb = _change_sentence(
+    lambda text: _COPULA.match(text) and "," not in text,
+    lambda text: _capitalised(_COPULA.sub("", text, count=1)),
+)
+
 DAMAGES: dict[str, tuple[FindingKind, Damage]] = {
     "drop a number": (FindingKind.LOST, _drop(Sort.NUMBER, once=True)),
     "change a number": (FindingKind.NEW, _change_number),
-    "drop a sign": (FindingKind.LOST, _drop_sign),
+    "drop a sign": (FindingKind.LOST, _change_word(lambda unit: unit.signs, _without_signs)),
     "drop a name": (FindingKind.LOST, _drop(Sort.NAME, once=True)),
     "drop a content word": (FindingKind.LOST, _drop(Sort.WORD, once=True)),
     "drop a negation": (FindingKind.LOST, _drop(Sort.NEGATION, once=False)),
@@ -185,7 +164,7 @@ DAMAGES: dict[str, tuple[FindingKind, Damage]] = {
     "add a negation": (FindingKind.NEW, _add_negation),
     "repeat a sentence": (FindingKind.REPEATED, _repeat_sentence),
     "subordinate a sentence": (FindingKind.FRAGMENT, _subordinate),
-    "begin with a relative": (FindingKind.FRAGMENT, _relative),
+    "begin with a relative": (FindingKind.FRAGMENT, _begin_with_relative),
     "drop the main verb": (FindingKind.NO_VERB, _drop_verb),
 }
-"""Every kind of damage: the finding that it should raise, and how it is done."""
+"""Every kind of damage: the finding that it should raise, and the function that does it."""

@@ -1,4 +1,4 @@
-"""How a finding about words is put: which words, where, and a sentence for the writer."""
+"""Making findings: which words are at fault, where they are, and a message for the writer."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -20,30 +20,33 @@ _NOUNS = {
 }
 
 
+def finding(
+    kind: FindingKind, words: str, message: str, *, start: int = 0, sentence: int | None = None
+) -> Finding:
+    """A finding on the words at ``start`` of a simple sentence, or of the source."""
+    end = start + len(words)
+    return Finding(kind=kind, words=words, sentence=sentence, start=start, end=end, message=message)
+
+
 def lost(source: str, run: Sequence[FactUnit]) -> Finding:
-    """Words of the source that are missing."""
-    words = source[run[0].start : run[-1].end]
+    """Words of the source that are missing from the rewrite."""
+    start = run[0].start
+    words = source[start : run[-1].end]
     noun = "quotation" if run[0].is_fact and _is_quoted(source, run) else _noun(run)
-    return _finding(FindingKind.LOST, None, words, run, f"The {noun} '{words}' is missing.")
+    return finding(FindingKind.LOST, words, f"The {noun} '{words}' is missing.", start=start)
 
 
 def new(index: int, sentence: str, run: Sequence[FactUnit]) -> Finding:
     """Words of a simple sentence that the source does not have."""
-    words = sentence[run[0].start : run[-1].end]
-    return _finding(
-        FindingKind.NEW, index, words, run, f"The {_noun(run)} '{words}' is not in the source."
-    )
-
-
-def whole(kind: FindingKind, index: int, sentence: str, message: str) -> Finding:
-    """A finding about a simple sentence as a whole."""
-    return Finding(
-        kind=kind, words=sentence, sentence=index, start=0, end=len(sentence), message=message
-    )
+    start = run[0].start
+    words = sentence[start : run[-1].end]
+    message = f"The {_noun(run)} '{words}' is not in the source."
+    return finding(FindingKind.NEW, words, message, start=start, sentence=index)
 
 
 def runs(found: Sequence[FactUnit], units: Sequence[FactUnit]) -> list[list[FactUnit]]:
-    """Group words that stand together but for a function word or two ("April 28, 2012")."""
+    """Group words that are next to each other or at most two function words apart
+    ("April 28, 2012")."""
     if not found:
         return []
     place = {id(unit): index for index, unit in enumerate(units)}
@@ -62,7 +65,7 @@ def _is_near(between: Sequence[FactUnit]) -> bool:
 
 
 def _is_quoted(source: str, run: Sequence[FactUnit]) -> bool:
-    """Whether the words stand between quotation marks: an odd number of marks comes before."""
+    """Whether the words are inside quotation marks: an odd number of marks comes before."""
     before = sum(source.count(mark, 0, run[0].start) for mark in _QUOTES)
     return before % 2 == 1 and any(mark in source[run[-1].end :] for mark in _QUOTES)
 
@@ -76,28 +79,9 @@ def _noun(run: Sequence[FactUnit]) -> str:
     return "word" if len(run) == 1 else "wording"
 
 
-def _finding(
-    kind: FindingKind, sentence: int | None, words: str, run: Sequence[FactUnit], message: str
-) -> Finding:
-    return Finding(
-        kind=kind,
-        words=words,
-        sentence=sentence,
-        start=run[0].start,
-        end=run[-1].end,
-        message=message,
-    )
-
-
-# For each word of a simple sentence, the analysed source word that it is a copy or a form of.
-
-_COPIED = frozenset((Origin.COPIED,))
-_INFLECTED = frozenset((Origin.INFLECTED,))
-_EITHER = _COPIED | _INFLECTED
-
-
 class Origins:
-    """Looks up source words by the place of their copies in one simple sentence."""
+    """For the words of one simple sentence, the source words that they were copied or inflected
+    from."""
 
     def __init__(self, source: Analysis, tokens: Sequence[OutputToken]) -> None:
         self._words = source.by_start
@@ -108,23 +92,23 @@ class Origins:
         return {token.start: token for token in self._in_order}
 
     def copied(self, word: Word) -> Word | None:
-        """The source word of which this is a copy, in the same form."""
-        return self._source(word, _COPIED)
+        """The source word that this word is a copy of, in the same form."""
+        return self._source(word, Origin.COPIED)
 
     def inflected(self, word: Word) -> Word | None:
-        """The source word of which this is another form."""
-        return self._source(word, _INFLECTED)
+        """The source word that this word is another form of."""
+        return self._source(word, Origin.INFLECTED)
 
     def any(self, word: Word) -> Word | None:
-        """The source word of which this is a copy or another form."""
-        return self._source(word, _EITHER)
+        """The source word that this word is a copy or another form of."""
+        return self._source(word, Origin.COPIED, Origin.INFLECTED)
 
     def used(self) -> list[Word]:
         """The source words of all copies and forms in the sentence, in its order."""
         starts = (token.source[0] for token in self._tokens.values() if token.source)
         return [self._words[start] for start in starts if start in self._words]
 
-    def _source(self, word: Word, origins: frozenset[Origin]) -> Word | None:
+    def _source(self, word: Word, *origins: Origin) -> Word | None:
         token = self._tokens.get(word.start)
         if token is None or token.source is None or token.origin not in origins:
             return None

@@ -4,10 +4,6 @@ The insertable words are those that the reference rewrites of the training set i
 again (counted over 15,013 rewrites); docs/checks.md prints them.
 """
 
-from collections.abc import Collection, Iterable
-from functools import lru_cache
-
-from parataxis.rewrite.forms import lemmas
 from parataxis.text import english
 from parataxis.text.english import phrases, words
 
@@ -60,19 +56,6 @@ CONDITION_PHRASES = phrases(
 
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 
-
-def has_opposite(word: str, keys: Collection[str]) -> bool:
-    """Whether a word and one of the keys differ by a negative prefix.
-
-    >>> has_opposite("unable", ["able"]), has_opposite("able", ["unable"])
-    (True, True)
-    """
-    return any(
-        prefix + word in keys or (word.startswith(prefix) and word.removeprefix(prefix) in keys)
-        for prefix in NEGATIVE_PREFIXES
-    )
-
-
 NEGATIVE_GROUNDS = english.NEGATIONS | words(
     "unless except excepting exception excepted excluding exclude save instead rather other "
     "unlike lack lacking fail failing refuse deny prohibit forbid prevent hardly barely scarcely "
@@ -81,7 +64,9 @@ NEGATIVE_GROUNDS = english.NEGATIONS | words(
 )
 """Words from which a negation can be put into words ("unless" became "does not apply if")."""
 
-NEGATIVE_TWINS = NEGATIVE_GROUNDS | words("until before only but than few little less yet too far")
+NEGATIVE_SUBSTITUTES = NEGATIVE_GROUNDS | words(
+    "until before only but than few little less yet too far"
+)
 """Words that can carry on a negation ("not until" became "only")."""
 
 MODALS = english.MODALS | words("ought 'll wo ca sha")
@@ -95,7 +80,7 @@ MODAL_GROUNDS = MODALS | words(
 
 CONDITIONS = words("if unless except provided save")
 
-CONDITION_TWINS = words(
+CONDITION_SUBSTITUTES = words(
     "exception exceptions excepting excepted excluding condition conditions conditional "
     "conditioned event case extent where when whenever whether should were had only not n't but "
     "however although though nevertheless apply applies whichever notwithstanding"
@@ -225,7 +210,7 @@ SIGNS: dict[str, frozenset[str]] = {
 """Signs that change what a number says, each with the words that can say it instead."""
 
 # Nouns whose verb or adjective has another stem, where no rule on endings can tell.
-_IRREGULAR_TWINS = {
+IRREGULAR_DERIVATIONS = {
     word: frozenset(line.split())
     for line in (
         "die death dead",
@@ -254,46 +239,10 @@ _IRREGULAR_TWINS = {
     )
     for word in line.split()
 }
-_ENDINGS = words(
+ENDINGS = words(
     "e s d y ed er or es al ly ic an en ing ion ian ish ist ism ity ive ise ize ial age ant ent "
     "ate able ably ible ibly ance ence ancy ency ment ness ship hood less ful ous ious ation "
     "ition tion sion ssion ication ption iption be ve pt de fe t se ce cy ry ary ory ery ese ii "
     "ally ical ically ively ingly edly fully ers ors ings ions ments ations ities ies iness ier "
     "n r ure th ward wards wise self ative itive ator ators isation ization ified ify ifies ment"
 ) | {""}
-_STEM = 4
-_SHORT_STEM = 3
-
-
-class Twins:
-    """Finds words derived from one another, as far as their endings tell.
-
-    >>> twins = Twins(["termination", "death", "care"])
-    >>> [word for word in ("terminate", "die", "car") if word in twins]
-    ['terminate', 'die']
-    """
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._lemmas = {lemma for word in words for lemma in lemmas(word)}
-        self._by_start: dict[str, list[str]] = {}
-        for lemma in self._lemmas:
-            self._by_start.setdefault(lemma[:_SHORT_STEM], []).append(lemma)
-
-    def __contains__(self, word: str) -> bool:
-        return any(
-            not self._lemmas.isdisjoint(_IRREGULAR_TWINS.get(lemma, ()))
-            or any(_share_stem(lemma, other) for other in self._by_start.get(lemma[:3], ()))
-            for lemma in lemmas(word)
-        )
-
-
-@lru_cache(maxsize=1 << 16)
-def _share_stem(one: str, other: str) -> bool:
-    pairs = enumerate(zip(one, other, strict=False))
-    common = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
-    if common < _SHORT_STEM:
-        return False
-    rests = sorted((one[common:], other[common:]))
-    if common < _STEM:  # "pay" and "payment": the short word must be whole, the rest an ending
-        return not rests[0] and len(rests[1]) > _SHORT_STEM and rests[1] in _ENDINGS
-    return rests[0] in _ENDINGS and rests[1] in _ENDINGS

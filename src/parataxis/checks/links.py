@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import lost, new
+from parataxis.checks.same_word import has_opposite
 from parataxis.checks.units import FactUnit, Side, Sort
 from parataxis.rewrite.forms import lemmas
 from parataxis.rewrite.record import Finding
@@ -20,16 +21,16 @@ _PURE_CONDITIONS = frozenset(("if", "unless"))
 """Conditions that are no exception as well: "however" cannot stand for them."""
 _LINKS = frozenset(lexicon.CONNECTIVES)
 # What a word of each sort may turn into; such a word counts where it stands only in the rewrite.
-_TWINS: dict[Sort, Collection[str]] = {
-    Sort.NEGATION: lexicon.NEGATIVE_TWINS,
+_SUBSTITUTES: dict[Sort, Collection[str]] = {
+    Sort.NEGATION: lexicon.NEGATIVE_SUBSTITUTES,
     Sort.MODAL: frozenset(("able", "permitted", "allowed", "required", "to")),
-    Sort.CONDITION: lexicon.CONDITION_TWINS,
+    Sort.CONDITION: lexicon.CONDITION_SUBSTITUTES,
 }
 
 
 def lost_links(source: Side, simple: Side) -> list[Finding]:
     """Negations, modals and conditions that are fewer in the rewrite, and links that are gone."""
-    missing = {unit.start: unit for sort in _TWINS for unit in _missing(sort, source, simple)}
+    missing = {unit.start: unit for sort in _SUBSTITUTES for unit in _missing(sort, source, simple)}
     for unit in [
         *_flipped(source, simple),
         *_unconnected(source, simple),
@@ -62,7 +63,7 @@ def _may_be_denied(source: Side, simple: Side) -> bool:
     if not source.keys.isdisjoint(lexicon.NEGATIVE_GROUNDS):
         return True
     added = simple.keys - source.keys
-    return any(lexicon.has_opposite(word, added) for word in source.keys)
+    return any(has_opposite(word, added) for word in source.keys)
 
 
 def _missing(sort: Sort, source: Side, simple: Side) -> list[FactUnit]:
@@ -71,7 +72,7 @@ def _missing(sort: Sort, source: Side, simple: Side) -> list[FactUnit]:
     kept = len(simple.of(sort))
     if len(needed) <= kept:
         return []
-    kept += _added_twins(sort, source, simple)
+    kept += _added_substitutes(sort, source, simple)
     surplus = len(needed) - kept
     if surplus <= 0:
         return []
@@ -82,17 +83,17 @@ def _missing(sort: Sort, source: Side, simple: Side) -> list[FactUnit]:
     return order[:surplus]
 
 
-def _added_twins(sort: Sort, source: Side, simple: Side) -> int:
+def _added_substitutes(sort: Sort, source: Side, simple: Side) -> int:
     """How many words of the rewrite may stand for units of a sort."""
 
-    allowed = set(_TWINS[sort])
+    allowed = set(_SUBSTITUTES[sort])
     if {unit.key for unit in source.of(sort)} <= _PURE_CONDITIONS:
         allowed -= lexicon.CONTRASTS
 
-    def twins(side: Side) -> list[str]:
+    def substitutes(side: Side) -> list[str]:
         return [u.key for u in side.units if u.sort is not sort and u.key in allowed]
 
-    before, after = twins(source), twins(simple)
+    before, after = substitutes(source), substitutes(simple)
     if sort is Sort.CONDITION:
         return max(0, len(after) - len(before))
     # A phrase that is repeated ("all other work") denies nothing.
@@ -121,7 +122,7 @@ def _exchanged(source: Side, simple: Side) -> list[FactUnit]:
     if not gone:
         return []
     own = [unit for unit in simple.units if unit.key not in source.keys]
-    chosen = any(u.sort is Sort.MODAL or u.key in _TWINS[Sort.MODAL] for u in own)
+    chosen = any(u.sort is Sort.MODAL or u.key in _SUBSTITUTES[Sort.MODAL] for u in own)
     return [] if chosen else gone
 
 
@@ -164,6 +165,6 @@ def _places(word: FactUnit, units: Sequence[FactUnit]) -> list[int]:
 
 def _is_denied(units: Sequence[FactUnit], place: int) -> bool:
     return any(
-        unit.sort is Sort.NEGATION or unit.key in lexicon.NEGATIVE_TWINS
+        unit.sort is Sort.NEGATION or unit.key in lexicon.NEGATIVE_SUBSTITUTES
         for unit in units[max(0, place - _SCOPE) : place]
     )

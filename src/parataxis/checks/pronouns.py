@@ -9,15 +9,14 @@ the source has no word and no name that could tell.
 from collections.abc import Sequence
 
 from parataxis.checks import lexicon
-from parataxis.checks.clauses import FINITE_TAGS, RELATIVES
-from parataxis.checks.findings import Origins
-from parataxis.checks.relations import NOMINAL, follows
+from parataxis.checks.findings import Origins, finding
 from parataxis.checks.units import FactUnit, Side
 from parataxis.rewrite.forms import is_known, is_plural, key
-from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken
+from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
 
+_KIND = FindingKind.AMBIGUOUS_PRONOUN
 _SUBJECT_RELATIVES = english.RELATIVES - {"whom", "whose"}
 _HE, _SHE = english.PRONOUN_FORMS["he"], english.PRONOUN_FORMS["she"]
 _GENDERS = (
@@ -35,7 +34,7 @@ def guessed_genders(source: Side, simple: Side) -> list[Finding]:
             continue
         index, unit = _first(forms, simple.sentences)
         message = f"'{unit.text}' says that this is a {noun}, but the source does not say so."
-        findings.append(_finding(index, unit.text, unit.start, message))
+        findings.append(finding(_KIND, unit.text, message, start=unit.start, sentence=index))
     return findings
 
 
@@ -61,7 +60,9 @@ def ambiguous_pronouns(
                     f"'{pronoun.text}' could mean '{_phrase(before, rival)}' "
                     f"or '{_phrase(before, mention)}'."
                 )
-                findings.append(_finding(index, pronoun.text, pronoun.start, message))
+                findings.append(
+                    finding(_KIND, pronoun.text, message, start=pronoun.start, sentence=index)
+                )
     return findings
 
 
@@ -148,112 +149,3 @@ def _phrase(analysis: Analysis, noun: Word) -> str:
     inside = (word.index for word in before if word.relation not in ("case", "punct"))
     # A parser may call the noun itself a preposition or a mark.
     return analysis.phrase(next(inside, noun.index), noun.index)
-
-
-def _finding(index: int, words: str, start: int, message: str) -> Finding:
-    return Finding(
-        kind=FindingKind.AMBIGUOUS_PRONOUN,
-        words=words,
-        sentence=index,
-        start=start,
-        end=start + len(words),
-        message=message,
-    )
-
-
-# Which simple sentences of a rewrite an analyser must read for the checks to be sure.
-#
-# Analysing is most of what a check costs. Where it is known from which source word each word came,
-# most simple sentences can be passed without it: they hold a verb that is finite in the source, and
-# nothing that a fragment, a bare verb or an ambiguous pronoun needs; and no noun has
-# come to another place than it had.
-
-_CONJUNCTIONS = english.COORDINATORS | {"plus"}
-_COPIED = Origin.COPIED  # to look up a member of an enumeration for each word takes long
-_NEAR = 4  # words of a noun phrase up to its noun: "the old stone bridge"
-_BEFORE_INFINITIVES = lexicon.MODALS | frozenset(("to", "do", "does", "did", "let", "lets"))
-
-
-def doubtful(source: Analysis, sentences: Sequence[Sequence[OutputToken]]) -> set[int]:
-    """The indices of the sentences whose analysis could lead to a finding."""
-    words = source.by_start
-    found = set()
-    for index, tokens in enumerate(sentences):
-        keys = [key(token.text) for token in tokens]
-        spans = [token.source for token in tokens]
-        came_from = [words.get(span[0]) if span else None for span in spans]
-        copied = [
-            word if token.origin is _COPIED else None
-            for token, word in zip(tokens, came_from, strict=True)
-        ]
-        if index and _may_be_ambiguous(keys, came_from):
-            found |= {index - 1, index}
-        elif _may_be_no_sentence(keys, copied) or _has_moved_noun(source, came_from, copied):
-            found.add(index)
-    return found
-
-
-def _may_be_no_sentence(keys: Sequence[str], copied: Sequence[Word | None]) -> bool:
-    if "that" in keys or not RELATIVES.isdisjoint(keys):
-        return True
-    if not english.SUBORDINATORS.isdisjoint(keys) and _opener(keys) in english.SUBORDINATORS:
-        return True
-    tags = [None if word is None else word.xpos for word in copied]
-    if lexicon.FINITE_FORMS.isdisjoint(keys) and FINITE_TAGS.isdisjoint(tags):
-        return True
-    return "VB" in tags and _has_bare_verb(keys, tags)
-
-
-def _opener(keys: Sequence[str]) -> str | None:
-    """The first word, or the one behind a conjunction at the head of the sentence."""
-    spoken = (word for word in keys if any(map(str.isalnum, word)))
-    first = next(spoken, None)
-    return next(spoken, None) if first in _CONJUNCTIONS else first
-
-
-def _has_bare_verb(keys: Sequence[str], tags: Sequence[str | None]) -> bool:
-    """Whether an infinitive stands before everything that could govern one."""
-    for spelling, tag in zip(keys, tags, strict=True):
-        if spelling in _BEFORE_INFINITIVES:
-            return False
-        if tag == "VB" and spelling not in lexicon.UNCHANGING_VERBS:
-            return True
-    return False
-
-
-def _has_moved_noun(
-    source: Analysis, came_from: Sequence[Word | None], copied: Sequence[Word | None]
-) -> bool:
-    """Whether a noun stands before other words than in the source, or in a pronoun's place."""
-    last = len(came_from) - 1
-    while last > 0 and ((word := came_from[last]) is None or word.upos == "PUNCT"):
-        last -= 1
-    # The right one is a copy: not "are" that became "is".
-    for place, (left, right) in enumerate(zip(came_from[:last], copied[1:], strict=False), start=1):
-        if left is None or (right is not None and right.index == left.index + 1):
-            continue
-        if right is not None and _is_unmoved(source, left, right):
-            continue
-        if left.upos in NOMINAL:
-            return True
-        if left.index + 1 < len(source) and source[left.index + 1].upos == "PRON":
-            nearby = came_from[place : place + _NEAR]
-            if any(word is not None and word.upos in NOMINAL for word in nearby):
-                return True
-    return False
-
-
-def _is_unmoved(source: Analysis, left: Word, right: Word) -> bool:
-    """Whether only what stands between marks, or ", who", is between two words of the source."""
-    if follows(source, left, right):
-        return True
-    between = source.words[left.index + 1 : right.index]
-    return bool(between) and all(
-        word.upos == "PUNCT" or key(word.text) in RELATIVES for word in between
-    )
-
-
-def _may_be_ambiguous(keys: Sequence[str], came_from: Sequence[Word | None]) -> bool:
-    return not english.THIRD_PERSON.isdisjoint(keys) and any(
-        word is not None and word.relation == "acl" for word in came_from
-    )

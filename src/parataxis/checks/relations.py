@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from parataxis.checks.findings import Origins
+from parataxis.checks.findings import Origins, finding
 from parataxis.rewrite.forms import is_plural, key
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
@@ -288,35 +288,14 @@ def relation_findings(
 ) -> list[Finding]:
     """The wrong relations in a rewrite; a sentence without an analysis is passed over."""
     referents = Referents(source)
-    repeated = _Repeated(origins)
+    # "Ann scrubbed the pots, Bob the floor" needs its verb twice, each time with its own subject.
+    counts = Counter(word.index for origin in origins for word in origin.used())
     return [
-        Finding(
-            kind=FindingKind.RELATION,
-            words=word.text,
-            sentence=index,
-            start=word.start,
-            end=word.end,
-            message=message,
-        )
+        finding(FindingKind.RELATION, word.text, message, start=word.start, sentence=index)
         for index, (sentence, origin) in enumerate(zip(simple, origins, strict=True))
         if sentence
-        for word, message in _Sentence(sentence, origin, referents, repeated).faults()
+        for word, message in _Sentence(sentence, origin, referents, counts).faults()
     ]
-
-
-class _Repeated:
-    """Knows the source words that the rewrite uses more than once: "Ann scrubbed the pots, Bob the
-    floor" needs its verb twice, and the second time with another subject."""
-
-    def __init__(self, origins: Sequence[Origins]) -> None:
-        self._origins = origins
-
-    def __contains__(self, word: Word) -> bool:
-        return self._counts[word.index] > 1
-
-    @cached_property
-    def _counts(self) -> Counter[int]:
-        return Counter(word.index for origin in self._origins for word in origin.used())
 
 
 class _Sentence:
@@ -327,10 +306,10 @@ class _Sentence:
         sentence: Analysis,
         origins: Origins,
         referents: Referents,
-        repeated: _Repeated,
+        counts: Counter[int],
     ) -> None:
         self._tree, self._origins, self._referents = sentence, origins, referents
-        self._repeated = repeated
+        self._counts = counts
 
     def faults(self) -> Iterator[tuple[Word, str]]:
         """The words at fault, at most once each, with a sentence for the writer."""
@@ -359,7 +338,7 @@ class _Sentence:
         came_from, predicate = self._origins.copied(noun), self._origins.any(head)
         if came_from is None or predicate is None or not (is_noun(noun) and is_noun(came_from)):
             return False
-        if self._is_run(noun, head) or predicate in self._repeated:
+        if self._is_run(noun, head) or self._counts[predicate.index] > 1:
             return False
         place = place_of(self._tree, noun)
         if place is not None and self._referents.replaces_wrongly(came_from, predicate, place):

@@ -6,70 +6,16 @@ a word derived from it ("terminate", "termination"), or the same characters spac
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import lost, new, runs, whole
+from parataxis.checks.findings import finding, lost, new, runs
+from parataxis.checks.same_word import DerivedWords, Respellings, has_opposite, is_misspelt
 from parataxis.checks.units import FactUnit, Side, Sort
-from parataxis.rewrite.forms import is_known, key, lemmas
+from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.text import english
-
-# Misspelt words of a source ("feburary") that a rewrite corrects: neither lost nor new.
-
-_SHORTEST = 5
-_LONGEST = 40  # what is longer is no word, and its variants would fill the memory
-
-
-def is_misspelt(word: str) -> bool:
-    """Whether a word may be a misspelling: long enough, and not in the dictionary."""
-    return _SHORTEST <= len(word) <= _LONGEST and word.isalpha() and not is_known(word)
-
-
-class Respellings:
-    """Knows which words are one edit away from one of its own.
-
-    Two words that are one edit apart have a common variant with at most one letter left out, so
-    only words with a common variant are compared.
-
-    >>> [word for word in ("feburary", "febuary", "brewery") if word in Respellings(["february"])]
-    ['feburary', 'febuary']
-    """
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._by_variant: defaultdict[str, set[str]] = defaultdict(set)
-        for word in words:
-            if _SHORTEST - 1 <= len(word) <= _LONGEST:
-                for variant in _variants(word):
-                    self._by_variant[variant].add(word)
-
-    def __contains__(self, word: str) -> bool:
-        if len(word) > _LONGEST:
-            return False
-        return any(
-            _one_edit_apart(word, other)
-            for variant in _variants(word)
-            for other in self._by_variant.get(variant, ())
-        )
-
-
-def _variants(word: str) -> Iterator[str]:
-    yield word
-    for index in range(len(word)):
-        yield word[:index] + word[index + 1 :]
-
-
-def _one_edit_apart(one: str, other: str) -> bool:
-    """Whether one letter was added, left out or changed, or two neighbours were exchanged."""
-    if abs(len(one) - len(other)) > 1:
-        return False
-    first = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    if first is None:
-        return True
-    a, b = one[first:], other[first:]
-    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
-
 
 _LONGEST_COMPOUND = 4
 
@@ -86,7 +32,7 @@ def lost_words(source: Side, simple: Side) -> list[Finding]:
         missing = [unit for unit in missing if unit.key not in in_signs]
         if len(simple.of(Sort.NEGATION)) > len(source.of(Sort.NEGATION)):
             # "unable" became "not able"
-            missing = [unit for unit in missing if not lexicon.has_opposite(unit.key, facts)]
+            missing = [unit for unit in missing if not has_opposite(unit.key, facts)]
     missing += _fewer_numbers(source, simple)
     missing += [unit for unit in _lost_signs(source, simple) if unit not in missing]
     missing.sort(key=lambda unit: unit.start)
@@ -108,7 +54,7 @@ def new_words(source: Side, simple: Side) -> list[Finding]:
         for unit in unmatched
         if not _may_be_inserted(unit, source)
         and unit.key not in misspelt
-        and not (may_deny and lexicon.has_opposite(unit.key, facts))
+        and not (may_deny and has_opposite(unit.key, facts))
     }
     new_ids |= {id(unit) for unit in signed}
     findings = []
@@ -133,7 +79,7 @@ def _unmatched(side: Side, other: Side) -> list[FactUnit]:
     rest = [u for u in rest if u.key not in keys and id(u) not in joined]
     facts = other.facts()
     # A name is not kept by a word that stands on both sides: "German" is there beside "Germany".
-    kept = {Sort.WORD: lexicon.Twins(facts), Sort.NAME: lexicon.Twins(facts - side.keys)}
+    kept = {Sort.WORD: DerivedWords(facts), Sort.NAME: DerivedWords(facts - side.keys)}
     return [unit for unit in rest if unit.key not in kept.get(unit.sort, ())]
 
 
@@ -215,8 +161,6 @@ def _may_be_inserted(unit: FactUnit, source: Side) -> bool:
     return bool(forms & lexicon.LIFE_DATES) and "(" in source.text
 
 
-# Sentences and facts that a rewrite states twice. No analyser is needed here.
-
 _FEWEST_FACTS = 2
 _STATING = frozenset(Sort) - {Sort.FUNCTION}
 
@@ -230,12 +174,13 @@ def repeated_sentences(source: Side, simple: Side) -> list[Finding]:
     """
     said: set[str] = set()
     findings = []
-    for index, sentence in enumerate(simple.sentences):
+    for index, (text, sentence) in enumerate(zip(simple.texts, simple.sentences, strict=True)):
         # Most sentences say something new, which is seen at once.
         if index and said.issuperset([unit.key for unit in sentence if unit.sort in _STATING]):
             before = simple.sentences[:index]
             if _is_copy(sentence, before) or _is_redundant(sentence, before, source):
-                findings.append(_finding(index, simple.texts[index]))
+                message = f"The sentence '{text}' says again what was said before."
+                findings.append(finding(FindingKind.REPEATED, text, message, sentence=index))
         said.update([unit.key for unit in sentence])
     return findings
 
@@ -257,16 +202,6 @@ def _is_redundant(
     said, needed = Counter(unit.key for other in before for unit in other), source.counts()
     return all(said[unit.key] >= max(1, needed[unit.key]) for unit in stated)
 
-
-def _finding(index: int, sentence: str) -> Finding:
-    message = f"The sentence '{sentence}' says again what was said before."
-    return whole(FindingKind.REPEATED, index, sentence, message)
-
-
-# Quotations that a rewrite no longer gives as such. No analyser is needed here.
-#
-# A quotation may be cut in two, but every word that the source puts between quotation marks stands
-# between quotation marks in the rewrite too.
 
 # Single marks are left out: most of them are apostrophes.
 _QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"|``(.+?)''")
@@ -302,15 +237,7 @@ def lost_quotations(source: Side, simple: Side, known: Sequence[Finding]) -> lis
         else:
             message = f"The quotation '{words}' is not whole."
         place = source.text.index(words, start)
-        findings.append(
-            Finding(
-                kind=FindingKind.LOST,
-                words=words,
-                start=place,
-                end=place + len(words),
-                message=message,
-            )
-        )
+        findings.append(finding(FindingKind.LOST, words, message, start=place))
     return findings
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from parataxis.checks import Checker, checker
 from parataxis.checks.damage import damaged
-from parataxis.checks.pronouns import doubtful
+from parataxis.checks.screening import uncertain_sentences
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import FindingKind
 from parataxis.syntax.analyser import load_analyser
@@ -33,13 +33,13 @@ GOOD = [
         ("Ann sold the inn when he saw it.", ["Ann sold the inn.", "He saw the inn."], {1}),
     ],
 )
-def test_doubts_name_what_must_be_analysed(
+def test_screening_names_what_must_be_analysed(
     source: str, simple: list[str], expected: set[int]
 ) -> None:
-    assert doubtful(load_analyser()(source), align(source, simple)) == expected
+    assert uncertain_sentences(load_analyser()(source), align(source, simple)) == expected
 
 
-def test_doubts_cost_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_screening_costs_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = (
         FindingKind.NO_VERB,
         FindingKind.FRAGMENT,
@@ -56,6 +56,6 @@ def test_doubts_cost_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     provenances = [align(source, simple) for source, simple in rewrites]
     check = Checker(load_analyser())
     found = list(check.pipe(rewrites, provenances))
-    monkeypatch.setattr(checker, "doubtful", lambda _, sentences: set(range(len(sentences))))
+    monkeypatch.setattr(checker, "uncertain_sentences", lambda _, sentences: set(range(len(sentences))))
     assert found == list(check.pipe(rewrites, provenances))
     assert sum(any(finding.kind in kinds for finding in findings) for findings in found) > 20
