@@ -56,6 +56,8 @@ def test_screening_costs_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     provenances = [align(source, simple) for source, simple in rewrites]
     check = Checker(load_analyser())
     found = list(check.pipe(rewrites, provenances))
-    monkeypatch.setattr(checker, "uncertain_sentences", lambda _, sentences: set(range(len(sentences))))
+    monkeypatch.setattr(
+        checker, "uncertain_sentences", lambda _, sentences: set(range(len(sentences)))
+    )
     assert found == list(check.pipe(rewrites, provenances))
     assert sum(any(finding.kind in kinds for finding in findings) for findings in found) > 20

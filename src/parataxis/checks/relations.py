@@ -1,7 +1,8 @@
-"""Which nouns the source lets a predicate be about, and which a pronoun can stand for.
+"""Relations that a rewrite changes.
 
-Parsers err about what a clause hangs on, so every noun that it could hang on is allowed, and so is
-what the semantic roles allow: :meth:`Referents.forbids` is sure, or says no.
+A noun becomes the subject, the object or the place of what the source says of another noun; a
+participle changes its voice; a subject and its verb do not agree; a relative word has lost its
+noun. Pronouns are not judged here, nor is anything that was copied together with its predicate.
 """
 
 from collections import Counter
@@ -25,14 +26,13 @@ PLACES = frozenset(("nsubj", "obj", "obl", "nmod"))
 NUMBERS = {"is": False, "was": False, "has": False, "are": True, "were": True, "have": True}
 """Whether a verb form is plural."""
 
-# They take a singular or a plural verb, or leave the number to what follows them.
-UNSURE = words(
+UNCERTAIN_NUMBER = words(
     "number majority minority rest half lot percent percentage proportion part pair couple group"
     " range variety team staff police people family government committee crew band club board"
     " data media audience public army company council management party parliament series means"
     " species anyone everyone someone person jury firm bank cattle livestock remainder"
 )
-"""Nouns whose number their form does not tell."""
+"""Nouns that take a singular or a plural verb, or leave the number to what follows them."""
 
 _STAND_INS = words("one ones")
 _PARTITIVES = words(
@@ -42,18 +42,24 @@ _PARTITIVES = words(
 )
 _QUOTES = frozenset('"“„«')
 _NAMING = words("called named titled entitled known dubbed nicknamed termed")
+_WH_RELATIVES = english.RELATIVES - {"that"}
+_SINGULAR = english.ARTICLES | words("this that each every such")
+_NO_NOUN = frozenset(("VERB", "AUX", "ADJ", "ADV"))
 _SAME = frozenset(("appos", "flat", "compound", "list", "goeswith", "conj", "parataxis", "dep"))
 _SHARING = frozenset(("conj", "advcl", "xcomp", "ccomp", "parataxis", "acl", "appos"))
+_SHARING_SUBJECTS = frozenset(("xcomp", "advcl", "conj"))
 _SUBJECTS = ("nsubj", "csubj", "expl")
+_DESCRIBING = ("nmod", "amod", "conj", "nummod", "acl")
+_REACH = 4  # words from a noun to its relative word: "the tower, from the top of which"
 
 
 def is_noun(word: Word) -> bool:
-    """Whether a word names something by itself, as a pronoun does not."""
+    """Whether a word names something by itself, unlike a pronoun."""
     return word.upos in NOMINAL and key(word.text) not in _STAND_INS
 
 
 def follows(source: Analysis, left: Word, right: Word) -> bool:
-    """Whether a word comes right after another, but for what stands between two marks."""
+    """Whether a word comes right after another, not counting what is between two marks."""
     if right.index == left.index + 1:
         return True
     between = source.words[left.index + 1 : right.index]
@@ -61,7 +67,7 @@ def follows(source: Analysis, left: Word, right: Word) -> bool:
 
 
 def place_of(analysis: Analysis, word: Word) -> str | None:
-    """What a word is to its head: "nsubj", "obj", or the preposition before it."""
+    """The place of a word beside its head: "nsubj", "obj", or the preposition before it."""
     relation = word.relation
     if relation in ("nsubj", "obj"):
         return relation
@@ -72,26 +78,31 @@ def place_of(analysis: Analysis, word: Word) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Allowed:
-    """The words that may be the subject of a predicate; ``sure`` where the verb's number tells."""
+    """The possible subjects of a predicate; ``sure`` if the number of the verb decided."""
 
     words: Sequence[Word]
     sure: bool = False
 
 
 class Referents:
-    """What may be said of what in one source."""
+    """Which nouns of a source a predicate can be about, and which nouns a pronoun can stand for.
+
+    Parsers often attach clauses to the wrong noun. So every noun that a clause could be attached
+    to is allowed, and so is what the semantic roles allow: the answer is "forbidden" only where it
+    is certain.
+    """
 
     def __init__(self, source: Analysis) -> None:
-        self.source = self._tree = source
+        self.source = source
 
     def forbids(self, noun: Word, predicate: Word) -> bool:
         """Whether a noun cannot be the subject of a predicate, or of another of the same form."""
         form = key(predicate.text)
-        return all(self._forbids(noun, word) for word in self._tree if key(word.text) == form)
+        return all(self._forbids(noun, word) for word in self.source if key(word.text) == form)
 
     def replaces_wrongly(self, noun: Word, head: Word, place: str) -> bool:
         """Whether the source has a pronoun in this place that cannot mean the noun."""
-        there = [w for w in self._tree.children(head.index) if place_of(self._tree, w) == place]
+        there = [w for w in self.source.children(head.index) if place_of(self.source, w) == place]
         return len(there) == 1 and self._cannot_mean(there[0], noun)
 
     def _forbids(self, noun: Word, predicate: Word) -> bool:
@@ -106,38 +117,38 @@ class Referents:
 
     def _cannot_mean(self, pronoun: Word, noun: Word) -> bool:
         text = key(pronoun.text)
-        if key(self._tree[pronoun.head].text) in _PARTITIVES and text in ("which", "whom"):
-            # "Seven teams entered the cup, six of which": far away, but plural.
-            return noun.xpos == "NN" and key(noun.text) not in UNSURE
+        if key(self.source[pronoun.head].text) in _PARTITIVES and text in ("which", "whom"):
+            # "Seven teams entered the cup, six of which": the noun is plural.
+            return noun.xpos == "NN" and key(noun.text) not in UNCERTAIN_NUMBER
         if text in ("which", "whom", "who"):
             clause = self._relative_clause(pronoun)
             nouns = self._nouns_before(clause, pronoun.index) if clause else []
             return bool(nouns) and not (self._is_among(noun, nouns) or self._is_defined(noun))
-        if text not in ("it", "they", "them") or key(noun.text) in UNSURE:
+        if text not in ("it", "they", "them") or key(noun.text) in UNCERTAIN_NUMBER:
             return False
-        named = [self._tree[place] for place in self._members(noun)]
-        numbers = {is_plural(self._tree, word.index) for word in named}
+        named = [self.source[place] for place in self._members(noun)]
+        numbers = {is_plural(self.source, word.index) for word in named}
         if text == "it":
             return numbers == {True}
         is_one = len({key(word.text) for word in named}) == 1  # no "Ann and Bob"
         return numbers == {False} and is_one and noun.xpos == "NN"
 
     def _subjects(self, predicate: Word) -> _Allowed:
-        own = self._tree.children(predicate.index, *_SUBJECTS)
+        own = self.source.children(predicate.index, *_SUBJECTS)
         if not own:
             return _Allowed(list(self._shared(predicate)))
         relative = next((word for word in own if key(word.text) in english.RELATIVES), None)
         if relative is None:
             return _Allowed(own if all(map(is_noun, own)) else [])
         found = self._nouns_before(predicate, relative.index)
-        verb = next(iter(self._tree.children(predicate.index, "aux", "cop")), predicate)
+        verb = next(iter(self.source.children(predicate.index, "aux", "cop")), predicate)
         plural = NUMBERS.get(key(verb.text))
-        fitting = [n for n in found if plural is None or is_plural(self._tree, n.index) == plural]
+        fitting = [n for n in found if plural is None or is_plural(self.source, n.index) == plural]
         return _Allowed(fitting or found, sure=0 < len(fitting) < len(found))
 
     def _shared(self, predicate: Word) -> Iterator[Word]:
-        """What a predicate without a subject of its own may have for one."""
-        tree = self._tree
+        """The possible subjects of a predicate without a subject of its own."""
+        tree = self.source
         if predicate.relation not in _SHARING or self._is_aside(predicate):
             return
         yield from self._nouns_before(predicate, min(tree.subtree(predicate.index)))
@@ -151,16 +162,16 @@ class Referents:
             yield from (each for each in own if key(each.text) not in english.RELATIVES)
 
     def _is_aside(self, predicate: Word) -> bool:
-        """Whether this is "as described in", which may be said of anything, or "on the way"."""
-        marks = self._tree.children(predicate.index, "mark")
+        """Whether this is "as described in", which can be about anything, or "on the way"."""
+        marks = self.source.children(predicate.index, "mark")
         return any(key(mark.text) in ("as", "than") for mark in marks) or bool(
-            self._tree.children(predicate.index, "case")
+            self.source.children(predicate.index, "case")
         )
 
     def _nouns_before(self, clause: Word, start: int) -> list[Word]:
-        """The nouns that a clause after a noun may be about: the one it hangs on, the one right
-        before it, and those that these describe ("the list of the members, which")."""
-        tree = self._tree
+        """The nouns that a clause after a noun may be about: the one it is attached to, the one
+        right before it, and those that these describe ("the list of the members, which")."""
+        tree = self.source
         while clause.relation == "conj" and clause.head >= 0:
             clause = tree[clause.head]
         starts = [start]
@@ -183,47 +194,49 @@ class Referents:
         return [word for word in found.values() if is_noun(word)]
 
     def _last_noun(self, end: int) -> Word | None:
-        return next((word for word in reversed(self._tree.words[:end]) if is_noun(word)), None)
+        return next((word for word in reversed(self.source.words[:end]) if is_noun(word)), None)
 
     def _noun_above(self, noun: Word) -> Word | None:
-        """The noun that a noun is a part of the description of."""
+        """The noun that a noun helps to describe."""
         if noun.head < 0:
             return None
-        head = self._tree[noun.head]
+        head = self.source[noun.head]
         if noun.relation in ("nmod", "conj", "appos", "compound", "flat"):
             return head
         if noun.relation in ("obj", "obl", "nsubj") and head.relation == "acl":
-            return self._tree[head.head]
+            return self.source[head.head]
         return None
 
     def _relative_clause(self, pronoun: Word) -> Word | None:
-        """The clause in which a word with "wh-" stands for a noun before it; None in others."""
+        """The clause in which a relative pronoun stands for a noun before it, if there is one."""
         word = pronoun
         while word.head >= 0 and word.relation != "acl":
             if word.relation in ("ccomp", "csubj", "advcl"):
                 return None
-            word = self._tree[word.head]
+            word = self.source[word.head]
         return word if word.deprel == "acl:relcl" else None
 
     def _comes_later(self, noun: Word, pronoun: Word) -> bool:
-        """Whether a noun is named only after a pronoun of the main clause, which then does not
-        mean it: "Elected by her team, she wore the armband until the federation took it"."""
+        """Whether a noun first occurs after a pronoun of the main clause, which then does not mean
+        it: "Elected by her team, she wore the armband until the federation took it"."""
         return (
             key(pronoun.text) in english.THIRD_PERSON
-            and pronoun.head == self._tree.root.index
+            and pronoun.head == self.source.root.index
             and pronoun.index < min(self._members(noun))
         )
 
     def _is_defined(self, noun: Word) -> bool:
-        """Whether a noun is a name that the source gives to something: (the "Company")."""
-        return any(place and self._tree[place - 1].text in _QUOTES for place in self._members(noun))
+        """Whether a noun is a term that the source defines: (the "Company")."""
+        return any(
+            place and self.source[place - 1].text in _QUOTES for place in self._members(noun)
+        )
 
     def _has_argument(self, predicate: Word, noun: Word) -> bool:
-        """Whether the semantic roles of a predicate have a noun at the head of an argument."""
+        """Whether a noun is the head of an argument in the semantic roles of a predicate."""
         return any(
             argument.first <= noun.index <= argument.last
             and not argument.first <= noun.head <= argument.last
-            for frame in self._tree.frames
+            for frame in self.source.frames
             if frame.predicate == predicate.index
             for argument in frame.arguments
         )
@@ -239,8 +252,8 @@ class Referents:
 
     @cached_property
     def _groups(self) -> list[int]:
-        """For each word the group of the words that name the same thing, or parts of it."""
-        groups = list(range(len(self._tree)))
+        """For each word, the group of words that name the same thing or parts of it."""
+        groups = list(range(len(self.source)))
 
         def find(place: int) -> int:
             while groups[place] != place:
@@ -248,7 +261,7 @@ class Referents:
             return place
 
         first: dict[str, int] = {}
-        for word in self._tree:
+        for word in self.source:
             if word.upos in NOMINAL:
                 groups[find(word.index)] = find(first.setdefault(key(word.text), word.index))
             for other in self._same_as(word):
@@ -258,7 +271,7 @@ class Referents:
     def _same_as(self, word: Word) -> Sequence[Word]:
         if word.head < 0:
             return ()
-        head, relation = self._tree[word.head], word.relation
+        head, relation = self.source[word.head], word.relation
         if (relation in _SAME or word.deprel in ("nmod:desc", "nsubj")) and (
             word.upos in NOMINAL and head.upos in NOMINAL
         ):
@@ -270,23 +283,10 @@ class Referents:
         return ()
 
 
-# Relations that a rewrite changes: a noun becomes the subject, the object or the place of what
-# the source says of another; a participle changes its voice; a subject and its verb do not agree; a
-# relative word has lost its noun.
-#
-# Pronouns are not judged here, and neither is what was copied in one piece with its predicate.
-
-_SINGULAR = english.ARTICLES | words("this that each every such")
-_NO_NOUN = frozenset(("VERB", "AUX", "ADJ", "ADV"))
-_SHARING_RELATIONS = frozenset(("xcomp", "advcl", "conj"))
-_DESCRIBING = ("nmod", "amod", "conj", "nummod", "acl")
-_REACH = 4  # words from a noun to its relative word: "the tower, from the top of which"
-
-
 def relation_findings(
     source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
 ) -> list[Finding]:
-    """The wrong relations in a rewrite; a sentence without an analysis is passed over."""
+    """The wrong relations in a rewrite; sentences without an analysis are skipped."""
     referents = Referents(source)
     # "Ann scrubbed the pots, Bob the floor" needs its verb twice, each time with its own subject.
     counts = Counter(word.index for origin in origins for word in origin.used())
@@ -312,7 +312,7 @@ class _Sentence:
         self._counts = counts
 
     def faults(self) -> Iterator[tuple[Word, str]]:
-        """The words at fault, at most once each, with a sentence for the writer."""
+        """The words at fault, each at most once, with a message for the writer."""
         for word in self._tree:
             message = self._fault(word)
             if message is not None:
@@ -348,7 +348,7 @@ class _Sentence:
         return place == "obj" and self._is_own_subject(noun, head)
 
     def _is_run(self, first: Word, last: Word) -> bool:
-        """Whether nothing between two words has changed but for what stood between marks."""
+        """Whether nothing between two words has changed except what was between marks."""
         start, end = sorted((first.index, last.index))
         source = self._referents.source
         sources = map(self._origins.any, self._tree.words[start : end + 1])
@@ -365,7 +365,7 @@ class _Sentence:
         if self._tree.children(noun.index, *_DESCRIBING):
             return False
         subjects = self._tree.children(head.index, "nsubj")
-        while not subjects and head.relation in _SHARING_RELATIONS and head.head >= 0:
+        while not subjects and head.relation in _SHARING_SUBJECTS and head.head >= 0:
             head = self._tree[head.head]
             subjects = self._tree.children(head.index, "nsubj")
         return any(key(subject.text) == key(noun.text) for subject in subjects)
@@ -378,7 +378,7 @@ class _Sentence:
     def _disagrees(self, noun: Word, head: Word, verb: Word) -> bool:
         """Whether the numbers of a subject and of its verb are both certain and differ."""
         plural = NUMBERS.get(key(verb.text))
-        if plural is None or key(noun.text) in UNSURE or noun.text[0].isupper():
+        if plural is None or key(noun.text) in UNCERTAIN_NUMBER or noun.text[0].isupper():
             return False
         if self._tree.children(noun.index, "conj", "nummod", "appos", "flat"):
             return False
@@ -390,7 +390,7 @@ class _Sentence:
         return noun.xpos == "NN" and bool(determiners & _SINGULAR) and not marks & {"if", "though"}
 
     def _was_passive(self, head: Word) -> bool:
-        """Whether a participle that says what was done to a noun says now what it did."""
+        """Whether a participle that said what was done to a noun now says what the noun did."""
         before = self._origins.any(head)
         if before is None or before.deprel != "acl" or before.xpos != "VBN":
             return False
@@ -399,7 +399,7 @@ class _Sentence:
         return not self._tree.children(head.index, "aux", "cop", "obj", "ccomp", "xcomp")
 
     def _has_lost_noun(self, word: Word) -> bool:
-        """Whether a relative word stands behind a verb or the like, as it did not in the source."""
+        """Whether a relative word now follows a verb, an adjective or an adverb, not its noun."""
         before = (
             self._origins.copied(word) if key(word.text) in english.RELATIVES - {"that"} else None
         )

@@ -51,7 +51,7 @@ from parataxis.serve.problems import REFUSALS, TooMuchError, refusal, reported, 
 from parataxis.serve.service import Service, ServiceDep, results
 from parataxis.serve.tasks import AnalyseTask, CheckTask, SplitTask
 from parataxis.text.documents import Document
-from parataxis.text.readability import grade_level, readability_counts, words
+from parataxis.text.readability import grade_level, readability_counts, spoken_words
 
 _LOG = logging.getLogger(__name__)
 
@@ -246,7 +246,7 @@ def _readable(text: list[str]) -> Readable:
         sentences=sentences,
         words=spoken,
         words_per_sentence=spoken / sentences if sentences else None,
-        longest=max((len(words(sentence)) for sentence in text), default=0),
+        longest=max((len(spoken_words(sentence)) for sentence in text), default=0),
     )
 
 

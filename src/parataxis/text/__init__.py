@@ -3,18 +3,16 @@
 from parataxis.text.casing import capitalise, lower_first
 from parataxis.text.documents import Document, read_blocks, read_document
 from parataxis.text.segments import Span, sentence_spans
-from parataxis.text.tokens import Token, join, spaces_between, tokenize
+from parataxis.text.tokens import Token, tokenize
 
 __all__ = [
     "Document",
     "Span",
     "Token",
     "capitalise",
-    "join",
     "lower_first",
     "read_blocks",
     "read_document",
     "sentence_spans",
-    "spaces_between",
     "tokenize",
 ]

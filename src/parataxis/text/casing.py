@@ -1,19 +1,18 @@
-"""Capital letters at the start of sentences, given and taken away."""
+"""Adding and removing the capital letter at the start of a sentence."""
 
 import re
 
 _FIRST_WORD = re.compile(r"[^\w@#/]*([^\W_][\w'’-]*)(?=(\S*))")
-"""The first word, behind quotation marks and brackets, and what is written on to it."""
+"""The first word after quotation marks and brackets, and the characters attached to it."""
 
 _OWN_CASE = re.compile(r"[^\W\d_]+[A-Z]|[a-z]+\d")
 _ADDRESS = re.compile(r"\.\w|@|://")
 
 
 def capitalise(text: str) -> str:
-    """Make the first letter a capital, behind quotation marks and brackets.
+    """Capitalise the first letter, after quotation marks and brackets.
 
-    A word with a capital of its own inside ("iPhone", "eBay"), an address and a number are left
-    as they are.
+    A word with a capital inside ("iPhone", "eBay"), an address and a number are left unchanged.
 
     >>> capitalise("“the film” won.")
     '“The film” won.'
@@ -26,16 +25,16 @@ def capitalise(text: str) -> str:
     if _OWN_CASE.match(word[1]) or _ADDRESS.search(word[1] + word[2]):
         return text
     start = word.start(1)
-    # str.title, not str.upper, knows the letters that stand for two: "ǆ" becomes "ǅ", not "Ǆ".
+    # str.title handles letters that stand for two: "ǆ" becomes "ǅ", not "Ǆ" as in str.upper.
     capital = text[start].title()
     return f"{text[:start]}{capital}{text[start + 1 :]}" if len(capital) == 1 else text
 
 
 def lower_first(text: str, *, keep: bool) -> str:
-    """Make the first letter small, because the word no longer starts a sentence.
+    """Make the first letter lower-case, because the word no longer starts a sentence.
 
-    ``keep`` says that the first word is a name and stays as it is. "I" and words with a second
-    capital ("NATO", "McLean") stay in any case.
+    With ``keep`` the first word is a name and is left unchanged; "I" and words with a second
+    capital ("NATO", "McLean") always are.
 
     >>> lower_first("The film won.", keep=False)
     'the film won.'

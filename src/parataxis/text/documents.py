@@ -1,4 +1,4 @@
-"""Document in, document out: sentences can be replaced, everything else comes back exactly."""
+"""Documents whose sentences can be replaced; everything else comes back exactly."""
 
 import io
 import re
@@ -9,7 +9,7 @@ from parataxis.text.layout import LINE, next_fence
 from parataxis.text.segments import Span, sentence_spans
 
 BLOCK_LIMIT = 1 << 14
-"""Characters after which a block is cut even if no blank line comes."""
+"""The number of characters after which a block is cut even without a blank line."""
 
 Replacements = Mapping[int, Sequence[str]] | Callable[[Span], Sequence[str]]
 
@@ -22,13 +22,13 @@ class Document:
     sentences: tuple[Span, ...]
 
     def rebuild(self, replacements: Replacements) -> str:
-        """The text with simple sentences in the place of sentences.
+        """The text with sentences replaced by simple sentences.
 
         ``replacements`` maps the index of a sentence to its simple sentences, or is a function
-        that is asked for every sentence. Simple sentences are joined by one space. A sentence that
+        that is called for every sentence. Simple sentences are joined by one space. A sentence that
         is not replaced, or replaced by itself, comes back byte for byte, with all its whitespace.
-        Where the sentence ran over several lines, its replacement does too: it is filled to the
-        width that its lines had, with the same line ends and the same margin.
+        The replacement of a sentence on several lines is wrapped to the width of these lines, with
+        the same line ends and the same margin.
 
         >>> document = read_document("* Ann, who sings, left.\\n* Bob stayed.")
         >>> document.rebuild({0: ["Ann left.", "Ann sings."]})
@@ -64,11 +64,11 @@ class Document:
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BREAK = re.compile(r"(?:\r\n|\r|\n)[^\S\r\n]*(?:>[^\S\r\n]*)*")
 _MARK = re.compile(r"[-+*#>|=~•]|\d+[.)]|`{3}")
-"""What a line must not begin with, or it would read as a list item, a heading or a table."""
+"""What a line must not begin with: it would read as a list item, a heading or a table."""
 
 
 def _last_break(text: str, end: int) -> int:
-    """Where the line begins that ``end`` stands in."""
+    """The start of the line that ``end`` is in."""
     return max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
 
 
@@ -97,12 +97,12 @@ def read_document(text: str) -> Document:
 
 
 def read_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[Document]:
-    """Read a document of any size in blocks whose texts add up to the exact whole.
+    """Read a document of any size in blocks; together their texts are the exact document.
 
     ``lines`` are lines with their ends, such as an open file (open it with ``newline=""`` to keep
     its line ends). A block ends at a blank line, so its sentences are those that
-    :func:`read_document` finds in the whole. Text that goes on for more than ``limit`` characters
-    without a blank line is cut after a sentence, or else at a line end or a space.
+    :func:`read_document` finds in the whole. More than ``limit`` characters without a blank line
+    are cut after a sentence, or else at a line end or a space.
 
     >>> [block.text for block in read_blocks(["One.\\n", "\\n", "Two.\\n"])]
     ['One.\\n\\n', 'Two.\\n']
@@ -112,7 +112,7 @@ def read_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[D
 
 
 def split_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[tuple[str, str]]:
-    """The texts of the blocks, each with the code fence that is open where it begins."""
+    """The texts of the blocks, each with the code fence that is open at its start."""
     parts: list[str] = []
     size = 0
     has_words = False
@@ -139,17 +139,17 @@ def split_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[
 
 
 def _is_blank(line: str, last: str) -> bool:
-    """Is this a whole line without words, and not the second half of a CRLF?"""
+    """Whether this is a whole line without words, and not the second half of a CRLF."""
     whole = line.endswith(("\n", "\r")) and last.endswith(("\n", "\r"))
     return whole and not line.strip() and not (line == "\n" and last.endswith("\r"))
 
 
 def _short_lines(lines: Iterable[str], limit: int) -> Iterator[str]:
-    """The lines, with those that are longer than the limit in parts."""
-    # Iterating a file would read a line of any length into memory.
+    """The lines; those that are longer than the limit are cut into parts."""
+    # Iterating over a file would read a line of any length into memory.
     file = lines if isinstance(lines, io.TextIOBase) else None
     for line in iter(lambda: file.readline(limit), "") if file else lines:
-        # A file may hold lone carriage returns inside what it calls a line.
+        # What a file calls a line may contain lone carriage returns.
         for match in LINE.finditer(line) if "\r" in line else (line,):
             part = match if isinstance(match, str) else match.group()
             for start in range(0, len(part), limit):

@@ -1,5 +1,7 @@
-"""The files of a corpus: lines of plain or gzip-ed UTF-8 text, read as they come; and writing
-that leaves whole files or none. The path ``-`` is standard input, or standard output."""
+"""Reading lines of plain or gzip-compressed UTF-8 text, and writing whole files or none.
+
+The path ``-`` is standard input or standard output.
+"""
 
 import codecs
 import gzip
@@ -40,7 +42,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A line that is not what its format promises: where, and why, in a few words."""
+    """A line that does not follow its format: where it is and what is wrong."""
 
     file: str
     line: int
@@ -52,8 +54,8 @@ class Malformed:
 
 @dataclass
 class ReadReport:
-    """Counts what a reader met. A malformed line is told to ``tell`` and counted, never dropped
-    in silence; under ``strict`` the first one stops the reading with an InputError."""
+    """Counts the lines that a reader has seen. A malformed line is passed to ``tell`` and counted,
+    never dropped silently; with ``strict`` the first one raises InputError."""
 
     strict: bool = False
     tell: Callable[[Malformed], None] = lambda _: None
@@ -62,7 +64,7 @@ class ReadReport:
     reasons: dict[str, int] = field(default_factory=dict)
 
     def reject(self, file: str, line: int, reason: str) -> None:
-        """Note that a line cannot be used."""
+        """Report that a line cannot be used."""
         found = Malformed(file, line, reason)
         if self.strict:
             raise InputError(f"{found}.")
@@ -72,12 +74,12 @@ class ReadReport:
 
 
 def name_of(path: Path) -> str:
-    """What messages and ids call a file."""
+    """The name of a file in messages and ids."""
     return "stdin" if path == STREAM else str(path)
 
 
 def read_lines(path: Path, report: ReadReport) -> Iterator[tuple[int, str]]:
-    """The numbered lines of a file; one that is not UTF-8 is rejected."""
+    """The numbered lines of a file; lines that are not UTF-8 are rejected."""
     for line in _lines(path):
         report.lines += 1
         if line.text is None:
@@ -91,10 +93,10 @@ def aligned(
     report: ReadReport,
     first: Callable[[Iterator[Line]], Iterator[Line]] = lambda lines: lines,
 ) -> Iterator[list[tuple[int, str]]]:
-    """The numbered lines that stand side by side in the files.
+    """The rows of aligned files, each a list of numbered lines.
 
-    ``first`` may put lines of the first file together before they are aligned. A row is rejected
-    where a line of it is missing or is not UTF-8; the others stay aligned.
+    ``first`` may combine lines of the first file before they are aligned. A row is rejected if one
+    of its lines is missing or is not UTF-8; the other rows stay aligned.
     """
     files = [first(_lines(paths[0])), *map(_lines, paths[1:])]
     for row in zip_longest(*files):
@@ -113,7 +115,7 @@ def aligned(
 
 
 def _lines(path: Path) -> Iterator[Line]:
-    """The lines of a file, cut at line feeds only: sentences may hold other separators."""
+    """The lines of a file, cut only at line feeds: sentences may contain other separators."""
     try:
         with _open(path) as stream:
             for number, data in enumerate(stream, start=1):
@@ -130,8 +132,8 @@ def _lines(path: Path) -> Iterator[Line]:
 
 
 def unquoted(cell: str) -> str:
-    """A cell of a TSV file without the marks that a spreadsheet put around it; marks of the text
-    itself stay.
+    """A cell of a TSV file without the quotation marks that a spreadsheet put around it; those of
+    the text itself stay.
 
     >>> unquoted('"She said ""no""."'), unquoted('"No," she said, "never."')
     ('She said "no".', '"No," she said, "never."')
@@ -164,58 +166,56 @@ def _open(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def write_files(paths: Sequence[Path]) -> Iterator[list[Writer]]:
-    """Writers of lines, one for each path. The files appear when all is written, and not at all
-    where something goes wrong; one whose name ends in .gz is packed."""
-    with ExitStack() as stack:
-        made: list[tuple[Path, Path]] = []
-        writers: list[Writer] = []
-        stack.callback(_remove, made)
-        with ExitStack() as streams:
-            for path in paths:
-                if path == STREAM:
-                    writers.append(_writer(sys.stdout.buffer))
-                    continue
-                target = path.resolve()  # a link stays one
-                unfinished, stream = _make(target)
-                if unfinished != target:
-                    made.append((unfinished, target))
-                raw = streams.enter_context(stream)
-                if path.suffix == ".gz":  # without a time in it, the same text is the same file
-                    raw = streams.enter_context(
-                        cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
-                    )
-                writers.append(_writer(raw))
-            yield writers
-            if STREAM in paths:
-                sys.stdout.buffer.flush()
-        for unfinished, path in made:
-            unfinished.replace(path)
+    """Writers of lines, one for each path.
+
+    The files appear when all of them are complete, and not at all if anything fails. A file whose
+    name ends in .gz is compressed.
+    """
+    with _all_or_none(paths) as files, ExitStack() as packed:
+        for place, path in enumerate(paths):
+            if path.suffix == ".gz":  # without a time in it, the same text gives the same file
+                packer = gzip.GzipFile("", "wb", fileobj=files[place], mtime=0)
+                files[place] = packed.enter_context(cast(BinaryIO, packer))
+        yield [_writer(file) for file in files]
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that appears when all of it is written, and not at all where that fails."""
-    target = path.resolve()  # a link stays one
-    unfinished, stream = _make(target)
+    """Write a file that appears when it is complete, and not at all if writing fails."""
     try:
-        with stream:
-            stream.write(data)
-        if unfinished != target:
-            unfinished.replace(target)
+        with _all_or_none([path]) as (file,):
+            file.write(data)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{path} cannot be written: {reason}.") from error
+
+
+@contextmanager
+def _all_or_none(paths: Sequence[Path]) -> Iterator[list[BinaryIO]]:
+    """Open files, one for each path, that appear when the block ends without an error."""
+    made: list[tuple[Path, Path]] = []
+    try:
+        with ExitStack() as stack:
+            files = []
+            for path in paths:
+                if path == STREAM:
+                    files.append(sys.stdout.buffer)
+                    stack.callback(sys.stdout.buffer.flush)
+                    continue
+                target = path.resolve()  # a symbolic link stays one
+                unfinished, file = _make(target)
+                if unfinished != target:
+                    made.append((unfinished, target))
+                files.append(stack.enter_context(file))
+            yield files
+        for unfinished, target in made:
+            unfinished.replace(target)
     finally:
-        if unfinished != target:
+        for unfinished, _ in made:
             unfinished.unlink(missing_ok=True)
 
 
-def _remove(made: Sequence[tuple[Path, Path]]) -> None:
-    for unfinished, _ in made:
-        unfinished.unlink(missing_ok=True)
-
-
 def _make(path: Path) -> tuple[Path, BinaryIO]:
-    """An unfinished file beside ``path``; a pipe or a device is itself written to."""
+    """An unfinished file beside ``path``; a pipe or a device is written to directly."""
     try:
         if path.exists() and not path.is_file():
             return path, path.open("wb")

@@ -1,7 +1,7 @@
-"""What a command reads: a text from the command line, files, or standard input.
+"""The inputs of a command: a text on the command line, files, or standard input.
 
-Files are read through once before a command writes anything, so that bad input leaves nothing
-half done. A stream (standard input, a pipe) is checked as it arrives.
+Files are read once before a command writes anything, so that bad input leaves no partial output.
+A stream (standard input, a pipe) is checked as it arrives.
 """
 
 import codecs
@@ -29,9 +29,9 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass(frozen=True)
 class Input:
-    """One text to read, under the name that ids and error messages use for it.
+    """One text to read; ``name`` is used in ids and error messages.
 
-    ``text`` is a text given on the command line; ``path`` a file or a pipe; with neither it is
+    ``text`` is a text from the command line, ``path`` a file or a pipe; an input with neither is
     standard input. ``size`` is the number of bytes, or None for a stream.
     """
 
@@ -42,7 +42,7 @@ class Input:
 
     @property
     def is_stream(self) -> bool:
-        """Whether it can be read only once, as it arrives."""
+        """Whether the input can be read only once, as it arrives."""
         return self.size is None
 
     @property
@@ -65,15 +65,15 @@ class Input:
 
 
 class Lines(Iterator[str]):
-    """The lines of a stream of bytes, each as soon as it has arrived whole.
+    """The lines of a byte stream, each as soon as it is complete.
 
-    A byte order mark at the start is kept apart. Raises InputError, with the line, where the
-    bytes are not UTF-8 text, and at the end of a stream that held nothing but white space.
+    A byte order mark at the start is stored separately. Raises InputError, with the line number,
+    for bytes that are not UTF-8 text, and at the end of a stream that is empty or all whitespace.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        # The buffer is passed by: it is locked while a thread waits for input in it, and Python
-        # cannot end (on Ctrl-C) as long as that of standard input is locked.
+        # Read the raw stream, not the buffer: a thread that waits for input locks the buffer, and
+        # Python cannot exit (on Ctrl-C) while the buffer of standard input is locked.
         if isinstance(stream, io.BufferedReader):
             self._read_some: Callable[[int], bytes | None] = stream.raw.read
         else:  # typing.BinaryIO leaves out read1, which all such streams have
@@ -101,7 +101,7 @@ class Lines(Iterator[str]):
 
     @property
     def is_ready(self) -> bool:
-        """Whether a line with words in it has arrived already: the next is no wait."""
+        """Whether a line with words has already arrived, so that the next read does not block."""
         return self._arrived_with_words > 0
 
     def _read(self) -> None:
@@ -162,11 +162,11 @@ def named_file(argument: str) -> tuple[str, str]:
 
 
 def resolve_inputs(arguments: Sequence[str]) -> list[Input]:
-    """The inputs that the arguments of a command name, each found readable.
+    """The inputs that the arguments of a command name; each file is checked to be readable.
 
     An argument that names a file is that file; "-", or no argument when something is piped in, is
-    standard input; a single other argument is the text itself, unless it looks like a file that
-    is not there.
+    standard input; a single other argument is the text itself, unless it looks like the name of a
+    file that does not exist.
     """
     if not arguments:
         if sys.stdin is None or sys.stdin.isatty():
@@ -211,7 +211,7 @@ def _file(path: Path) -> Input:
     if not path.is_file():  # a named pipe or a device can be read only once
         return found
     with found.lines() as lines:
-        for _ in lines:  # to the end, so that all of it is checked
+        for _ in lines:  # reading checks every line
             pass
     return replace(found, size=path.stat().st_size)
 

@@ -1,4 +1,10 @@
-"""Words that start sentences and are rarely part of a name: evidence that a stop ended one."""
+"""The layout of a plain-text or Markdown document: which lines hold running text.
+
+A *run* is a stretch of running text whose edges no sentence crosses: a paragraph, a list item, a
+heading. It is a list of pieces, one for each line, without indentation, list markers, labels
+("1.", "(a)", "Section 3.") and the quotation marks of the margin. Code, tables, pictures and ruled
+lines belong to no run.
+"""
 
 import re
 from collections.abc import Iterator
@@ -6,8 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from parataxis.text.english import STARTERS
-
-# What numbers or marks a clause and is no part of its sentence: "1.", "(a)", "•", "Section 3.".
 
 _ROMAN = r"[ivxIVX]{1,5}|[lcLC]{1,2}[ivxIVX]{0,5}"
 _BULLET = re.compile(r"(?:[-*+•‣◦·▪●○■□–—]\s+)(?:\[[ xX]\]\s+)?(?=\S)")
@@ -32,9 +36,8 @@ _FINISHED = re.compile(r"(?:[.!?…:;][\"'”’)\]*_]*|\band|\bor|,)$")
 def marker_length(line: str, above: str = "", *, in_list: bool = False) -> int:
     """Length of the list markers and labels at the start of a line.
 
-    ``above`` is the line above in the same paragraph; ``in_list`` says that an item began at the
-    same column before. Under a line that is not finished, "5. May" or "- or" is the rest of a
-    sentence.
+    ``above`` is the line above in the same paragraph; ``in_list`` means that an earlier item began
+    in the same column. After an unfinished line, "5. May" or "- or" continues the sentence.
     """
     bullet = _BULLET.match(line)
     length = bullet.end() if bullet else 0
@@ -47,7 +50,7 @@ def marker_length(line: str, above: str = "", *, in_list: bool = False) -> int:
 
 
 def label_length(text: str) -> int:
-    """Length of what numbers a clause: "1.", "(a)", "A. ", "Section 3.", several in a row."""
+    """Length of the labels at the start of a clause: "1.", "(a)", "A. ", "Section 3."."""
     length = 0
     while match := (
         _NUMBER.match(text, length) or _LABEL.match(text, length) or _letter(text, length)
@@ -57,16 +60,10 @@ def label_length(text: str) -> int:
 
 
 def _letter(text: str, position: int) -> re.Match[str] | None:
-    # "A. The Lender" is a clause, "A. Lincoln" is a man.
+    # "A. The Lender" begins a clause, "A. Lincoln" is a name.
     match = _CAPITAL.match(text, position)
     return match if match and match["word"] in STARTERS else None
 
-
-# The layout of a plain-text or Markdown document: which lines hold running text.
-#
-# A *run* is a stretch of running text whose edges no sentence crosses: a paragraph, a list item, a
-# heading. It is a list of pieces, one a line, without indentation, list markers and quotation marks
-# of the margin. Code, tables, pictures and ruled lines belong to no run.
 
 Piece = tuple[int, int]
 """Start and end of a part of a line."""
@@ -102,9 +99,9 @@ class _Line:
     """Length of the whole line, margin included."""
     indent: int
     depth: int
-    """How many quotation marks stand in the margin."""
+    """The number of quotation marks in the margin."""
     marked: bool
-    """Does a list marker or label stand before the text?"""
+    """Whether there is a list marker or label before the text."""
 
 
 def next_fence(line: str, fence: str) -> str:
@@ -179,7 +176,7 @@ def _split_marker(
 
 
 def _paragraph_runs(lines: list[_Line]) -> Iterator[Run]:
-    """Cut a paragraph where its line breaks were meant."""
+    """Split a paragraph at the line breaks that are not just wrapping."""
     if not lines or _is_code(lines):
         return
     wrapping = _Wrapping(lines)
@@ -193,8 +190,8 @@ def _paragraph_runs(lines: list[_Line]) -> Iterator[Run]:
 
 
 def _is_code(lines: list[_Line]) -> bool:
-    """Indented lines are code in Markdown, but plain text is indented too: look at the signs. A
-    paragraph of prose does not begin with a small letter."""
+    """Whether indented lines are code. Markdown says so, but plain text is indented too: code has
+    telling characters, and a paragraph of prose does not begin with a lower-case letter."""
     if any(line.indent < _CODE_INDENT or line.marked for line in lines):
         return False
     if _starts_small(lines[0]):
@@ -213,22 +210,22 @@ _RAGGED = 0.7  # of the width: shorter lines had room for the next word in any w
 
 
 class _Wrapping:
-    """How the lines of one paragraph were wrapped, judged by the lines themselves."""
+    """How the lines of one paragraph were wrapped, judging by the lines themselves."""
 
     def __init__(self, lines: list[_Line]) -> None:
         columns = sorted(line.column for line in lines)
         self.width = columns[-1 - len(columns) // 10]  # a few lines may hang over
         breaks = len(lines) - 1
         small = sum(_starts_small(line) for line in lines[1:])
-        # Most lines of wrapped prose start small; those of verse, addresses and lists do not.
+        # Most lines of wrapped prose start in lower case; verse, addresses and lists do not.
         self.is_prose = 3 * small >= breaks > 0
         self.is_list = small == 0 and breaks >= 3
 
     def joins(self, before: _Line, line: _Line) -> bool:
-        """Was the break between two lines put there only because the first was full?"""
+        """Whether two lines were separated only because the first one was full."""
         if _starts_small(line) or _HANGING.search(before.text):
             return True
-        # After a stop nothing is decided here: the words around it will decide.
+        # After a stop the segmentation decides, by the words around it.
         if self.width <= _WIDEST and _STOP.search(before.text):
             return True
         if self.is_list or not _NARROWEST <= self.width <= _WIDEST:

@@ -1,7 +1,7 @@
 """Readability: words, syllables, and the Flesch-Kincaid grade level (Kincaid et al. 1975).
 
-A grade level depends on the counter of syllables: those in use differ by more than a grade on the
-same text, so a signature names this one. docs/metrics.md says how often it is right.
+A grade level depends on the syllable counter: the common ones differ by more than a grade on the
+same text, so a signature names this one. docs/metrics.md gives its accuracy.
 """
 
 import re
@@ -11,7 +11,7 @@ from functools import lru_cache
 from parataxis.text.tokens import plain_brackets
 
 COUNTER = "parataxis-spelling-1"
-"""The name of these rules in signatures; its number changes when they do."""
+"""The name of these rules in signatures; the number changes when the rules do."""
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _VOWELS = re.compile(r"[aeiouyáàâäãåæéèêëíìîïóòôöõøúùûüý]+")
@@ -66,7 +66,7 @@ _EXCEPTIONS = {
 
 
 def count_syllables(word: str) -> int:
-    """Syllables of a word by rules of spelling, at least 1. A number has one.
+    """The number of syllables of a word by its spelling, at least 1. A number has one.
 
     >>> [count_syllables(word) for word in ("area", "created", "named", "table", "BBC", "1984")]
     [3, 3, 1, 2, 3, 1]
@@ -97,10 +97,10 @@ _CACHED = 2**15
 
 
 @lru_cache(maxsize=_CACHED)
-def words(sentence: str) -> tuple[str, ...]:
+def spoken_words(sentence: str) -> tuple[str, ...]:
     """The words of a sentence without punctuation and clitics.
 
-    >>> words("Andrew White 's genre , 16.76 km per sec .")
+    >>> spoken_words("Andrew White 's genre , 16.76 km per sec .")
     ('Andrew', 'White', 'genre', '16.76', 'km', 'per', 'sec')
     """
     pieces = plain_brackets(sentence).split()
@@ -108,11 +108,13 @@ def words(sentence: str) -> tuple[str, ...]:
 
 
 def readability_counts(simple: Sequence[str]) -> tuple[int, int, int]:
-    spoken = [word for sentence in simple for word in words(sentence)]
+    """The numbers of sentences, words and syllables."""
+    spoken = [word for sentence in simple for word in spoken_words(sentence)]
     return len(simple), len(spoken), sum(map(count_syllables, spoken))
 
 
 def grade_level(sentences: float, spoken: float, syllables: float) -> float:
+    """The Flesch-Kincaid grade level, or NaN without words."""
     if not sentences or not spoken:
         return float("nan")
     return _PER_LENGTH * spoken / sentences + _PER_SYLLABLE * syllables / spoken - _OFFSET

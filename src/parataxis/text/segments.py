@@ -1,7 +1,7 @@
-"""Sentence segmentation by rules: the layout gives runs of text, stops cut them into sentences.
+"""Rule-based sentence segmentation: the layout gives runs of text, stops split them into sentences.
 
-Only stops before a space (and a few clear cases without one) are looked at; for each of them, the
-word before it and the word after it decide.
+Only stops before a space (and a few clear cases without one) can end a sentence; the word before
+and the word after the stop decide.
 """
 
 import re
@@ -22,11 +22,10 @@ from parataxis.text.layout import Run, find_runs, label_length
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A sentence: where it stands in its document, and its text on one line.
+    """A sentence: its place in the document, and its text on one line, as a splitter reads it.
 
-    In ``text`` a line break with the space around it, and a stretch of blanks and tabs, is one
-    space; no-break and thin spaces stay. The marks of the margin (">") are left out. It is what a
-    splitter gets as its source.
+    In ``text``, a line break with the space around it and a run of blanks and tabs become one
+    space; no-break and thin spaces stay. The marks of the margin (">") are left out.
     """
 
     start: int
@@ -67,7 +66,7 @@ def _run_spans(text: str, run: Run) -> Iterator[Span]:
 
 
 _SET_SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
-"""No-break, thin and other spaces that a writer sets on purpose."""
+"""No-break, thin and other spaces that writers use on purpose."""
 
 _SPACES = re.compile(rf"\s{{2,}}|[^\S {_SET_SPACES}]")
 _BLANKS = re.compile(rf"[^\S{_SET_SPACES}]+")
@@ -75,7 +74,7 @@ _LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def on_one_line(sentence: str) -> str:
-    """A sentence without line breaks, each stretch of blanks being one space.
+    """A sentence without line breaks, with runs of blanks as one space.
 
     >>> on_one_line("He is\\n  back.")
     'He is back.'
@@ -92,10 +91,10 @@ _EMOTICON = r"[:;=]['-]?[)(DP]{1,9}(?!\w)"
 _CLOSING = r"\"'”’»)\]}*_`"
 _OPENING = r"\"'“‘«(\[{*_`¿¡"
 
-# Looking for one of a set of characters is many times faster than looking for the whole pattern.
+# Searching for one of a set of characters is many times faster than for the whole pattern.
 _CANDIDATE = re.compile(rf"[.!?…。！？`\]:;={_EMOJI}]")
 
-# Repetitions give nothing back and start where the run of marks starts: linear time on any text.
+# Repetitions are possessive and begin where the run of marks begins: linear time on any text.
 _STOP = re.compile(
     rf"""
     # Markdown code and the address of a link: no sentence ends inside.
@@ -143,7 +142,7 @@ _CLAIMED = re.compile(r"[,;:.?!)\]]")
 
 
 def sentence_ends(run: str) -> list[int]:
-    """Where the sentences of one run of text end, the last one left out.
+    """Where the sentences of one run of text end, except the last one.
 
     >>> sentence_ends("It is 5 p.m. in Rome. Go!")
     [21]
@@ -170,12 +169,12 @@ def sentence_ends(run: str) -> list[int]:
 
 
 def _ends_sentence(run: str, begin: int, match: re.Match[str]) -> bool:
-    """Does this stop end the sentence that begins at ``begin``?"""
+    """Whether this stop ends the sentence that begins at ``begin``."""
     after = match["after"]
     if _CLAIMED.match(after) or _YEAR.match(after):  # "Viva Maria! (1965)"
         return False
     bare = after.lstrip("\"'“‘«([{*_`¿¡")
-    # "iPhone", "`code`" and "(b)" start small wherever they stand.
+    # "iPhone", "`code`" and "(b)" are in lower case even at the start of a sentence.
     goes_on = bare[:1].islower() and not (bare[1:2].isupper() or _STARTS_SMALL.match(after))
     if match["mark"] != ".":
         return _mark_ends(run, match, goes_on=goes_on)
@@ -185,7 +184,7 @@ def _ends_sentence(run: str, begin: int, match: re.Match[str]) -> bool:
     before = _WORD_BEFORE.search(run, *window)
     name = before.group().lstrip("'’*_`") if before else ""
     if goes_on:
-        # Careless writers start sentences small; others put an abbreviation there, a short one.
+        # A careless writer may begin a sentence in lower case; otherwise it was an abbreviation.
         plain = _SMALL_WORD.fullmatch(name) and name not in ABBREVIATIONS and not match["closing"]
         return bool(plain) and (len(name) >= _TOO_LONG_TO_SHORTEN or bool(_CARELESS.match(run)))
     if match["closing"] or _LETTERED.search(run, *window):
@@ -194,7 +193,7 @@ def _ends_sentence(run: str, begin: int, match: re.Match[str]) -> bool:
 
 
 def _mark_ends(run: str, match: re.Match[str], *, goes_on: bool) -> bool:
-    """Does an exclamation mark, a question mark, an ellipsis or an emoticon end the sentence?"""
+    """Whether an exclamation mark, question mark, ellipsis or emoticon ends the sentence."""
     mark = match["mark"]
     if mark == "!" and run.endswith("Yahoo", 0, match.start()):
         return False
@@ -205,7 +204,7 @@ def _mark_ends(run: str, match: re.Match[str], *, goes_on: bool) -> bool:
 
 
 def _name_ends(name: str, after: str, bare: str) -> bool:
-    """Does "name." end a sentence, when what follows does not start small?"""
+    """Whether "name." ends a sentence, given that the next word is not in lower case."""
     if len(name) > 1 and name.isupper() and name not in ABBREVIATIONS:
         name = name.capitalize()  # "NO. 5", "GEN. LEE"
     if name in BEFORE_NAME or name in NEVER_END:

@@ -1,11 +1,10 @@
 """Tokens with character offsets, close to the words of the English UD treebanks (EWT and GUM).
 
-Text is cut at whitespace, and each piece is cut again by one compiled pattern; nothing that is
-visible is dropped, so tokens and the whitespace between them give back the exact text.
+Text is split at whitespace, and each piece is split again by one compiled pattern. No visible
+character is dropped: tokens and the whitespace between them give back the exact text.
 """
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from parataxis.text.english import ABBREVIATIONS
 
 
 class Token(NamedTuple):
-    """A word or punctuation mark and where it stands: ``sentence[start:end] == text``."""
+    """A word or punctuation mark and its place: ``sentence[start:end] == text``."""
 
     text: str
     start: int
@@ -21,7 +20,7 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> list[Token]:
-    """Cut a text into tokens.
+    """Split a text into tokens.
 
     >>> [token.text for token in tokenize("They don't sell U.S. search-engine stock for $5.")]
     ['They', 'do', "n't", 'sell', 'U.S.', 'search', '-', 'engine', 'stock', 'for', '$', '5', '.']
@@ -29,7 +28,7 @@ def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     for piece in _PIECE.finditer(text):
         start, chunk = piece.start(), piece.group()
-        # Running text repeats its words: a memory of short pieces makes most cuts free.
+        # Running text repeats its words, so most short pieces are in the cache.
         words = _cut_short(chunk) if len(chunk) <= _SHORT else _cut(chunk)
         for word in words:
             end = start + len(word)
@@ -40,30 +39,12 @@ def tokenize(text: str) -> list[Token]:
 
 
 def has_word(text: str) -> bool:
-    """Whether there is a letter or a digit in a text, so that it is more than marks.
+    """Whether a text contains a letter or a digit, not only punctuation.
 
     >>> [has_word(text) for text in ("mill", "'s", "--")]
     [True, True, False]
     """
     return text.isalnum() or any(map(str.isalnum, text))
-
-
-def spaces_between(text: str, tokens: Sequence[Token]) -> list[str]:
-    """What stands before the first token, between each two, and after the last.
-
-    >>> spaces_between(" Go  on!", tokenize(" Go  on!"))
-    [' ', '  ', '', '']
-    """
-    edges = [0, *(edge for token in tokens for edge in (token.start, token.end)), len(text)]
-    return [text[edges[i] : edges[i + 1]] for i in range(0, len(edges), 2)]
-
-
-def join(tokens: Sequence[Token], spaces: Sequence[str]) -> str:
-    """Put tokens and the spaces from :func:`spaces_between` together again, exactly."""
-    parts = [spaces[0]]
-    for token, space in zip(tokens, spaces[1:], strict=True):
-        parts += (token.text, space)
-    return "".join(parts)
 
 
 # "Its a" is a misspelt "it's a"; in running text no other possessive stands before these words.
@@ -98,8 +79,8 @@ _TOP_LEVEL = "com|org|net|edu|gov|mil|info|biz|co|io|uk|us|de|ca|eu|fr|au|nz|jp|
 _FILE = "docx?|xlsx?|pptx?|pdf|txt|html?|jpe?g|png|gif|zip|exe|csv|php|aspx?|mp3|url"
 _UNIT = r"[ap]m|[ap]\.m\.?|mm|cm|km|kg|ml|lbs?|ft|hrs?|mins?|bn|k|m|x"
 
-# All repetitions that could be tried again from the next character have an upper bound or give
-# nothing back, so that a piece of any length is cut in linear time.
+# Every repetition that could be retried from the next character is bounded or possessive, so that
+# a piece of any length is split in linear time.
 _RULES = (
     # Addresses and file names.
     r"(?:(?:https?|ftp)://|www\.)[^\s<>\"]{0,2000}[^\s<>\"'’”.,;:!?)\]}]",
@@ -151,7 +132,7 @@ _cut_short = lru_cache(maxsize=1 << 16)(_cut)
 
 
 def _split_final_stop(tokens: list[Token]) -> None:
-    """Give the last stop of a text to the sentence, not to its last word ("etc.", "plan B.").
+    """Make the final stop of a text a token, not part of its last word ("etc.", "plan B.").
 
     Abbreviations with stops inside ("U.S.", "p.m.") keep theirs, as they mostly do in UD.
     """
@@ -168,14 +149,13 @@ def _split_final_stop(tokens: list[Token]) -> None:
     ]
 
 
-# Brackets as the Penn Treebank writes them, and as everybody else does.
-
 _ESCAPED = re.compile(r"-\s?([LR])([RSC])B\s?-")
 _PLAIN = {"LR": "(", "RR": ")", "LS": "[", "RS": "]", "LC": "{", "RC": "}"}
 
 
 def plain_brackets(text: str) -> str:
-    """The text with "(" for "-LRB-" and so on, also where a tokeniser cut it into "- LRB -".
+    """The text with "(" for the Penn Treebank's "-LRB-" and so on, also where a tokeniser has
+    split it into "- LRB -".
 
     >>> plain_brackets("Menasha -LRB- town - RRB - is in Wisconsin .")
     'Menasha ( town ) is in Wisconsin .'

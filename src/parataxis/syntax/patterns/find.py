@@ -1,8 +1,7 @@
-"""Find the occurrences of the seven patterns in a dependency tree.
+"""Find the occurrences of the seven patterns in a dependency tree, and count them.
 
-One rule per pattern, each a function from a word to the phrase that it governs, or None. What is
-inside a phrase that cannot be asserted on its own (a condition, reported speech, a restrictive
-clause) is left alone unless it is itself set off; docs/patterns.md gives the reasons.
+A phrase inside a clause that cannot be asserted on its own (a condition, reported speech, a
+restrictive clause) does not count unless it is set off; docs/patterns.md gives the reasons.
 """
 
 import random
@@ -24,6 +23,7 @@ from parataxis.syntax.patterns.finders import (
 from parataxis.syntax.patterns.lexicon import LINKING_PREPOSITIONS, SET_OFF_PREPOSITIONS
 from parataxis.syntax.patterns.phrases import FoundPhrase, Occurrence, Pattern, SentenceView
 
+T = TypeVar("T")
 _Rule = Callable[[SentenceView, Word], FoundPhrase | None]
 
 _STATED_BY_PREPOSITION = LINKING_PREPOSITIONS | SET_OFF_PREPOSITIONS
@@ -31,8 +31,8 @@ _CLAUSES = frozenset(["advcl", "acl", "ccomp", "csubj"])
 
 
 def find_patterns(analysis: Analysis) -> list[Occurrence]:
-    """Every place at which the sentence could be split, in order; an outer phrase comes before
-    the ones inside it."""
+    """Every phrase at which the sentence could be split, in order; an outer phrase comes before
+    the phrases inside it."""
     view = SentenceView(analysis)
     accepted: dict[int, FoundPhrase] = {}
     for word in _top_down(analysis):
@@ -47,8 +47,8 @@ def find_patterns(analysis: Analysis) -> list[Occurrence]:
 def _follows_aside(
     view: SentenceView, found: FoundPhrase, accepted: dict[int, FoundPhrase]
 ) -> bool:
-    """Whether the comma before a prepositional phrase only closes the aside before it:
-    "Prince Albert, the king's youngest son, in the summer of 1907"."""
+    """Whether the comma before a prepositional phrase only closes the aside before it: "Prince
+    Albert, the king's youngest son, in the summer of 1907"."""
     if found.pattern != Pattern.PREP or view.starts_with(found.phrase, _STATED_BY_PREPOSITION):
         return False
     ends = {view.words[f.phrase.last].index for f in accepted.values() if f.free}
@@ -98,17 +98,12 @@ _RULES: tuple[_Rule, ...] = (
 )
 
 
-# Table 1 of Zhang et al. (2020) for any text: how many sentences show each pattern.
-
-T = TypeVar("T")
-
-
 @dataclass(frozen=True, slots=True)
 class PatternTable:
-    """How often the patterns occur in ``sentences`` sentences.
+    """Table 1 of Zhang et al. (2020) for any text: how often the patterns occur.
 
     ``counts`` is the number of sentences that show a pattern at least once, as in the paper ("48
-    out of 100"); ``occurrences`` counts every single one.
+    out of 100"); ``occurrences`` counts every occurrence.
     """
 
     sentences: int
@@ -141,10 +136,10 @@ def pattern_table(analyses: Iterable[Analysis]) -> PatternTable:
 
 
 def draw_sample(sentences: Iterable[T], size: int, *, seed: int = 0) -> list[T]:
-    """A random sample of ``size`` sentences, or all where there are fewer.
+    """A random sample of ``size`` sentences, or all of them if there are fewer.
 
-    It is drawn in one pass (Vitter's algorithm R), so that a long text need not be held in
-    memory; the same ``seed`` draws the same sentences.
+    It is drawn in one pass (Vitter's algorithm R), so a long text is never held in memory; the
+    same ``seed`` draws the same sentences.
 
     >>> draw_sample("abc", 5)
     ['a', 'b', 'c']

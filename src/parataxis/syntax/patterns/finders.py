@@ -1,4 +1,7 @@
-"""Relative clauses: set off, or attached to a noun that is new to the reader."""
+"""The rules that find the patterns: one function for each, from a word to the phrase it governs.
+
+A rule returns None where the word governs no such phrase. docs/patterns.md gives the definitions.
+"""
 
 from parataxis.syntax.analysis import ROOT, Word
 from parataxis.syntax.patterns.lexicon import (
@@ -29,8 +32,17 @@ from parataxis.syntax.patterns.phrases import (
     close_aside,
 )
 
+_SUBORDINATE = ADVERBIAL_MARKS | CONDITION_MARKS
+_NO_PARTICIPLES = REPORTING_STARTS | CONDITION_MARKS | PROVISOS
+_NOT_ADJUNCTS = frozenset(
+    ["root", "conj", "case", "mark", "fixed", "xcomp", "ccomp", "obj", "nsubj", "cc"]
+)
+_ADVERBIAL_RELATIONS = frozenset(["advcl", "obl", "advmod", "acl", "conj", "parataxis"])
+_LONG_MARKS = frozenset([("in", "order", "to"), ("so", "as", "to")])
+
 
 def relative_clause(view: SentenceView, word: Word) -> FoundPhrase | None:
+    """A relative clause that is set off, or whose noun is new to the reader."""
     if word.head == ROOT or word.index < word.head:
         return None
     phrase = _with_quantifier(view, word)
@@ -47,8 +59,8 @@ def relative_clause(view: SentenceView, word: Word) -> FoundPhrase | None:
 
 
 def _with_quantifier(view: SentenceView, word: Word) -> Phrase:
-    """In "half of whom work at home" parsers make "half" an apposition of the noun, and only the
-    verb a relative clause, of the noun or of "half"."""
+    """The clause with the quantifier of "half of whom work at home". Parsers make "half" an
+    apposition of the noun, and only the verb a relative clause, of the noun or of "half"."""
     phrase = view.phrase(word)
     before = view.lower[max(phrase.first - 1, 0)]
     if word.deprel != "acl:relcl" or before not in ("which", "whom"):
@@ -62,8 +74,9 @@ def _with_quantifier(view: SentenceView, word: Word) -> Phrase:
 
 
 def _looks_relative(view: SentenceView, word: Word, phrase: Phrase) -> bool:
-    """Parsers like to call "..., neither of whom may vote" or "..., whom we call the Major" a
-    conjunct, parataxis or an apposition."""
+    """Whether the words show a relative clause that the parser calls something else: parsers often
+    make "..., neither of whom may vote" or "..., whom we call the Major" a conjunct, a parataxis
+    or an apposition."""
     start = view.lower[phrase.first : phrase.first + 3]
     if word.relation in ("appos", "acl", "parataxis") and start[0] in ("who", "whom", "whose"):
         return True
@@ -71,17 +84,13 @@ def _looks_relative(view: SentenceView, word: Word, phrase: Phrase) -> bool:
     return quantified and word.relation in ("conj", "parataxis", "appos", "advcl", "ccomp")
 
 
-# Coordinated clauses and verb phrases, and clauses joined by a semicolon or brackets.
-
-_SUBORDINATE = ADVERBIAL_MARKS | CONDITION_MARKS
-
-
 def conjunction(view: SentenceView, word: Word) -> FoundPhrase | None:
+    """A coordinated clause or verb phrase, or a clause joined by a semicolon or brackets."""
     if word.head == ROOT or word.index < word.head or not view.is_clause(word):
         return None
     phrase = _conjunct(view, word)
     if view.has_child(word, "mark") and view.starts_with(phrase, _SUBORDINATE):
-        return None  # "and, when it rained, stayed at home": a clause that the parser misplaced
+        return None  # "and, when it rained, stayed at home": the parser misplaced the clause
     if word.relation in ("parataxis", "conj") and _follows_semicolon(view, phrase):
         return FoundPhrase(Pattern.CONJ, phrase) if view.size(phrase) > 2 else None
     if word.relation == "parataxis" and _is_joined(view, word, phrase):
@@ -106,8 +115,8 @@ def _conjunct(view: SentenceView, word: Word) -> Phrase:
 
 
 def _is_joined(view: SentenceView, word: Word, phrase: Phrase) -> bool:
-    """A clause beside the main one, which parsers call parataxis: after "and", in brackets, or in
-    the middle of "he came, she saw him, and they left"."""
+    """Whether a parataxis is a joined clause: after "and", in brackets, or in the middle of
+    "he came, she saw him, and they left"."""
     if joints := view.analysis.children(word.index, "cc"):
         return view.lower[joints[0].index] in ADDITIVE and view.size(phrase) > 2
     if not view.has_child(word, "nsubj") or view.lower[word.index] in REPORTING_VERBS:
@@ -142,8 +151,8 @@ def _joins_clauses(view: SentenceView, word: Word, phrase: Phrase) -> bool:
 
 
 def _is_additive(view: SentenceView, word: Word, phrase: Phrase) -> bool:
-    """Joined by and, but, yet, nor; the members of a list share its last conjunction. What "or"
-    and "neither ... nor" join is not asserted by itself."""
+    """Whether the conjunction asserts both sides: "and", "but", "yet", "nor", but neither "or" nor
+    "neither ... nor". The members of a list share its last conjunction."""
     if view.has_child(view.words[word.head], "cc:preconj"):
         return False
     for sibling in view.analysis.children(word.head, "conj"):
@@ -154,7 +163,8 @@ def _is_additive(view: SentenceView, word: Word, phrase: Phrase) -> bool:
 
 
 def _predicate_size(view: SentenceView, verb: Word, end: int) -> int:
-    """The words of a verb phrase before ``end``: not its subject, its auxiliaries, or conjuncts."""
+    """The number of words of a verb phrase before ``end``, without its subject, its auxiliaries
+    and its conjuncts."""
     left_out: set[int] = set()
     for child in view.analysis.children(verb.index):
         fronted = child.relation == "advcl" and child.index < verb.index
@@ -163,12 +173,8 @@ def _predicate_size(view: SentenceView, verb: Word, end: int) -> int:
     return sum(i < end and i not in left_out for i in view.analysis.subtree(verb.index))
 
 
-# Participle and adjective phrases: relative clauses without their verb "to be".
-
-_NO_PARTICIPLES = REPORTING_STARTS | CONDITION_MARKS | PROVISOS
-
-
 def participle(view: SentenceView, word: Word) -> FoundPhrase | None:
+    """A participle or adjective phrase: a relative clause without its "to be"."""
     if word.relation not in ("acl", "advcl", "amod") or word.deprel == "acl:relcl":
         return None
     if not _is_participle(view, word) and not _is_loose_adjective(view, word):
@@ -187,30 +193,23 @@ def _is_participle(view: SentenceView, word: Word) -> bool:
     if word.relation == "amod" or set(view.mark(word)) - {"with"}:
         return False
     auxiliaries = view.analysis.children(word.index, "aux", "cop")
-    # "having lost", "being tired": the first of the group carries the form.
+    # In "having lost" and "being tired" the first verb carries the form.
     first = auxiliaries[0] if auxiliaries else word
     form = "VBG" if view.lower[first.index] in ("having", "being") else first.xpos
-    if form == "VBD":  # "the railway, opened in 1869": a past tense would need a subject
+    if form == "VBD":  # "the railway, opened in 1869": a past tense would have a subject
         return not auxiliaries and not view.has_child(word, "nsubj")
     return form in ("VBG", "VBN")
 
 
 def _is_loose_adjective(view: SentenceView, word: Word) -> bool:
-    """An aside such as "popular with tourists": a relative clause without its verb."""
+    """Whether the word heads an aside such as "popular with tourists"."""
     if word.upos != "ADJ" or view.mark(word) or view.has_child(word, "cop", "nsubj"):
         return False
     return word.index > word.head or word.relation == "advcl"
 
 
-# Prepositional phrases that state a fact of their own.
-
-_NOT_ADJUNCTS = frozenset(
-    ["root", "conj", "case", "mark", "fixed", "xcomp", "ccomp", "obj", "nsubj", "cc"]
-)
-
-
 def linked_phrase(view: SentenceView, word: Word) -> FoundPhrase | None:
-    """Prepositional phrases whose preposition alone shows that they state a second fact."""
+    """A prepositional phrase whose preposition shows that it states a second fact."""
     if word.upos in ("VERB", "AUX") or word.relation in _NOT_ADJUNCTS:
         return None
     if view.has_child(word, "cop", "nsubj"):
@@ -230,7 +229,7 @@ def linked_phrase(view: SentenceView, word: Word) -> FoundPhrase | None:
 
 def _from_preposition(view: SentenceView, word: Word) -> Phrase:
     """The phrase with the first words of its preposition ("together with", "thanks to"), which
-    parsers often attach elsewhere."""
+    parsers often attach to another word."""
     phrase = view.phrase(word)
     for back in (1, 2):
         longer = Phrase(phrase.first - back, phrase.last)
@@ -242,7 +241,7 @@ def _from_preposition(view: SentenceView, word: Word) -> Phrase:
 
 
 def set_off_phrase(view: SentenceView, word: Word) -> FoundPhrase | None:
-    """Other prepositional phrases: only asides and afterthoughts, not the frame of a clause."""
+    """Any other prepositional phrase, if it is an aside or an afterthought."""
     if word.relation not in ("obl", "nmod") or not view.has_child(word, "case"):
         return None
     phrase = view.phrase(word)
@@ -257,12 +256,8 @@ def set_off_phrase(view: SentenceView, word: Word) -> FoundPhrase | None:
     return FoundPhrase(Pattern.PREP, phrase, free=word.relation == "nmod")
 
 
-# Adverbial clauses and phrases: time, cause, contrast, exception; not conditions.
-
-_ADVERBIAL_RELATIONS = frozenset(["advcl", "obl", "advmod", "acl", "conj", "parataxis"])
-
-
 def adverbial(view: SentenceView, word: Word) -> FoundPhrase | None:
+    """An adverbial clause or phrase of time, cause, contrast or exception; not a condition."""
     if word.relation not in _ADVERBIAL_RELATIONS or word.deprel == "acl:relcl":
         return None
     phrase = _with_soon(view, word)
@@ -291,7 +286,7 @@ def adverbial(view: SentenceView, word: Word) -> FoundPhrase | None:
 
 
 def _opening(view: SentenceView, word: Word, phrase: Phrase) -> Phrase:
-    """The phrase from its subordinating word on: "shortly before he died" opens at "before"."""
+    """The phrase from its subordinator on: from "before" in "shortly before he died"."""
     marks = [m.index for m in view.analysis.children(word.index, "mark")]
     first = marks[0] if marks and phrase.first < marks[0] < word.index else phrase.first
     if any(view.words[i].upos in ("ADP", "SCONJ") for i in range(phrase.first, first)):
@@ -300,7 +295,7 @@ def _opening(view: SentenceView, word: Word, phrase: Phrase) -> Phrase:
 
 
 def _with_soon(view: SentenceView, word: Word) -> Phrase:
-    """Treebanks hang the clause of "as soon as it rains" on "soon": take the whole."""
+    """The whole of "as soon as it rains"; treebanks attach the clause to "soon"."""
     phrase = view.phrase(word)
     if word.head != ROOT and view.lower[word.head] in ("soon", "long"):
         return view.phrase(view.words[word.head])
@@ -329,10 +324,8 @@ def _follows_time(view: SentenceView, phrase: Phrase) -> bool:
     return view.lower[before] in TIME_WORDS or view.words[before].upos == "NUM"
 
 
-# Appositions that say something about a noun and do not merely name or place it.
-
-
 def apposition(view: SentenceView, word: Word) -> FoundPhrase | None:
+    """An apposition that describes its noun and does not merely name or locate it."""
     if word.relation == "nsubj":
         return _fronted_apposition(view, word)
     if word.relation not in ("appos", "acl", "advcl", "parataxis") or word.deprel == "acl:relcl":
@@ -353,8 +346,8 @@ def apposition(view: SentenceView, word: Word) -> FoundPhrase | None:
 
 
 def _fronted_apposition(view: SentenceView, word: Word) -> FoundPhrase | None:
-    """In "A gifted linguist, Moser spoke ..." a parser takes the noun for the subject, and the
-    name for its apposition or a second subject."""
+    """The apposition of "A gifted linguist, Moser spoke ...", where parsers make the noun the
+    subject, and the name its apposition or a second subject."""
     subjects = view.analysis.children(word.head, "nsubj")
     names = [*view.analysis.children(word.index, "appos"), *(s for s in subjects if s is not word)]
     for name in names:
@@ -376,8 +369,8 @@ def _is_nominal(view: SentenceView, word: Word) -> bool:
 
 
 def _whole_apposition(view: SentenceView, word: Word) -> Phrase:
-    """Parsers hang "in the south" of "Katanga, a province in the south" on either noun; without a
-    comma between them it belongs to the apposition."""
+    """The apposition with what follows it without a comma: parsers attach "in the south" of
+    "Katanga, a province in the south" to either noun."""
     phrase = view.phrase(word)
     for sibling in view.analysis.children(word.head, "nmod", "acl", "appos"):
         other = view.phrase(sibling)
@@ -392,7 +385,8 @@ def _whole_apposition(view: SentenceView, word: Word) -> Phrase:
 
 
 def _describes(view: SentenceView, word: Word) -> bool:
-    """Not a place in a place ("Austin, Texas") and not a date ("Friday, the twelfth of May")."""
+    """Whether this is neither a place in a place ("Austin, Texas") nor a date ("Friday, the twelfth
+    of May")."""
     noun = view.words[word.head]
     if view.lower[noun.index] in TIME_WORDS:
         return False
@@ -400,7 +394,7 @@ def _describes(view: SentenceView, word: Word) -> bool:
 
 
 def _is_definition(view: SentenceView, phrase: Phrase) -> bool:
-    """(the "Buyer"): a contract's defined term names the thing, it says nothing about it."""
+    """Whether this is the defined term of a contract, which only names the thing: (the "Buyer")."""
     if phrase.first == 0 or view.words[phrase.first - 1].text not in ("(", "[", '"', "“"):
         return False
     return any(
@@ -409,12 +403,8 @@ def _is_definition(view: SentenceView, phrase: Phrase) -> bool:
     )
 
 
-# Infinitive clauses that state a purpose, not what a verb or noun needs for its sense.
-
-_LONG_MARKS = frozenset([("in", "order", "to"), ("so", "as", "to")])
-
-
 def infinitive(view: SentenceView, word: Word) -> FoundPhrase | None:
+    """An infinitive of purpose, not one that completes a verb or a noun."""
     if word.relation not in ("advcl", "acl", "xcomp"):
         return None
     phrase = view.phrase(word)

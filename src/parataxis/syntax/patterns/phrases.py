@@ -1,5 +1,7 @@
-"""What the pattern rules ask about a phrase: where it ends, whether it is set off, whether its
-noun is new to the reader."""
+"""Patterns, their occurrences, and the sentence as the pattern rules see it.
+
+The seven patterns are those of Zhang et al. (2020), §2 and §4.1.3; docs/patterns.md defines them.
+"""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,13 +17,9 @@ from parataxis.syntax.patterns.lexicon import (
 )
 from parataxis.text.english import MODALS
 
-# The seven syntactic patterns at which a sentence can be split, and one occurrence of them.
-#
-# The set is that of Zhang et al. (2020), §2 and §4.1.3; docs/patterns.md says what counts as what.
-
 
 class Pattern(StrEnum):
-    """A syntactic pattern, in the order of table 1 of the paper."""
+    """A syntactic pattern at which a sentence can be split, in the order of the paper's table 1."""
 
     RC = "rc"
     CONJ = "conj"
@@ -33,7 +31,7 @@ class Pattern(StrEnum):
 
     @property
     def plain_name(self) -> str:
-        """What a writer calls it: "relative clause" for ``rc``."""
+        """The name for writers: "relative clause" for ``rc``."""
         return _PLAIN_NAMES[self]
 
 
@@ -50,10 +48,10 @@ _PLAIN_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A phrase that could become a simple sentence of its own.
+    """A phrase that could become a simple sentence.
 
-    It covers the words ``first`` to ``last`` (inclusive, without punctuation at either end), which
-    are the characters ``start`` to ``end`` of the sentence; ``head`` is the word that governs it.
+    It covers the words ``first`` to ``last`` (inclusive, without punctuation at either end), or
+    the characters ``start`` to ``end`` of the sentence; ``head`` is the word that governs it.
     """
 
     pattern: Pattern
@@ -79,8 +77,8 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class FoundPhrase:
-    """A phrase that a rule accepts. One that is ``free`` is an aside of the writer, which can be
-    taken out of anything, even out of reported speech."""
+    """A phrase that a rule accepts. A ``free`` phrase is an aside of the writer, which can be taken
+    out of anything, even reported speech."""
 
     pattern: Pattern
     phrase: Phrase
@@ -88,7 +86,7 @@ class FoundPhrase:
 
 
 class SentenceView:
-    """One analysis with the questions that the pattern rules put to it."""
+    """An analysis with what the pattern rules need to know about its words and phrases."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
@@ -114,7 +112,7 @@ class SentenceView:
         return self._balance(Phrase(first, last))
 
     def _balance(self, phrase: Phrase) -> Phrase:
-        """Take back the bracket or quotation mark whose partner is inside the phrase."""
+        """Add the bracket or quotation mark whose partner is inside the phrase."""
         inside = [self.words[i].text for i in range(phrase.first, phrase.last + 1)]
         after = self.words[phrase.last + 1].text if phrase.last + 1 < len(self.words) else ""
         before = self.words[phrase.first - 1].text if phrase.first else ""
@@ -131,11 +129,11 @@ class SentenceView:
         return self.words[index].upos == "PUNCT"
 
     def size(self, phrase: Phrase) -> int:
-        """The number of words of a phrase, punctuation not counted."""
+        """The number of words of a phrase, without punctuation."""
         return sum(not self.is_punct(i) for i in range(phrase.first, phrase.last + 1))
 
     def starts_with(self, phrase: Phrase, starts: Collection[tuple[str, ...]]) -> tuple[str, ...]:
-        """The longest of ``starts`` with which the phrase begins, or ()."""
+        """The longest of ``starts`` that the phrase begins with, or ()."""
         for length in range(4, 0, -1):
             start = tuple(self.lower[phrase.first : min(phrase.first + length, phrase.last + 1)])
             if len(start) == length and start in starts:
@@ -143,8 +141,8 @@ class SentenceView:
         return ()
 
     def is_set_off(self, phrase: Phrase) -> bool:
-        """Whether a comma, dash or bracket stands before the phrase, or after it where it opens
-        the sentence (or a clause: "..., and despite the rain, ...")."""
+        """Whether a comma, dash or bracket comes before the phrase, or after it if the phrase opens
+        the sentence or a clause ("..., and despite the rain, ...")."""
         before = self._skip_quotes(phrase.first - 1, -1)
         if before >= 0 and self.words[before].text in _SET_OFF:
             return True
@@ -178,9 +176,8 @@ class SentenceView:
         return any(self.lower[child.index] in NEGATIONS for child in around)
 
     def is_new(self, noun: Word) -> bool:
-        """Whether a noun phrase brings in something of its own, so that what is said of it is a
-        fact and not a way to pick it out: a name, or an indefinite that is neither generic nor
-        negated."""
+        """Whether a noun phrase introduces something, so that a clause about it states a fact and
+        does not identify it: a name, or an indefinite that is neither generic nor negated."""
         dets = {self.lower[child.index] for child in self.analysis.children(noun.index, "det")}
         if dets & DEFINITE or self.has_child(noun, "nmod:poss"):
             return False
@@ -188,7 +185,7 @@ class SentenceView:
             return True
         if dets & INDEFINITE or self.has_child(noun, "nummod"):
             return not self._is_generic_or_negated(noun)
-        # "a cloud of dust surrounding a star": the indefinite is one step up.
+        # In "a cloud of dust surrounding a star" the indefinite is one step up.
         if noun.deprel == "nmod" and not dets and self.mark(noun) == ["of"]:
             return self.is_new(self.words[noun.head])
         return False
@@ -211,18 +208,16 @@ class SentenceView:
         return finite.feats.get("Tense") == "Pres" and not perfect
 
 
-# Where an aside ends: the comma that closes it, even where the parser went past it.
-
 PRESENT = frozenset(["VBZ", "VBP"])
-"""Forms with which a main clause surely goes on."""
+"""Verb forms that can only continue the main clause."""
 
 FINITE = PRESENT | {"VBD", "VBN"}
-"""The same where no participle is expected: past tenses and participles look alike, and taggers mix
-them up, so that after a participle "and restored in 1950" may well go on with the aside."""
+"""The same after an aside that is no participle phrase. Taggers confuse past tense and participle,
+so after a participle "and restored in 1950" may continue the aside."""
 
 
 def close_aside(view: SentenceView, phrase: Phrase, forms: frozenset[str]) -> Phrase:
-    """Where an aside that a comma opened ends, if the parser went past the comma that closes it:
+    """The aside up to the comma that closes it, if the parser included words after that comma:
     "Otto, who had inherited the farm, and planted ..."; "Otto, known as the Bold, to guard ..."."""
     for comma in range(phrase.first + 1, phrase.last - 1):
         if view.words[comma].text == "," and _resumes(view, comma + 1, forms):
@@ -231,7 +226,7 @@ def close_aside(view: SentenceView, phrase: Phrase, forms: frozenset[str]) -> Ph
 
 
 def _resumes(view: SentenceView, index: int, forms: frozenset[str]) -> bool:
-    """Whether the main clause goes on at ``index``: with "to", or with "and" and a finite verb
+    """Whether the main clause continues at ``index``: with "to", or with "and" and a finite verb
     that has no subject and is not the last of a list."""
     word = view.words[index]
     if word.upos == "PART" and view.lower[index] == "to":
