@@ -1,17 +1,16 @@
-"""An example of a corpus: a complex sentence and the ways in which it may be rewritten."""
+"""An example of a corpus: a complex sentence with its references."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from parataxis.errors import InputError
 from parataxis.text.files import ReadReport
 
 
 class Triple(NamedTuple):
-    """A fact as a knowledge base has it: "Ghent | country | Belgium"."""
+    """A fact of a knowledge base: "Ghent | country | Belgium"."""
 
     subject: str
     relation: str
@@ -22,9 +21,9 @@ class Triple(NamedTuple):
 class Example:
     """A source, its references (each a sequence of simple sentences), and an id.
 
-    ``id`` is that of the corpus, or ``file:line``. A corpus without references, a list of
-    sentences, has examples with none. ``triples`` are what the source says, where the corpus
-    knows that, and ``reference_triples`` what each simple sentence of each reference says.
+    ``id`` is the corpus's own, or ``file:line``. A plain list of sentences gives examples without
+    references. If the corpus has triples, ``triples`` are the facts of the source, and
+    ``reference_triples`` those of each simple sentence of each reference.
     """
 
     source: str
@@ -35,7 +34,7 @@ class Example:
 
 
 def group(examples: Iterable[Example]) -> Iterator[Example]:
-    """Join the examples of one source that follow each other; nothing else is held in memory."""
+    """Merge consecutive examples of one source, as a stream."""
     last: Example | None = None
     for example in examples:
         if last is not None and last.source == example.source:
@@ -49,7 +48,7 @@ def group(examples: Iterable[Example]) -> Iterator[Example]:
 
 
 def gather(examples: Iterable[Example]) -> list[Example]:
-    """All examples, one for each source, wherever its references stand; held in memory."""
+    """Merge all examples of one source, wherever they are; the corpus is held in memory."""
     found: dict[str, Example] = {}
     for example in examples:
         known = found.get(example.source)
@@ -66,19 +65,19 @@ def _joined(first: Example, second: Example) -> Example:
     )
 
 
-# What a corpus format is: how the files of a corpus are read, and written where they can be.
-
-
 @runtime_checkable
 class CorpusFormat(Protocol):
-    """A format of the group ``parataxis.corpora``. Reading streams: it never holds the corpus."""
+    """How the files of a corpus are read and written; registered in ``parataxis.corpora``.
+
+    Reading streams: it never holds the corpus in memory.
+    """
 
     name: str
     summary: str
     """One line for ``parataxis corpus formats``."""
 
     def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
-        """The examples in the files, in order. Which files a format takes, its summary says."""
+        """The examples in the files, in order. The summary says which files a format takes."""
         ...
 
     def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
@@ -86,14 +85,11 @@ class CorpusFormat(Protocol):
         ...
 
 
-# What the sentences and the triples of a corpus are made of: one definition for every table, so
-# that two commands mean the same by the same word.
-
 _WORD = re.compile(r"\w+")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, without case and punctuation: nearly the same whether it is tokenised.
+    """The words of a text, without case and punctuation, nearly the same for tokenised text.
 
     >>> words("It's 3 p.m. , Ann .")
     ['it', 's', '3', 'p', 'm', 'ann']
@@ -113,19 +109,3 @@ def entities(triples: Iterable[Triple]) -> set[str]:
 def relations(triples: Iterable[Triple]) -> set[str]:
     """The relations."""
     return {triple.relation for triple in triples}
-
-
-def one_path(paths: Sequence[Path], name: str) -> Path:
-    """The only path, where the format ``name`` has one file."""
-    if len(paths) != 1:
-        raise InputError(f"The format {name} has one file, not {len(paths)}.")
-    return paths[0]
-
-
-def references_of(example: Example, name: str) -> tuple[tuple[str, ...], ...]:
-    """The references, where the format ``name`` cannot hold a source without one."""
-    if not example.references:
-        raise InputError(
-            f"{example.id} has no reference, which the format {name} cannot hold; write jsonl."
-        )
-    return example.references

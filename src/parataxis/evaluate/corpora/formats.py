@@ -3,7 +3,7 @@
 import json
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pydantic_core
 
 from parataxis.errors import InputError
-from parataxis.evaluate.corpora.example import Example, Triple, group, one_path, references_of
+from parataxis.evaluate.corpora.example import Example, Triple, group
 from parataxis.evaluate.corpora.sentences import (
     SEP,
     WIKISPLIT_MARK,
@@ -34,38 +34,79 @@ from parataxis.text.files import (
     write_files,
 )
 
-# Our JSON lines: a line for each reference. Lines of one source that follow each other are its
-# references; a line without the field "simple" is a sentence without any.
-
 SPLITTER = "reference"
-"""What a line of a corpus names as its splitter."""
+"""The splitter that a line of a corpus names."""
+
+
+class _TextFormat:
+    """The base of formats that are one or more text files of one line for each reference."""
+
+    name: str
+    files = "one file"
+    number = 1
+    """How many files there are; 0 for any number."""
+    header = ""
+
+    def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
+        """Write the lines of all examples side by side into the files."""
+        written = 0
+        with write_files(self._checked(paths)) as writers:
+            if self.header:
+                writers[0](self.header)
+            for example in examples:
+                written += 1
+                for row in self._rows(example, len(paths)):
+                    for write, line in zip(writers, row, strict=True):
+                        write(line)
+        return written
+
+    def _checked(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        if len(paths) != (self.number or max(1, len(paths))):
+            raise InputError(f"The format {self.name} has {self.files}, not {len(paths)}.")
+        return paths
+
+    def _rows(self, example: Example, files: int) -> Iterator[Sequence[str]]:
+        """For each reference the lines that the files get; a source without one is refused."""
+        if not example.references:
+            raise InputError(
+                f"{example.id} has no reference, which the format {self.name} cannot hold; "
+                "write jsonl."
+            )
+        for reference in example.references:
+            yield self._row(example.source, reference)
+
+    def _row(self, source: str, reference: tuple[str, ...]) -> Sequence[str]:
+        return on_one_line(source), self._joined(reference)
+
+    def _cut(self, line: str) -> tuple[str, ...]:
+        """The simple sentences of a line."""
+        raise NotImplementedError
+
+    def _joined(self, reference: tuple[str, ...]) -> str:
+        """The simple sentences in a line."""
+        raise NotImplementedError
 
 
 class _MalformedError(Exception):
     """Why a record cannot be an example, in a few words."""
 
 
-class Jsonl:
-    """The rewrites that all commands read and write; triples are kept in fields of their own."""
+class Jsonl(_TextFormat):
+    """The JSON lines that all commands read and write; triples are kept in fields of their own.
+
+    There is a line for each reference. Lines of one source that follow each other are its
+    references; a line without the field "simple" is a sentence without any.
+    """
 
     name = "jsonl"
     summary = "one file of rewrites as JSON lines; several lines a source"
 
     def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
-        """One example for each source; blank lines are skipped, as everywhere in JSON lines."""
-        return group(self._lines(one_path(paths, self.name), report))
+        """One example for each source; blank lines are skipped."""
+        (path,) = self._checked(paths)
+        return group(self._examples(path, report))
 
-    def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
-        """One line for each reference, or one for an example without any."""
-        written = 0
-        with write_files([one_path(paths, self.name)]) as (write,):
-            for example in examples:
-                written += 1
-                for record in _records(example):
-                    write(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
-        return written
-
-    def _lines(self, path: Path, report: ReadReport) -> Iterator[Example]:
+    def _examples(self, path: Path, report: ReadReport) -> Iterator[Example]:
         for number, line in read_lines(path, report):
             if not line.strip():
                 continue
@@ -73,6 +114,18 @@ class Jsonl:
                 yield _example(line, f"{name_of(path)}:{number}")
             except _MalformedError as error:
                 report.reject(name_of(path), number, str(error))
+
+    def _rows(self, example: Example, files: int) -> Iterator[Sequence[str]]:
+        common: dict[str, object] = {"id": example.id, "source": example.source}
+        triples = {"triples": sorted(example.triples)} if example.triples else {}
+        records = [
+            {**common, "simple": list(reference), "splitter": SPLITTER, **triples}
+            for reference in example.references
+        ]
+        for record, found in zip(records, example.reference_triples, strict=False):
+            record["simple_triples"] = [sorted(each) for each in found]
+        for record in records or [{**common, **triples}]:
+            yield (json.dumps(record, ensure_ascii=False, separators=(",", ":")),)
 
 
 def _example(line: str, default_id: str) -> Example:
@@ -132,34 +185,21 @@ def _triple(found: object) -> Triple:
     raise _MalformedError("a triple must be a list of three strings")
 
 
-def _records(example: Example) -> Iterator[dict[str, object]]:
-    common: dict[str, object] = {"id": example.id, "source": example.source}
-    triples = {"triples": sorted(example.triples)} if example.triples else {}
-    if not example.references:
-        yield {**common, **triples}
-    for place, reference in enumerate(example.references):
-        record = {**common, "simple": list(reference), "splitter": SPLITTER, **triples}
-        if place < len(example.reference_triples):
-            record["simple_triples"] = [sorted(each) for each in example.reference_triples[place]]
-        yield record
+class Parallel(_TextFormat):
+    """Aligned files of one text a line: the sources, then a file for each reference.
 
-
-# Aligned files of one sentence a line: the sources, then as many files as there are references.
-# HSplit (Sulem et al., 2018) is such a corpus, with tokenised references.
-
-
-class Parallel:
-    """Plain text. A file that has marks is cut at them and nowhere else, any other by the
-    segmenter. What can be read only once (a pipe) is judged line by line."""
+    A file that has marks is cut at them and nowhere else, any other by the segmenter. Input that
+    can be read only once (a pipe) is judged line by line.
+    """
 
     name = "parallel"
     summary = "aligned text files, sources first; cut at <SEP> or <::::>, or else by the segmenter"
+    files = "a file of sources and a file for each reference"
+    number = 0
 
     def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
         """One example for each line of the first file."""
-        if not paths:
-            raise InputError(f"The format {self.name} needs a file of sources.")
-        marked = [_is_marked(path) for path in paths[1:]]
+        marked = [_is_marked(path) for path in self._checked(paths)[1:]]
         for (number, source), *lines in aligned(paths, report):
             if not source.strip():
                 report.reject(name_of(paths[0]), number, BLANK_SOURCE)
@@ -173,23 +213,13 @@ class Parallel:
                 blank = paths[1 + references.index(())]
                 report.reject(name_of(blank), number, BLANK_SIMPLE)
 
-    def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
-        """The sources, and in each other file one reference of every source."""
-        if not paths:
-            raise InputError(f"The format {self.name} needs a file for the sources.")
-        written = 0
-        with write_files(paths) as (write_source, *writers):
-            for example in examples:
-                written += 1
-                if len(example.references) != len(writers):
-                    raise InputError(
-                        f"{example.id} has {len(example.references)} references, but there are "
-                        f"{len(writers)} files for them."
-                    )
-                write_source(on_one_line(example.source))
-                for write, reference in zip(writers, example.references, strict=True):
-                    write(self._joined(reference))
-        return written
+    def _rows(self, example: Example, files: int) -> Iterator[Sequence[str]]:
+        if len(example.references) != files - 1:
+            raise InputError(
+                f"{example.id} has {len(example.references)} references, but there are "
+                f"{files - 1} files for them."
+            )
+        yield on_one_line(example.source), *map(self._joined, example.references)
 
     def _cut(self, line: str, *, marked: bool = False) -> tuple[str, ...]:
         return cut_line(line, marked=marked)
@@ -218,7 +248,8 @@ _ESCAPE = re.compile("|".join(_ESCAPES))
 
 
 class HSplit(Parallel):
-    """The references are tokenised by the Moses scripts, whose escapes are undone."""
+    """HSplit (Sulem et al. 2018). Its references are tokenised by the Moses scripts, whose escapes
+    are undone."""
 
     name = "hsplit"
     summary = "aligned files, sources first, then references whose sentences end in ' .'"
@@ -232,59 +263,27 @@ class HSplit(Parallel):
         return line if self._cut(line) == reference else joined_at_mark(reference, SEP)
 
 
-# Corpora in two files of the same length, complex sentences in one and simple ones in the other:
-# BiSECT (Kim et al., 2021), MinWiki and DeSSE (Gao et al., 2021).
-
-
-class _Pair:
-    """Two aligned files. Each format says how the simple sentences stand in a line."""
-
-    name: str
-
-    def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
-        """One example for each pair of lines."""
-        sources, targets = self._two(paths)
-        for (line, source), (number, target) in aligned(paths, report, self._sources):
-            if not source.strip():
-                report.reject(name_of(sources), line, BLANK_SOURCE)
-            elif not (simple := self._cut(target)):
-                report.reject(name_of(targets), number, BLANK_SIMPLE)
-            else:
-                yield Example(source.strip(), (simple,), f"{name_of(sources)}:{line}")
-
-    def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
-        """One pair of lines for each reference."""
-        written = 0
-        with write_files(self._two(paths)) as (write_source, write_simple):
-            for example in examples:
-                written += 1
-                for reference in references_of(example, self.name):
-                    write_source(on_one_line(example.source))
-                    write_simple(self._joined(reference))
-        return written
-
-    def _two(self, paths: tuple[Path, ...]) -> tuple[Path, Path]:
-        if len(paths) != 2:
-            raise InputError(
-                f"The format {self.name} has two files, complex and simple, not {len(paths)}."
-            )
-        return paths[0], paths[1]
-
-    def _sources(self, lines: Iterator[Line]) -> Iterator[Line]:
-        return lines
-
-    def _cut(self, line: str) -> tuple[str, ...]:
-        raise NotImplementedError
-
-    def _joined(self, reference: tuple[str, ...]) -> str:
-        raise NotImplementedError
-
-
-class BiSECT(_Pair):
-    """A mark stands between the simple sentences."""
+class BiSECT(_TextFormat):
+    """BiSECT (Kim et al. 2021): two aligned files, with a mark between simple sentences."""
 
     name = "bisect"
     summary = "two aligned files, .src and .dst, with <SEP> between simple sentences"
+    files = "two files, complex and simple"
+    number = 2
+
+    def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
+        """One example for each pair of lines."""
+        sources, targets = map(name_of, self._checked(paths))
+        for (line, source), (number, target) in aligned(paths, report, self._sources):
+            if not source.strip():
+                report.reject(sources, line, BLANK_SOURCE)
+            elif not (simple := self._cut(target)):
+                report.reject(targets, number, BLANK_SIMPLE)
+            else:
+                yield Example(source.strip(), (simple,), f"{sources}:{line}")
+
+    def _sources(self, lines: Iterator[Line]) -> Iterator[Line]:
+        return lines
 
     def _cut(self, line: str) -> tuple[str, ...]:
         return at_mark(line, SEP)
@@ -293,8 +292,9 @@ class BiSECT(_Pair):
         return joined_at_mark(reference, SEP)
 
 
-class MinWiki(_Pair):
-    """Each simple sentence ends in a stop of its own, the last one often in two of them."""
+class MinWiki(BiSECT):
+    """MinWiki (Gao et al. 2021): two aligned files. Each simple sentence ends in a stop of its own,
+    the last one often in two of them."""
 
     name = "minwiki"
     summary = "two aligned files, .complex and .simple, where simple sentences end in ' .'"
@@ -336,8 +336,8 @@ def _with_final_stop(sentence: str) -> str:
     return line if line[-2:-1] == " " else f"{line[:-1]} {line[-1]}"
 
 
-class DeSSE(_Pair):
-    """The simple sentences are running text."""
+class DeSSE(BiSECT):
+    """DeSSE (Gao et al. 2021): two aligned files; the simple sentences are running text."""
 
     name = "desse"
     summary = "two aligned files, .complex and .simple, where the simple side is running text"
@@ -349,19 +349,18 @@ class DeSSE(_Pair):
         return " ".join(map(on_one_line, reference))
 
 
-# WikiSplit (Botha et al., 2018): a tab after the complex sentence, a mark between the simple
-# ones. The text is tokenised as in the Penn Treebank, and stays so.
+class WikiSplit(_TextFormat):
+    """WikiSplit (Botha et al. 2018): ``complex TAB simple <::::> simple``, one reference a line.
 
-
-class WikiSplit:
-    """``complex TAB simple <::::> simple``, one reference a line."""
+    The text is tokenised as in the Penn Treebank, and stays so.
+    """
 
     name = "wikisplit"
     summary = "one TSV file: complex TAB simple <::::> simple"
 
     def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
         """One example for each line."""
-        path = one_path(paths, self.name)
+        (path,) = self._checked(paths)
         for number, line in read_lines(path, report):
             source, *simple = line.split("\t")
             if not line.strip() or not source.strip():
@@ -375,58 +374,40 @@ class WikiSplit:
             else:
                 yield Example(source.strip(), (sentences,), f"{name_of(path)}:{number}")
 
-    def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
-        """One line for each reference."""
-        written = 0
-        with write_files([one_path(paths, self.name)]) as (write,):
-            for example in examples:
-                written += 1
-                for reference in references_of(example, self.name):
-                    simple = joined_at_mark(reference, WIKISPLIT_MARK)
-                    write(f"{on_one_line(example.source)}\t{simple}")
-        return written
+    def _row(self, source: str, reference: tuple[str, ...]) -> Sequence[str]:
+        return (f"{on_one_line(source)}\t{joined_at_mark(reference, WIKISPLIT_MARK)}",)
 
-
-# Wiki-BM and Cont-BM (Zhang et al., 2020): quoted TSV with a header, one row for each reference,
-# the simple side plain running text.
 
 _COLUMNS = ("complex", "simple")
 _LONGEST = 20
-"""Lines that a quoted cell may take; a quotation mark left open takes no more with it."""
+"""Lines that a quoted cell may take, so that an open quotation mark spoils no more than these."""
 
 _BAD_QUOTES = "a quotation mark is not closed, or stands inside a quoted cell"
+_CELL = re.compile(r'(?:"((?:[^"]|"")*)"|((?!")[^\t]*))(\t|\Z)')
 
 
-class _Row(NamedTuple):
-    number: int
-    cells: list[str] | None
+class WikiBM(_TextFormat):
+    """Wiki-BM (Zhang et al. 2020): quoted TSV with a header; the simple side is running text.
 
-
-class WikiBM:
-    """Rows of one complex sentence that follow each other are its references."""
+    Rows of one complex sentence that follow each other are its references.
+    """
 
     name = "wiki-bm"
     summary = "one quoted TSV file with the columns complex and simple; several rows a source"
+    header = "\t".join(_COLUMNS)
 
     def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
         """One example for each complex sentence."""
-        return group(self._rows(one_path(paths, self.name), report))
+        (path,) = self._checked(paths)
+        return group(self._examples(path, report))
 
-    def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
-        """A header, and one row for each reference."""
-        written = 0
-        with write_files([one_path(paths, self.name)]) as (write,):
-            write("\t".join(_COLUMNS))
-            for example in examples:
-                written += 1
-                for reference in references_of(example, self.name):
-                    write(f"{_quoted(example.source)}\t{_quoted(' '.join(reference))}")
-        return written
+    def _row(self, source: str, reference: tuple[str, ...]) -> Sequence[str]:
+        return (f"{_quoted(source)}\t{_quoted(' '.join(reference))}",)
 
-    def _rows(self, path: Path, report: ReadReport) -> Iterator[Example]:
+    def _examples(self, path: Path, report: ReadReport) -> Iterator[Example]:
         columns = dict(zip(_COLUMNS, range(2), strict=True))
         width = len(columns)
-        for place, (number, cells) in enumerate(_rows(read_lines(path, report))):
+        for place, (number, cells) in enumerate(_table_rows(read_lines(path, report))):
             if cells is None:
                 report.reject(name_of(path), number, _BAD_QUOTES)
                 continue
@@ -448,13 +429,18 @@ class WikiBM:
 
 
 class ContBM(WikiBM):
-    """The same form, for contracts."""
+    """Cont-BM (Zhang et al. 2020): the same form, for contracts."""
 
     name = "cont-bm"
 
 
-def _rows(lines: Iterator[tuple[int, str]]) -> Iterator[_Row]:
-    """The rows of a quoted TSV file, or None for the cells of a line with bad quotes."""
+class _TableRow(NamedTuple):
+    number: int
+    cells: list[str] | None
+
+
+def _table_rows(lines: Iterator[tuple[int, str]]) -> Iterator[_TableRow]:
+    """The rows of a quoted TSV file, with None for the cells of a line with bad quotes."""
     ahead: deque[tuple[int, str]] = deque()
     while True:
         if not ahead:
@@ -474,29 +460,19 @@ def _rows(lines: Iterator[tuple[int, str]]) -> Iterator[_Row]:
             cells = _cells(text)
         for _ in range(1 if cells is None else taken):
             ahead.popleft()
-        yield _Row(number, cells)
+        yield _TableRow(number, cells)
 
 
 def _cells(row: str) -> list[str] | None:
     """The cells of a row, or None where its quotation marks do not fit."""
-    cells = []
+    cells: list[str] = []
     position = 0
-    while True:
-        if row.startswith('"', position):
-            end = position + 1
-            while (end := row.find('"', end)) >= 0 and row.startswith('""', end):
-                end += 2
-            if end < 0 or not (end + 1 == len(row) or row[end + 1] == "\t"):
-                return None
-            cells.append(row[position + 1 : end].replace('""', '"'))
-            end += 1
-        else:
-            end = row.find("\t", position)
-            end = len(row) if end < 0 else end
-            cells.append(row[position:end])
-        if end == len(row):
+    while found := _CELL.match(row, position):
+        cells.append(found[2] if found[1] is None else found[1].replace('""', '"'))
+        if not found[3]:
             return cells
-        position = end + 1
+        position = found.end()
+    return None
 
 
 def _quoted(text: str) -> str:
