@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from parataxis.evaluate.metrics.facts import Facts, Remembering, label_sentences, missing_facts
+from parataxis.evaluate.metrics.facts import Facts, Remembering, label_sentences, lost_facts
 from parataxis.evaluate.metrics.protocol import ScoredItem, score
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analyser import load_analyser
@@ -97,7 +97,7 @@ def test_facts_a_lost_word_belongs_to_the_innermost_phrase(lost: list[str], fact
         )
         for word in lost
     ]
-    assert missing_facts(findings, load_analyser()(source)) == facts
+    assert len(lost_facts(findings, load_analyser()(source))) == facts
 
 
 def test_facts_without_an_analysis_each_lost_wording_is_one() -> None:
@@ -106,7 +106,7 @@ def test_facts_without_an_analysis_each_lost_wording_is_one() -> None:
         finding(FindingKind.LOST, None, 9),
         finding(FindingKind.NEW, 0),
     ]
-    assert missing_facts(findings, None) == 2
+    assert len(lost_facts(findings, None)) == 2
 
 
 class Counting:

@@ -1,10 +1,9 @@
-"""One analyser for all metrics, which remembers what it read last: they read the same sentences,
-and the systems of a comparison have the same sources."""
+"""Metrics that read sentences with the analyser: fact errors, and which patterns were split."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +20,8 @@ _REMEMBERED = 4096
 
 
 class Remembering:
-    """An analyser that keeps its last analyses, as many as ``size``."""
+    """An analyser that caches its last ``size`` analyses: all metrics read the same sentences, and
+    the systems of a comparison have the same sources."""
 
     def __init__(self, analyser: SentenceAnalyser, *, size: int = _REMEMBERED) -> None:
         self._analyser = analyser
@@ -29,7 +29,7 @@ class Remembering:
         self._known: OrderedDict[str, Analysis | TooLongError] = OrderedDict()
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
-        """Analyse many sentences, in order; those that are not known, together."""
+        """Analyse many sentences, in order; those that are not cached, in one batch."""
         texts = list(sentences)
         found = {text: self._known[text] for text in texts if text in self._known}
         missing = list(dict.fromkeys(text for text in texts if text not in found))
@@ -45,13 +45,32 @@ class Remembering:
 
 @cache
 def shared_analyser() -> Remembering:
-    """The analyser that ships with Parataxis, with one memory for all metrics."""
+    """The analyser that ships with Parataxis, with one cache for all metrics."""
     return Remembering(load_trees())
 
 
-# Fact errors, as Aharoni and Goldberg (2018, table 7) counted them by hand: counted by the checks.
-#
-# docs/metrics.md says how far the counts can be trusted.
+class AnalysedMetric:
+    """The base of metrics that read every sentence with an analyser, by default the shared one."""
+
+    name: str
+    summary: str
+    needs_references = False
+    higher_is_better: bool | None = True
+    settings: ClassVar[Mapping[str, str]]
+
+    def __init__(self, analyser: SentenceAnalyser | None = None) -> None:
+        self._given = analyser
+
+    @property
+    def signature(self) -> Signature:
+        """How it is counted."""
+        return Signature(self.name, self.settings)
+
+    @property
+    def analyser(self) -> SentenceAnalyser:
+        """The analyser, loaded when it is first needed."""
+        return self._given or shared_analyser()
+
 
 CORRECT, UNSUPPORTED, REPEATED = "correct", "unsupported", "repeated"
 _COUNTS = ("sentences", CORRECT, UNSUPPORTED, REPEATED, "missing")
@@ -59,9 +78,12 @@ _UNSUPPORTED = frozenset([FindingKind.NEW, FindingKind.RELATION])
 _EMPTY = frozenset(["PUNCT", "ADP", "DET", "CCONJ", "SCONJ", "PART", "AUX", "PRON"])
 
 
-class Facts:
+class Facts(AnalysedMetric):
     """How many simple sentences are correct, unsupported or repeated, and how many facts are
     missing. The score is the percentage of correct ones.
+
+    The checks count here what Aharoni and Goldberg (2018, table 7) counted by hand; docs/metrics.md
+    says how far the counts can be trusted.
 
     A simple sentence is *unsupported* if the checks find a new word or a wrong relation in it,
     otherwise *repeated* if it says only what was said before, and otherwise *correct*: about
@@ -71,24 +93,14 @@ class Facts:
 
     name = "facts"
     summary = "percent of simple sentences without a fact error, and counts of the errors"
-    needs_references = False
-    higher_is_better: bool | None = True
-
-    def __init__(self, analyser: SentenceAnalyser | None = None) -> None:
-        self._given = analyser
-
-    @property
-    def signature(self) -> Signature:
-        """Who counts."""
-        return Signature(self.name, {"by": "parataxis-checks-1"})
+    settings: ClassVar[Mapping[str, str]] = {"by": "parataxis-checks-1"}
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item: simple sentences, correct, unsupported and repeated ones, and missing
         facts."""
-        analyser = self._given or shared_analyser()
         items = [item.plain for item in items]
-        findings = list(Checker(analyser).pipe((item.source, item.simple) for item in items))
-        analyses = analyser.pipe(item.source for item in items)
+        findings = list(Checker(self.analyser).pipe((item.source, item.simple) for item in items))
+        analyses = self.analyser.pipe(item.source for item in items)
         return np.array(
             [
                 _row(item, found, analysis if isinstance(analysis, Analysis) else None)
@@ -114,11 +126,6 @@ def label_sentences(simple: Sequence[str], findings: Sequence[Finding]) -> list[
     return [_label(found) for found in kinds]
 
 
-def missing_facts(findings: Sequence[Finding], analysis: Analysis | None) -> int:
-    """How many facts of the source are lost, in whole or in part."""
-    return len(lost_facts(findings, analysis))
-
-
 def lost_facts(findings: Sequence[Finding], analysis: Analysis | None) -> list[str]:
     """The lost words of each fact of the source of which something is lost.
 
@@ -133,8 +140,8 @@ def lost_facts(findings: Sequence[Finding], analysis: Analysis | None) -> list[s
     for finding in lost:
         inside = [word for word in analysis if finding.start <= word.start < finding.end]
         # A finding may be about a function word alone: then that is its place.
-        told = [word for word in inside if word.upos not in _EMPTY] or inside[:1]
-        for word in told:
+        content = [word for word in inside if word.upos not in _EMPTY] or inside[:1]
+        for word in content:
             facts.setdefault(_innermost(word.start, occurrences), [])
         for word in inside:
             facts.get(_innermost(word.start, occurrences), []).append(word)
@@ -143,8 +150,8 @@ def lost_facts(findings: Sequence[Finding], analysis: Analysis | None) -> list[s
 
 def _row(item: ScoredItem, findings: Sequence[Finding], analysis: Analysis | None) -> list[int]:
     labels = label_sentences(item.simple, findings)
-    counted = (labels.count(label) for label in (CORRECT, UNSUPPORTED, REPEATED))
-    return list(chain([len(labels)], counted, [missing_facts(findings, analysis)]))
+    counted = [labels.count(label) for label in (CORRECT, UNSUPPORTED, REPEATED)]
+    return [len(labels), *counted, len(lost_facts(findings, analysis))]
 
 
 def _label(kinds: set[FindingKind]) -> str:
@@ -159,10 +166,7 @@ def _innermost(place: int, occurrences: Sequence[Occurrence]) -> int | None:
     return min(around, key=lambda i: occurrences[i].end - occurrences[i].start, default=None)
 
 
-# Which of the seven syntactic patterns of the sources were split.
-
-
-class PatternsSplit:
+class PatternsSplit(AnalysedMetric):
     """The share of the patterns of the sources that were split: of all, and of each one.
 
     A pattern (see docs/patterns.md) was split if the rewrite says its phrase and its clause apart
@@ -173,24 +177,15 @@ class PatternsSplit:
 
     name = "patterns"
     summary = "percent of the seven patterns of the sources that were split"
-    needs_references = False
-    higher_is_better: bool | None = None
-
-    def __init__(self, analyser: SentenceAnalyser | None = None) -> None:
-        self._given = analyser
-
-    @property
-    def signature(self) -> Signature:
-        """How it is counted."""
-        return Signature(self.name, {"average": "micro", "split": "sides-apart-1"})
+    higher_is_better = None
+    settings: ClassVar[Mapping[str, str]] = {"average": "micro", "split": "sides-apart-1"}
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item and pattern: how many were split, and how many there are."""
-        analyser = self._given or shared_analyser()
         items = [item.plain for item in items]
         rows = np.zeros((len(items), len(Pattern), 2))
         for row, item, analysis in zip(
-            rows, items, analyser.pipe(item.source for item in items), strict=True
+            rows, items, self.analyser.pipe(item.source for item in items), strict=True
         ):
             if isinstance(analysis, Analysis):
                 _count(row, item, sides(analysis))

@@ -1,4 +1,4 @@
-"""A metric learnt from human judgements: what raters would say of a rewrite, without references.
+"""A metric learnt from human judgements: predicted ratings of a rewrite, without references.
 
 Four ridge regressions on a few dozen features of the source and the rewrite, fitted by
 ``python -m parataxis.lab.metric`` on published judgements. docs/metrics.md says how far it
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.checks import Checker, SentenceAnalyser
 from parataxis.errors import ParataxisError
-from parataxis.evaluate.metrics.facts import PatternsSplit, shared_analyser
-from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
+from parataxis.evaluate.metrics.facts import AnalysedMetric, PatternsSplit
+from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Statistics
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import find_patterns
@@ -33,7 +33,7 @@ CRITERIA = {
     "simplicity": (-2.0, 2.0),
     "structural_simplicity": (-2.0, 2.0),
 }
-"""What it predicts, and between which numbers raters could choose."""
+"""What it predicts, and the ends of the scales that raters used."""
 
 _SHAPE = (
     "words kept",
@@ -55,7 +55,7 @@ _SHAPE = (
     "patterns split",
 )
 FEATURES = (*_SHAPE, *(f"{kind.value} findings" for kind in FindingKind))
-"""What the features are called, in order."""
+"""The names of the features, in order."""
 
 FITTED_ON = "sulem2018"
 """The judgements of structural simplicity by Sulem et al. (2018), on sources of HSplit."""
@@ -63,7 +63,7 @@ FITTED_ON = "sulem2018"
 T = TypeVar("T")
 
 _FARTHEST = 4.0
-"""A feature counts as at most so many standard deviations from its mean."""
+"""Features are clipped at this many standard deviations from their mean."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Regression:
         return cls(mean, spread, weights, offsets - weights @ centre)
 
     def as_record(self) -> dict[str, object]:
-        """What :meth:`from_record` reads; eight digits are plenty."""
+        """A record for :meth:`from_record`, rounded to eight digits."""
         return {
             "features": list(FEATURES),
             "criteria": list(CRITERIA),
@@ -106,7 +106,7 @@ class Regression:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Sequence[Any]]) -> "Regression":
-        """Read what :meth:`as_record` made; raises ParataxisError where it was made for other
+        """Read a record of :meth:`as_record`; raises ParataxisError if it was made for other
         features or criteria."""
         for key, wanted in (("features", FEATURES), ("criteria", tuple(CRITERIA))):
             if tuple(record.get(key, ())) != wanted:
@@ -118,33 +118,31 @@ class Regression:
         return cls(*(np.array(record[name], dtype=np.float64) for name in names))
 
 
-class Learned:
-    """What raters would say: the mean of four predicted judgements, each put on 0 to 100.
+class Learned(AnalysedMetric):
+    """Predicted ratings: the mean of four predicted judgements, each scaled to 0 to 100.
 
-    The parts are the predictions on the scales of the raters: grammaticality and meaning from 1
+    The parts are the predictions on the scales that raters used: grammaticality and meaning from 1
     to 5, simplicity and structural simplicity, compared with the source, from -2 to 2.
     """
 
     name = "learned"
     summary = "what human raters would say, predicted without references"
-    needs_references = False
-    higher_is_better: bool | None = True
+    settings: ClassVar[Mapping[str, str]] = {
+        "model": "ridge-1",
+        "fitted-on": FITTED_ON,
+        "level": "mean of rewrites",
+    }
 
     def __init__(
         self, analyser: SentenceAnalyser | None = None, regression: Regression | None = None
     ) -> None:
-        self._given, self._regression = analyser, regression
-
-    @property
-    def signature(self) -> Signature:
-        """Which regression it is, and what it has seen: there, it is no judge."""
-        settings = {"model": "ridge-1", "fitted-on": FITTED_ON, "level": "mean of rewrites"}
-        return Signature(self.name, settings)
+        super().__init__(analyser)
+        self._regression = regression
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item the four predictions, and one."""
         regression = self._regression or _shipped()
-        predicted = regression(features(items, self._given or shared_analyser()))
+        predicted = regression(features(items, self.analyser))
         low, high = np.array(list(CRITERIA.values())).T
         return np.column_stack([np.clip(predicted, low, high), np.ones(len(items))])
 

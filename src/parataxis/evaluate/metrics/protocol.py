@@ -34,7 +34,7 @@ class ScoredItem:
 
     @property
     def plain(self) -> "ScoredItem":
-        """The same with plain brackets where a tokeniser wrote "-LRB-": what an analyser reads."""
+        """The same with the escapes of a tokeniser ("-LRB-") undone, for an analyser."""
         return ScoredItem(
             plain_brackets(self.source),
             tuple(map(plain_brackets, self.simple)),
@@ -49,7 +49,7 @@ class ScoredItem:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What must be known to compute a number again, written as ``bleu|case:mixed|tok:13a|...``."""
+    """What makes a number reproducible, written as ``bleu|case:mixed|tok:13a|...``."""
 
     name: str
     settings: Mapping[str, str]
@@ -60,7 +60,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A number and its parts, with the signature of the metric. ``value`` is NaN where there is
+    """A number and its parts, with the signature of the metric. ``value`` is NaN if there is
     nothing to count, such as the share of a pattern that no source has."""
 
     value: float
@@ -73,11 +73,11 @@ class Metric(Protocol):
     """A metric of the group ``parataxis.metrics``."""
 
     name: str
-    """Short, as the column of a table is headed."""
+    """Short: it heads a column of a table."""
     summary: str
     needs_references: bool
     higher_is_better: bool | None
-    """None where neither is better: sentences per source."""
+    """None if neither is better, as for sentences per source."""
 
     @property
     def signature(self) -> Signature:
@@ -97,11 +97,8 @@ WINDOW = 256
 """How many items are held at once."""
 
 
-# Score a corpus by many metrics in one pass, which reads and counts each text once.
-
-
 def score_all(metrics: Sequence[Metric], items: Iterable[ScoredItem]) -> list[Score]:
-    """The score of each metric, in their order. A few hundred items are held at a time."""
+    """The score of each metric, in their order, from one pass that counts each text once."""
     totals: list[Statistics] | None = None
     for rows in _windows(metrics, items):
         sums = [part.sum(axis=0) for part in rows]

@@ -1,6 +1,7 @@
 """The Flesch-Kincaid grade level (Kincaid et al. 1975) as a metric."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,24 +18,24 @@ from parataxis.text.readability import (
 class GradeLevel:
     """0.39 words per sentence + 11.8 syllables per word - 15.59, of the corpus as one text.
 
-    Sentences are the simple sentences as the rewrite gives them. A word is what stands between
-    spaces and has a letter or a digit; a clitic that a tokeniser cut off ("'s", "n't") is part of
-    the word before it, and a bracket that it wrote as "-LRB-" is none. So text that was tokenised
-    has the level of text that was not. Syllables are counted by
-    :func:`~parataxis.text.readability.count_syllables`.
+    Sentences are the simple sentences as the rewrite gives them. A word is a stretch without spaces
+    that has a letter or a digit; a clitic that a tokeniser cut off ("'s", "n't") belongs to the
+    word before it, and the escape "-LRB-" is no word. So tokenised text has the same level as
+    running text. Syllables are counted by :func:`~parataxis.text.readability.count_syllables`.
 
-    The level says nothing about grammar or meaning: it falls whenever a full stop is put anywhere.
+    The level says nothing about grammar or meaning: any additional full stop lowers it.
     """
 
     name = "fkgl"
     summary = "Flesch-Kincaid grade level of the corpus"
     needs_references = False
     higher_is_better: bool | None = False
+    settings: ClassVar[Mapping[str, str]] = {"average": "micro", "words": "spoken"}
 
     @property
     def signature(self) -> Signature:
-        """Over what it is averaged, what a word is, and who counts the syllables."""
-        return Signature(self.name, {"average": "micro", "words": "spoken", "syllables": COUNTER})
+        """The average, what a word is, and the syllable counter."""
+        return Signature(self.name, {**self.settings, "syllables": COUNTER})
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item its sentences, words and syllables."""
@@ -50,24 +51,18 @@ class GradeLevel:
         return Score(grade_level(sentences, spoken, syllables), self.signature, parts)
 
 
-class GradeLevel2019:
+class GradeLevel2019(GradeLevel):
     """The mean of the grade levels of single rewrites, in which every token counts as a word,
     punctuation marks too.
 
-    This gives the 8 and 6 in table 6 of the 2019 report on evaluating split-and-rephrase, and it is
-    how that report counts its tokens per sentence. Without the marks its outputs have 8 and 7 as
-    one text, and 9 and 8 as a mean. Take this for comparison with that report only.
+    This gives the 8 and 6 in table 6 of the 2019 report on evaluating split-and-rephrase, which
+    counts its tokens per sentence in the same way. Without the marks its outputs have 8 and 7 as
+    one text, and 9 and 8 as a mean. Use this only for comparison with that report.
     """
 
     name = "fkgl-2019"
     summary = "mean Flesch-Kincaid grade level of rewrites, every token a word"
-    needs_references = False
-    higher_is_better: bool | None = False
-
-    @property
-    def signature(self) -> Signature:
-        """Over what it is averaged, what a word is, and who counts the syllables."""
-        return Signature(self.name, {"average": "macro", "words": "tokens", "syllables": COUNTER})
+    settings: ClassVar[Mapping[str, str]] = {"average": "macro", "words": "tokens"}
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item its grade level and 1; both 0 where it is empty."""

@@ -6,11 +6,10 @@ from parataxis.errors import ParataxisError
 from parataxis.evaluate.metrics.protocol import Metric, Score, ScoredItem, Signature, Statistics
 from parataxis.plugins import Installed, Registry
 
-# A part of a metric as a metric of its own: what SARI says of additions, say.
-
 
 class PartOf:
-    """The part of that name; the statistics are those of the whole metric."""
+    """A part of a metric as a metric of its own, such as the additions of SARI; its statistics are
+    those of the whole metric."""
 
     def __init__(self, metric: Metric, part: str) -> None:
         self._metric, self._part = metric, part
@@ -21,12 +20,12 @@ class PartOf:
 
     @property
     def signature(self) -> Signature:
-        """That of the whole, with the part named."""
+        """The signature of the whole metric, with the part."""
         whole = self._metric.signature
         return Signature(whole.name, {"part": self._part, **whole.settings})
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
-        """Those of the whole."""
+        """The statistics of the whole metric."""
         return self._metric.statistics(items)
 
     def from_statistics(self, total: Statistics) -> Score:
