@@ -41,7 +41,8 @@ class RaySplitter:
     (``batch_format="pyarrow"``) or dicts of numpy arrays.
 
     >>> import numpy
-    >>> made = Splitter("text", splitter="source")({"text": numpy.array(["It rained.", None])})
+    >>> split = RaySplitter("text", splitter="source")
+    >>> made = split({"text": numpy.array(["It rained.", None])})
     >>> list(made["simple"]), list(made["error"])
     ([['It rained.'], []], [None, 'there is nothing in the column "text"'])
     """

@@ -57,7 +57,7 @@ def alpha(table: Table, level: MeasurementLevel, *, trials: int = 0, seed: int =
     """Krippendorff's alpha of ratings.
 
     >>> votes = {"a": {"ann": 1, "bob": 1}, "b": {"ann": 0, "bob": 0}, "c": {"ann": 1}}
-    >>> alpha(votes, Level.NOMINAL)
+    >>> alpha(votes, MeasurementLevel.NOMINAL)
     Alpha(value=1.0, items=2, ratings=4, reason=None, low=None, high=None)
     """
     units = [list(row.values()) for row in table.values() if len(row) > 1]

@@ -28,7 +28,8 @@ class TaskBatch:
     def cost(self, fee: Fraction = Fraction(0)) -> Fraction:
         """The price of all answers, with the platform's fee.
 
-        >>> wiki, contracts = Batch(500, 3, Fraction("0.2")), Batch(500, 3, Fraction("0.4"))
+        >>> wiki = TaskBatch(500, 3, Fraction("0.2"))
+        >>> contracts = TaskBatch(500, 3, Fraction("0.4"))
         >>> float(wiki.cost(Fraction("0.25")) + contracts.cost(Fraction("0.25")))
         1125.0
         """

@@ -97,7 +97,7 @@ class Question(_Part):
     def allows(self, value: object) -> bool:
         """Whether a value is an answer to the question.
 
-        >>> Question(id="sense", kind=Kind.SLIDER, text="Clear?").allows(5)
+        >>> Question(id="sense", kind=QuestionKind.SLIDER, text="Clear?").allows(5)
         True
         """
         match self.kind:
@@ -264,7 +264,7 @@ def from_text(question: Question, text: str) -> Value:
     """An answer as forms and tables write it. What cannot be understood stays a text, which
     :func:`problems` then refuses.
 
-    >>> from_text(Question(id="sense", kind=Kind.SLIDER, text="Clear?"), "5")
+    >>> from_text(Question(id="sense", kind=QuestionKind.SLIDER, text="Clear?"), "5")
     5
     """
     given = text.strip()
