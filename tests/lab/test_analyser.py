@@ -14,9 +14,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")
 
+from parataxis.cli.main import main  # noqa: E402
 from parataxis.lab import encoder as encoders  # noqa: E402
 from parataxis.lab.analyser import train as training  # noqa: E402
-from parataxis.lab.analyser.__main__ import CONFIG, main  # noqa: E402
 from parataxis.lab.analyser.data import (  # noqa: E402
     gold_sentences,
     label,
@@ -24,7 +24,7 @@ from parataxis.lab.analyser.data import (  # noqa: E402
 )
 from parataxis.lab.analyser.evaluate import evaluate  # noqa: E402
 from parataxis.lab.analyser.export import export  # noqa: E402
-from parataxis.lab.analyser.train import read_config, train  # noqa: E402
+from parataxis.lab.analyser.train import CONFIG, read_config, train  # noqa: E402
 from parataxis.syntax.analyser import Analyser  # noqa: E402
 from parataxis.syntax.decoding import read_labels  # noqa: E402
 from parataxis.syntax.onnx import OnnxModel  # noqa: E402
@@ -162,5 +162,5 @@ def test_analyser_learns_from_silver_sentences(
 def test_analyser_program_names_a_missing_treebank(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["evaluate", "--data", str(tmp_path)]) == 2
+    assert main(["train", "analyser", "--only", "evaluate", "--data", str(tmp_path)]) == 2
     assert "There is no treebank file" in capsys.readouterr().err

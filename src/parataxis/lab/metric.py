@@ -1,9 +1,7 @@
 """Fitting the learned metric to human judgements, and measuring it on systems it has not seen."""
 
-import argparse
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +22,6 @@ from parataxis.evaluate.metrics.facts import shared_analyser
 from parataxis.evaluate.metrics.learned import CRITERIA, Regression, features
 from parataxis.evaluate.metrics.registry import load_metric, metric_names
 from parataxis.evaluate.resample import Interval
-from parataxis.lab.training import run_step
-
-# Fit the learned metric, and find out how far it agrees with people on held-out systems.
 
 PENALTY = 30.0
 """How strongly large weights are held down; anything from 10 to 100 does as well."""
@@ -132,51 +127,31 @@ def advantages(
     return found
 
 
-# ``python -m parataxis.lab.metric RATINGS``: fit the learned metric and print how good it is
-# on systems, families of systems and sources that it has not seen, and against other metrics.
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Fit, and return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m parataxis.lab.metric")
-    parser.add_argument("ratings", type=Path, help="a CSV file with the four criteria")
-    parser.add_argument(
-        "--references",
-        action="append",
-        default=[],
-        metavar="CORPUS",
-        help="references of the sources, so that it is compared with BLEU and SARI too",
-    )
-    parser.add_argument("--output", type=Path, help="a JSON file for the fitted metric")
-    parser.set_defaults(run=_run)
-    return run_step(parser, arguments, sys.stderr)
-
-
-def _run(options: argparse.Namespace) -> None:
-    examples = read_examples(None, options.references) if options.references else []
-    judged = read_judgements(options.ratings, list(CRITERIA), examples=examples)
+def fit_and_report(ratings: Path, references: Sequence[str], output: Path | None) -> str:
+    """Fit the metric to ratings, write it to ``output``, and report how good it is on systems,
+    families of systems and sources that it has not seen, and against other metrics."""
+    examples = read_examples(None, references) if references else []
+    judged = read_judgements(ratings, list(CRITERIA), examples=examples)
     material = FittingData.of(judged)
     parts = {
         "system": lambda each: each.system,
         "family": family,
         "source": lambda each: each.item.source,
     }
+    lines = []
     for name, part in parts.items():
         found = agreement(material, held_out(material, part))
         shown = "  ".join(f"{criterion} {each.value:.3f}" for criterion, each in found.items())
-        sys.stdout.write(f"held out by {name}: {shown}\n")
+        lines.append(f"held out by {name}: {shown}\n")
     others = [load_metric(name) for name in metric_names() if name != "learned"]
     known = [each for each in others if examples or not each.needs_references]
     predicted = held_out(material, parts["system"])
     compared = advantages(material, predicted, single_scores(known, judged))
     for criterion, each in compared.items():
-        sys.stdout.write(
+        lines.append(
             f"{criterion}: {each.difference:+.3f} ({each.interval.low:+.3f} to "
             f"{each.interval.high:+.3f}) against {each.metric} ({each.value:.3f})\n"
         )
-    if options.output:
-        fit(material, options.output)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    if output:
+        fit(material, output)
+    return "".join(lines)

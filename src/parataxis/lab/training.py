@@ -1,22 +1,56 @@
-"""Settings of a training run: a TOML file, of which single settings can be changed."""
+"""What all training runs share: settings from a TOML file, the loop, checkpoints, ONNX export."""
 
-import argparse
+import copy
+import csv
 import logging
-import sys
+import time
 import tomllib
 import warnings
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from parataxis.errors import InputError, ParataxisError
+from parataxis.errors import InputError
+
+log = logging.getLogger(__name__)
+
+LAST, LOG, SCORES = "last.pt", "log.csv", "scores.csv"
+VERSION = 1
+"""The version of checkpoints."""
+REPORT_SECONDS = 10.0
+"""Time between two progress messages."""
+
+Batch = TypeVar("Batch")
+Network = TypeVar("Network", bound=nn.Module)
+
+
+# Settings ------------------------------------------------------------------------------------
+
+
+def parse_changes(words: Iterable[str]) -> dict[str, str]:
+    """Parse settings that are written as NAME=VALUE.
+
+    >>> parse_changes(["epochs=3", "sizes.width=64"])
+    {'epochs': '3', 'sizes.width': '64'}
+    """
+    changes = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals):
+            raise InputError(f'A setting is changed as NAME=VALUE, not "{word}".')
+        changes[name] = value
+    return changes
 
 
 def read_settings(path: Path, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Read settings; ``changes`` override single ones by name ("epochs", "sizes.layers")."""
+    """Read settings; ``changes`` override single numbers by name ("epochs", "sizes.layers")."""
     settings = tomllib.loads(path.read_text(encoding="utf-8"))
     for name, value in (changes or {}).items():
         table, _, key = name.rpartition(".")
@@ -30,27 +64,50 @@ def read_settings(path: Path, changes: Mapping[str, str] | None = None) -> dict[
     return settings
 
 
-# Running one step of a training from the command line.
+# Batches and learning rates ------------------------------------------------------------------
 
 
-def run_step(
-    parser: argparse.ArgumentParser, arguments: Sequence[str] | None, progress: TextIO
-) -> int:
-    """Run the step that the arguments name, with ``run`` of their options; the exit code.
+def choose_device() -> torch.device:
+    """The GPU if there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
-    Progress goes to a stream; a user's mistake ends in one sentence and exit code 2.
+
+def autocast(device: torch.device, *, wanted: bool = True) -> torch.autocast:
+    """bfloat16 on a GPU, if wanted; single precision on a CPU."""
+    return torch.autocast(
+        device.type, dtype=torch.bfloat16, enabled=wanted and device.type == "cuda"
+    )
+
+
+def similar_length_batches(
+    rows: NDArray[np.int64], lengths: NDArray[np.int64], size: int, stretch: int
+) -> list[NDArray[np.int64]]:
+    """Batches of ``size`` rows with similar lengths, from stretches of ``stretch`` batches.
+
+    ``lengths`` has the length of every row, also of those that are not in ``rows``.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=progress)
-    options = parser.parse_args(arguments)
-    try:
-        options.run(options)
-    except ParataxisError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    return 0
+    batches = []
+    for start in range(0, len(rows), size * stretch):
+        some = rows[start : start + size * stretch]
+        some = some[np.argsort(lengths[some], kind="stable")]
+        batches += [some[place : place + size] for place in range(0, len(some), size)]
+    return batches
 
 
-# Averages of weights over the steps of a training run, which do better than the last weights.
+def two_rate_optimizer(
+    network: nn.Module, pretrained: Iterable[nn.Parameter], device: torch.device, **options: Any
+) -> torch.optim.AdamW:
+    """AdamW with two groups of parameters: the pretrained ones, and all others."""
+    inside = list(pretrained)
+    known = {id(parameter) for parameter in inside}
+    outside = [parameter for parameter in network.parameters() if id(parameter) not in known]
+    groups = [{"params": inside}, {"params": outside}]
+    return torch.optim.AdamW(groups, fused=device.type == "cuda", **options)
+
+
+def linear_decay(step: int, warmup: int, total: int) -> float:
+    """The factor of a learning rate that rises for ``warmup`` steps and falls to a hundredth."""
+    return min(1.0, step / warmup) * max(0.01, 1 - step / total)
 
 
 class Average:
@@ -71,7 +128,315 @@ class Average:
         )
 
 
-# Writing a torch module as an ONNX graph, the same way for every model.
+# The loop ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How good the network is after an epoch: of two values the larger is better."""
+
+    value: tuple[float, ...]
+    figures: Mapping[str, float | None]
+
+
+class Trainer(ABC, Generic[Network, Batch]):
+    """A training run; subclasses define the batches, the loss and the evaluation.
+
+    The output folder receives ``last.pt`` (the checkpoint that a run is resumed from), ``log.csv``
+    (every step) and ``scores.csv`` (every evaluation). A run that was interrupted and resumed
+    gives the same weights as one that was not.
+    """
+
+    log_fields: ClassVar[Sequence[str]] = ("loss",)
+    """The columns of ``log.csv`` besides the step."""
+    score_fields: ClassVar[Sequence[str]]
+    """The figures of an evaluation."""
+    free_settings: ClassVar[Sequence[str]] = ()
+    """Settings that may change when a run is resumed: they only say how long it goes on."""
+    clip: float = 1.0
+    """The largest norm of the gradient."""
+    save_every: int = 0
+    """Steps between checkpoints, besides the one after each epoch."""
+
+    def __init__(
+        self,
+        network: Network,
+        optimizer: torch.optim.Optimizer,
+        config: Any,
+        device: torch.device,
+        output: Path,
+        *,
+        average_decay: float | None = None,
+    ) -> None:
+        self.network, self.optimizer, self.config = network, optimizer, config
+        self.device, self.output = device, output
+        self.average = (
+            None if average_decay is None else Average(network.state_dict(), average_decay)
+        )
+        self.step = self.epoch = self.place = self.waited = 0
+        """``place`` is the next batch of the epoch; ``waited`` counts the evaluations since the
+        best one."""
+        self.best: tuple[float, ...] = (-np.inf,)
+        self._unwritten: list[tuple[int, Tensor, Mapping[str, Tensor | float]]] = []
+        self._started = time.monotonic()
+
+    @abstractmethod
+    def batches(self) -> Sequence[Batch]:
+        """The batches of the present epoch, which depend on the seed and the epoch alone."""
+
+    @abstractmethod
+    def loss(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor | float]]:
+        """The loss of a batch, and what ``log.csv`` says about it."""
+
+    @abstractmethod
+    def rates(self) -> Sequence[float]:
+        """The learning rate of each parameter group for the present step."""
+
+    @abstractmethod
+    def evaluate(self) -> Evaluation | None:
+        """Evaluate the network after an epoch; None to go on without an evaluation."""
+
+    @abstractmethod
+    def keep(self) -> None:
+        """Write the weights, which are the best so far."""
+
+    @property
+    @abstractmethod
+    def is_over(self) -> bool:
+        """Whether the run has come to its end; an epoch also ends when it becomes true."""
+
+    def adapt(self, is_better: bool) -> None:
+        """Change the learning rate after an evaluation."""
+
+    def start(self) -> None:
+        """Create the folder of a new run."""
+        self.output.mkdir(parents=True, exist_ok=True)
+        scores = ("epoch", "step", "rate", *self.score_fields, "seconds")
+        for name, fields in ((LOG, ("step", *self.log_fields)), (SCORES, scores)):
+            _append_rows(self.output / name, [fields], mode="w")
+
+    def run(self) -> None:
+        """Train to the end, or until interrupted."""
+        while not self.is_over:
+            self.run_epoch()
+
+    def run_epoch(self) -> None:
+        """Take the remaining steps of the epoch, evaluate, and save a checkpoint."""
+        batches = self.batches()
+        self.network.train()
+        reported = time.monotonic()
+        for batch in batches[self.place :]:
+            if self.is_over:
+                break
+            self.take(batch)
+            self.place += 1
+            if time.monotonic() - reported > REPORT_SECONDS:
+                reported = time.monotonic()
+                done, loss = self.place, self._write_log()
+                log.info(
+                    "epoch %d: %d of %d steps, loss %.4f", self.epoch, done, len(batches), loss
+                )
+            if self.save_every and self.step % self.save_every == 0:
+                self.save()
+        self._close_epoch(self._write_log())
+
+    def take(self, batch: Batch) -> None:
+        """Take one step on a batch."""
+        self.step += 1
+        for group, rate in zip(self.optimizer.param_groups, self.rates(), strict=True):
+            group["lr"] = rate
+        loss, columns = self.loss(batch)
+        self.optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        nn.utils.clip_grad_norm_(self.network.parameters(), self.clip)
+        self.optimizer.step()
+        if self.average is not None:
+            self.average.update(self.network.state_dict())
+        self._unwritten.append((self.step, loss.detach(), columns))
+
+    def _close_epoch(self, loss: float) -> None:
+        found = self.evaluate()
+        if found is None:
+            log.info("epoch %d, step %d: loss %.4f", self.epoch, self.step, loss)
+        else:
+            is_better = found.value > self.best
+            self._report(found, loss, is_better=is_better)
+            if is_better:
+                self.best, self.waited = found.value, 0
+                self.keep()
+            else:
+                self.waited += 1
+            self.adapt(is_better)
+        self.epoch, self.place = self.epoch + 1, 0
+        self.save()
+
+    def _report(self, found: Evaluation, loss: float, *, is_better: bool) -> None:
+        rate = self.optimizer.param_groups[-1]["lr"]
+        known = {name: value for name, value in found.figures.items() if value is not None}
+        shown = ", ".join(f"{name} {value:.3f}" for name, value in known.items())
+        best = " (best)" if is_better else ""
+        log.info(
+            "epoch %d, step %d: loss %.4f, %s%s, rate %g",
+            *(self.epoch, self.step, loss, shown, best, rate),
+        )
+        figures = (f"{known[name]:.4f}" if name in known else "" for name in self.score_fields)
+        seconds = f"{time.monotonic() - self._started:.1f}"
+        row = (self.epoch, self.step, rate, *figures, seconds)
+        _append_rows(self.output / SCORES, [row])
+
+    def _write_log(self) -> float:
+        """Write the steps since the last time, and return their mean loss."""
+        taken, self._unwritten = self._unwritten, []
+        rows = (
+            [step, *(_shown(columns[name]) for name in self.log_fields)]
+            for step, _, columns in taken
+        )
+        _append_rows(self.output / LOG, rows)
+        return float(torch.stack([loss for _, loss, _ in taken]).mean()) if taken else float("nan")
+
+    def averaged(self) -> Network:
+        """A copy of the network with the averaged weights, for evaluation."""
+        network = copy.deepcopy(self.network)
+        if self.average is not None:
+            network.load_state_dict(self.average.state)
+        return network.eval()
+
+    def save(self) -> None:
+        """Write the checkpoint that :meth:`load` resumes from."""
+        self._write_log()
+        is_gpu = self.device.type == "cuda"
+        state = {
+            "config": asdict(self.config),
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "average": self.average.state if self.average else None,
+            "average_steps": self.average.steps if self.average else 0,
+            "best": tuple(map(float, self.best)),
+            "random": torch.get_rng_state(),
+            "gpu_random": torch.cuda.get_rng_state(self.device) if is_gpu else None,
+            **{name: getattr(self, name) for name in ("step", "epoch", "place", "waited")},
+            **self.own_state(),
+        }
+        save_checkpoint(state, self.output / LAST)
+
+    def own_state(self) -> dict[str, Any]:
+        """What a checkpoint of this kind of run holds besides."""
+        return {}
+
+    def load_own_state(self, state: Mapping[str, Any]) -> None:
+        """Restore, or compare, what :meth:`own_state` gave."""
+
+    def load(self) -> None:
+        """Resume from the checkpoint that :meth:`save` wrote."""
+        state = load_checkpoint(self.output / LAST, self.device)
+        self.load_own_state(state)
+        free = {name: getattr(self.config, name) for name in self.free_settings}
+        if {**state["config"], **free} != asdict(self.config):
+            kept = f", of which only {_listed(self.free_settings)} may change" if free else ""
+            raise InputError(
+                f"The run in {self.output} was started with other settings; resume it with "
+                f"those{kept}."
+            )
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        if self.average is not None:
+            self.average.state, self.average.steps = state["average"], state["average_steps"]
+        for name in ("step", "epoch", "place", "waited", "best"):
+            setattr(self, name, state[name])
+        torch.set_rng_state(state["random"].cpu())
+        if state["gpu_random"] is not None and self.device.type == "cuda":
+            torch.cuda.set_rng_state(state["gpu_random"].cpu(), self.device)
+        # Steps that were logged after the checkpoint are taken again.
+        _keep_rows(self.output / LOG, "step", self.step)
+        _keep_rows(self.output / SCORES, "epoch", self.epoch - 1)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _shown(value: Tensor | float) -> object:
+    return value if isinstance(value, int) else f"{float(value):.6g}"
+
+
+def _append_rows(path: Path, rows: Iterable[Sequence[object]], mode: str = "a") -> None:
+    with path.open(mode, newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows(rows)
+
+
+def _keep_rows(path: Path, field: str, last: int) -> None:
+    """Keep the rows of a table up to a step or an epoch."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        header, *rows = list(csv.reader(stream))
+    place = header.index(field)
+    kept = [row for row in rows if int(row[place]) <= last]
+    _append_rows(path, [header, *kept], mode="w")
+
+
+# Files ---------------------------------------------------------------------------------------
+
+
+def check_run_folder(output: Path, *, resume: bool) -> None:
+    """Refuse to overwrite a run, or to resume one that is not there."""
+    exists = (output / LAST).exists()
+    if resume and not exists:
+        raise InputError(f"There is no run to resume in {output}.")
+    if exists and not resume:
+        raise InputError(f"{output} holds a run already; resume it or name another folder.")
+
+
+def save_checkpoint(state: Mapping[str, Any], path: Path) -> None:
+    """Write a checkpoint; the file is complete or not there at all."""
+    unfinished = path.with_suffix(".new")
+    torch.save({"version": VERSION, **state}, unfinished)
+    unfinished.replace(path)
+
+
+def load_checkpoint(
+    path: Path, device: torch.device | None = None, *, versioned: bool = True
+) -> dict[str, Any]:
+    """Load what :func:`save_checkpoint` wrote; older weights have no version."""
+    if not path.is_file():
+        raise InputError(f"There is no checkpoint {path}.")
+    try:
+        state: dict[str, Any] = torch.load(path, map_location=device or "cpu", weights_only=True)
+        version = state["version"] if versioned else state.get("version", VERSION)
+    except Exception as error:  # torch has no error class of its own for a foreign file
+        raise InputError(
+            f"{path} is not a checkpoint of these models, or it is damaged."
+        ) from error
+    if version != VERSION:
+        raise InputError(
+            f"{path} is a checkpoint of version {version}, and this version of Parataxis reads "
+            f"version {VERSION}; train it again."
+        )
+    return state
+
+
+def save_weights(network: nn.Module, path: Path, **parts: Any) -> None:
+    """Write the weights in half precision, with dataclasses that say how to build the network."""
+    weights = {name: weight.half().cpu() for name, weight in network.state_dict().items()}
+    described = {name: asdict(part) for name, part in parts.items()}
+    save_checkpoint({"weights": weights, **described}, path)
+
+
+def load_weights(
+    path: Path, build: Callable[[dict[str, Any]], Network], prefix: str = ""
+) -> Network:
+    """Build a network from what :func:`save_weights` wrote, and load its weights.
+
+    ``prefix`` selects a part of the stored network.
+    """
+    stored = load_checkpoint(path, versioned=False)
+    network = build(stored)
+    network.load_state_dict(
+        {
+            name.removeprefix(prefix): weight.float()
+            for name, weight in stored["weights"].items()
+            if name.startswith(prefix)
+        }
+    )
+    return network
 
 
 def export_graph(
@@ -81,9 +446,9 @@ def export_graph(
     outputs: Sequence[str],
     axes: Mapping[str, Mapping[int, str]],
 ) -> None:
-    """Write the graph that the module computes for inputs like these; ``axes`` may vary in size."""
+    """Write the ONNX graph of a module; ``axes`` names the dimensions that may vary in size."""
     with warnings.catch_warnings():
-        # The exporter that torch calls legacy gives a smaller and faster graph; torch is pinned.
+        # torch's legacy exporter gives a smaller and faster graph; torch is pinned.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             graph,

@@ -11,17 +11,12 @@ torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
 
 from parataxis.errors import InputError, ParataxisError  # noqa: E402
-from parataxis.lab.lstm import train as training  # noqa: E402
+from parataxis.lab import training  # noqa: E402
+from parataxis.lab.lstm import train as lstm_training  # noqa: E402
 from parataxis.lab.lstm.config import LstmConfig, find_config, read_config  # noqa: E402
 from parataxis.lab.lstm.data import Texts, read_corpora  # noqa: E402
-from parataxis.lab.lstm.train import (  # noqa: E402
-    BEST,
-    LAST,
-    LOG,
-    SCORES,
-    LstmTrainer,
-    load_trained,
-)
+from parataxis.lab.lstm.train import BEST, LstmTrainer, load_trained  # noqa: E402
+from parataxis.lab.training import LAST, LOG, SCORES, Evaluation  # noqa: E402
 
 
 def trainer(
@@ -53,6 +48,10 @@ def table(path: Path) -> list[dict[str, str]]:
     return [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
 
 
+def evaluation(bleu: float) -> Evaluation:
+    return Evaluation((bleu, -2.0), {"perplexity": 2.0, "bleu": bleu})
+
+
 def same(one: Any, other: Any) -> bool:
     if isinstance(one, torch.Tensor):
         return torch.equal(one, other)
@@ -81,14 +80,14 @@ def test_train_a_resumed_run_gives_the_same_bits(
     cut = trainer(corpora, tmp_path / "cut", name, save_every="2")
     cut.start()
     cut.save()
-    take = cut._take
+    take = cut.take
 
     def interrupted(batch: Any) -> None:
         if cut.step == stop:
             raise KeyboardInterrupt
         take(batch)
 
-    monkeypatch.setattr(cut, "_take", interrupted)
+    monkeypatch.setattr(cut, "take", interrupted)
     with pytest.raises(KeyboardInterrupt):
         cut.run()
     torch.manual_seed(99)  # whatever happened in between
@@ -120,8 +119,7 @@ def test_train_halves_the_rate_and_ends_when_nothing_gets_better(
 ) -> None:
     run = trainer(corpora, tmp_path / "run", epochs="20", decay="0.5", patience="2", steady="1")
     scores = iter([5.0, 4.0, 6.0, 6.0, 1.0, 2.0, 3.0])
-    judged = lambda *_: training._Judged(2.0, value := next(scores), (value, -2.0))  # noqa: E731
-    monkeypatch.setattr(run.validation, "judge", judged)
+    monkeypatch.setattr(run.validation, "score", lambda *_: evaluation(next(scores)))
     run.start()
     run.run()
     rows = table(tmp_path / "run" / SCORES)
@@ -135,8 +133,7 @@ def test_train_leaves_the_rate_alone_in_the_first_epochs(
 ) -> None:
     run = trainer(corpora, tmp_path / "run", epochs="6", decay="0.5", steady="3")
     worse = iter(range(9, 0, -1))
-    judged = lambda *_: training._Judged(2.0, value := next(worse), (value, -2.0))  # noqa: E731
-    monkeypatch.setattr(run.validation, "judge", judged)
+    monkeypatch.setattr(run.validation, "score", lambda *_: evaluation(next(worse)))
     run.start()
     run.run()
     rates = [float(row["rate"]) for row in table(tmp_path / "run" / SCORES)]
@@ -155,7 +152,7 @@ def test_train_stops_after_so_many_steps(corpora: dict[str, str], tmp_path: Path
 def test_train_perplexity_needs_no_search(
     corpora: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "search", None)
+    monkeypatch.setattr(lstm_training, "search", None)
     run = trainer(corpora, tmp_path / "run", "lstm-ag18", epochs="1")
     run.start()
     run.run()

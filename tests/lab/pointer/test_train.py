@@ -1,7 +1,7 @@
 """Examples, network and training on a few sentences of our own, with a very small encoder."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,8 +34,8 @@ from parataxis.lab.pointer.train import (  # noqa: E402
     network_logs,
     samples,
     save_network,
-    train,
 )
+from parataxis.lab.training import Evaluation  # noqa: E402
 from parataxis.splitters.pointer.actions import COPY, END, NEXT  # noqa: E402
 from parataxis.splitters.pointer.search import search  # noqa: E402
 
@@ -83,6 +83,27 @@ def config(**changes: object) -> PointerConfig:
         "kinds": {"gold": 1.0, "simple": 1.0},
     }
     return PointerConfig(**{**settings, **changes})  # type: ignore[arg-type]
+
+
+def trainer(
+    examples: list[PointerExample],
+    output: Path,
+    settings: PointerConfig,
+    teachers: Sequence[PointerNetwork] = (),
+    *,
+    report_every: int = 60,
+    resume: bool = False,
+) -> PointerTrainer:
+    """A run of a small network, which holds out the first six examples."""
+    made = PointerTrainer(
+        *(small_network(), settings, examples, examples[:6], CPU, output, teachers),
+        report_every=report_every,
+    )
+    if resume:
+        made.load()
+    else:
+        made.start()
+    return made
 
 
 def test_examples_come_back_from_their_file(examples: list[PointerExample], tmp_path: Path) -> None:
@@ -139,8 +160,8 @@ def test_network_steps_as_it_trains(examples: list[PointerExample]) -> None:
 def test_training_learns_to_split_and_to_leave_whole(
     examples: list[PointerExample], tmp_path: Path
 ) -> None:
-    trainer = PointerTrainer(small_network(), config(), examples, CPU, tmp_path)
-    train(trainer, examples[:6], report_every=60)
+    run = trainer(examples, tmp_path, config())
+    run.run()
     network = load_network(tmp_path / "pointer.pt")
     assert samples(network, examples[:2], CPU) == [
         "Ann was ill | Ann sold tea",
@@ -151,27 +172,32 @@ def test_training_learns_to_split_and_to_leave_whole(
 
 
 def test_training_resumes_where_it_stopped(examples: list[PointerExample], tmp_path: Path) -> None:
-    settings = config(epochs=4)
-    whole = PointerTrainer(small_network(), settings, examples, CPU, tmp_path / "whole")
-    whole.run(len(whole.plan))
-    first = PointerTrainer(small_network(), settings, examples, CPU, tmp_path / "parts")
-    first.run(5)
-    first.save(1.0)
-    second = PointerTrainer(small_network(), settings, examples, CPU, tmp_path / "parts")
-    second.load()
-    second.run(len(second.plan))
+    settings = config(epochs=4, hidden_pieces=0.2)
+    whole = trainer(examples, tmp_path / "whole", settings, report_every=5)
+    whole.run()
+    first = trainer(examples, tmp_path / "parts", settings, report_every=5)
+    first.run_epoch()
+    assert 0 < first.step < whole.step
+    torch.manual_seed(99)  # whatever happened in between
+    second = trainer(examples, tmp_path / "parts", settings, report_every=5, resume=True)
+    second.run()
     for name, weight in whole.network.state_dict().items():
         assert torch.allclose(weight, second.network.state_dict()[name], atol=1e-6), name
+    logs = [(tmp_path / run / "log.csv").read_text() for run in ("whole", "parts")]
+    assert logs[0] == logs[1]
 
 
-def test_training_keeps_the_best_weights(examples: list[PointerExample], tmp_path: Path) -> None:
-    trainer = PointerTrainer(small_network(), config(epochs=2), examples, CPU, tmp_path)
-    trainer.run(2)
-    trainer.save(1.0)
+def test_training_keeps_the_best_weights(
+    examples: list[PointerExample], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trainer(examples, tmp_path, config(epochs=2), report_every=2)
+    losses = iter([1.0, 2.0])
+    monkeypatch.setattr(run, "evaluate", lambda: Evaluation((-next(losses),), {}))
+    run.run_epoch()
     kept = (tmp_path / "pointer.pt").read_bytes()
-    trainer.run(2)
-    trainer.save(2.0)
+    run.run_epoch()
     assert (tmp_path / "pointer.pt").read_bytes() == kept
+    assert run.waited == 1
 
 
 def test_training_imitates_its_teachers(examples: list[PointerExample], tmp_path: Path) -> None:
@@ -185,30 +211,26 @@ def test_training_imitates_its_teachers(examples: list[PointerExample], tmp_path
     torch.manual_seed(7)
     for parameter in teacher.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
-    student = small_network()
-    before = distance(student)
-    settings = config(imitate=1.0, epochs=6)
-    trainer = PointerTrainer(student, settings, examples, CPU, tmp_path, [teacher])
-    trainer.run(len(trainer.plan))
-    assert distance(trainer.network) < before
+    run = trainer(examples, tmp_path, config(imitate=1.0, epochs=6), [teacher])
+    before = distance(run.network)
+    run.run()
+    assert distance(run.network) < before
 
 
 def test_training_hears_each_teacher_once_and_aligned(
     examples: list[PointerExample], tmp_path: Path
 ) -> None:
     teachers = [small_network().eval(), small_network().eval()]
-    trainer = PointerTrainer(
-        small_network(), config(imitate=0.5), examples, CPU, tmp_path, teachers
-    )
+    run = trainer(examples, tmp_path, config(imitate=0.5), teachers)
     rows = np.array([2, 0, 1])
-    heard = trainer._taught(rows)
-    batch = trainer.examples.batch(rows)
+    heard = run.taught(rows)
+    batch = run.examples.batch(rows)
     with torch.no_grad():
         said = torch.stack([network_logs(each, batch).exp() for each in teachers]).mean(0)
     assert heard is not None
     assert torch.allclose(heard * batch.real[..., None], said * batch.real[..., None], atol=1e-3)
-    trainer.teachers = [None]  # type: ignore[list-item]
-    assert torch.equal(trainer._taught(rows), heard)  # type: ignore[arg-type]
+    run.teachers = [None]  # type: ignore[list-item]
+    assert torch.equal(run.taught(rows), heard)  # type: ignore[arg-type]
 
 
 def test_grown_network_starts_as_the_old_one(examples: list[PointerExample]) -> None:

@@ -1,7 +1,7 @@
 """A metric learnt from human judgements: predicted ratings of a rewrite, without references.
 
 Four ridge regressions on a few dozen features of the source and the rewrite, fitted by
-``python -m parataxis.lab.metric`` on published judgements. docs/metrics.md says how far it
+``parataxis train metric`` on published judgements. docs/metrics.md says how far it
 agrees with people on systems it has not seen; ``model/NOTICE`` says what it was fitted on.
 """
 
@@ -112,7 +112,7 @@ class Regression:
             if tuple(record.get(key, ())) != wanted:
                 raise ParataxisError(
                     f"The weights of the learned metric are for other {key}; fit it again with "
-                    "python -m parataxis.lab.metric."
+                    "parataxis train metric."
                 )
         names = ("mean", "spread", "weights", "offsets")
         return cls(*(np.array(record[name], dtype=np.float64) for name in names))

@@ -2,7 +2,6 @@
 trees, the weights of both, and the labels."""
 
 import logging
-import sys
 import tempfile
 from pathlib import Path
 
@@ -12,14 +11,13 @@ from onnx.external_data_helper import set_external_data
 from onnx.utils import Extractor
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.shape_inference import quant_pre_process
-from rich.console import Console
-from rich.table import Table
 
 from parataxis.lab.analyser.data import gold_sentences
 from parataxis.lab.analyser.evaluate import Accuracy, evaluate
 from parataxis.lab.analyser.model import AnalyserGraph
 from parataxis.lab.analyser.train import load_network
 from parataxis.lab.training import export_graph
+from parataxis.report import plain_table
 from parataxis.syntax.analyser import TREES, WHOLE, Analyser
 from parataxis.syntax.decoding import read_labels, write_labels
 from parataxis.syntax.onnx import SHIPPED, OnnxModel
@@ -107,16 +105,14 @@ def export_float(weights: Path, path: Path) -> None:
     )
 
 
-# Every accuracy figure of an analyser in one table: ``python -m ... evaluate``.
-
 ROLES = ("predicates", "roles", "r-arg")
 """What only EWT has gold annotation for."""
 
 
-def report(data: Path, part: str, model: Path | None, weights: Path | None) -> None:
-    """Print the accuracy of the shipped model, or of the one in ``model``, on EWT and GUM.
+def report(data: Path, part: str, model: Path | None, weights: Path | None) -> str:
+    """A table of the accuracy of the shipped model, or of the one in ``model``, on EWT and GUM.
 
-    ``weights`` adds a row for the same network before int8.
+    ``weights`` adds rows for the same network before int8.
     """
     folder = model or SHIPPED
     with tempfile.TemporaryDirectory() as scratch:
@@ -124,7 +120,7 @@ def report(data: Path, part: str, model: Path | None, weights: Path | None) -> N
         if weights is not None:
             export_float(weights, Path(scratch) / "exact.onnx")
             systems.insert(0, ("float", _load(Path(scratch) / "exact.onnx", folder)))
-        table = Table("", *Accuracy.NAMES, title=f"F1 in percent, {part} sets")
+        rows = []
         for bank in ("ewt", "gum"):
             gold = list(gold_sentences(data, bank, part))
             roles = any(sentence.has_roles for sentence in gold)
@@ -133,8 +129,10 @@ def report(data: Path, part: str, model: Path | None, weights: Path | None) -> N
                 for tokens, predicates in SETTINGS if roles else SETTINGS[::2]:
                     accuracy = evaluate(analyser, gold, tokens=tokens, predicates=predicates)
                     label = f"{bank} {name}, {tokens} tokens, {predicates} predicates"
-                    table.add_row(label, *(f"{accuracy[figure]:.2f}" for figure in shown))
-    Console(file=sys.stdout, width=130).print(table)
+                    figures = [f"{accuracy[figure]:.2f}" for figure in shown]
+                    rows.append([label, *figures, *[""] * (len(Accuracy.NAMES) - len(shown))])
+    header = (f"F1 in percent, {part} sets", *Accuracy.NAMES)
+    return plain_table(header, rows, right=range(1, len(header)))
 
 
 SETTINGS = (("gold", "gold"), ("gold", "own"), ("own", "own"))

@@ -1,18 +1,18 @@
 """Training the analyser: all tasks at once on UD (EWT and GUM) and PropBank (EWT).
 
-Writes ``last.pt`` (to resume from), ``analyser.pt`` (averaged weights, labels, head sizes) and
-``log.csv`` (one row a step) into the output folder.
+The output folder receives ``analyser.pt``: the averaged weights, the labels and the head sizes.
 """
 
-import csv
 import logging
 import random
-import time
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from parataxis.evaluate.corpora.treebanks import GoldSentence
@@ -25,18 +25,32 @@ from parataxis.lab.analyser.data import (
     make_examples,
     read_silver,
 )
-from parataxis.lab.analyser.evaluate import evaluate
+from parataxis.lab.analyser.evaluate import Accuracy, evaluate
 from parataxis.lab.analyser.model import AnalyserGraph, AnalyserNetwork, HeadSizes
 from parataxis.lab.encoder import Encoder, EncoderSize, load_encoder
-from parataxis.lab.training import Average, read_settings
+from parataxis.lab.training import (
+    Evaluation,
+    Trainer,
+    check_run_folder,
+    choose_device,
+    linear_decay,
+    load_weights,
+    read_settings,
+    save_weights,
+    similar_length_batches,
+    two_rate_optimizer,
+)
 from parataxis.syntax.analyser import Analyser
 from parataxis.syntax.decoding import Labels
 from parataxis.syntax.onnx import Arrays
 
 log = logging.getLogger(__name__)
 
+CONFIG = Path(__file__).with_name("config.toml")
+WEIGHTS = "analyser.pt"
 BUCKET = 20
 """Batches of similar length are cut from stretches of this many batches."""
+TASKS = ("arcs", "deprels", "upos", "xpos", "feats", "predicates", "roles")
 
 
 @dataclass(frozen=True)
@@ -94,14 +108,14 @@ def train(
     resume: bool = False,
     limit: int | None = None,
     silver: Path | None = None,
-) -> None:
-    """Train on the treebanks, and on ``silver`` sentences that a teacher has labelled.
+) -> Path:
+    """Train on the treebanks and return the path of the weights.
 
-    ``limit`` keeps only that many training sentences (a rehearsal); ``resume`` goes on from the
-    last epoch that was saved.
+    ``silver`` adds sentences that a teacher has labelled; ``limit`` keeps only so many training
+    sentences, for a rehearsal; ``resume`` goes on from the last epoch.
     """
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    random.seed(config.seed)
+    check_run_folder(output, resume=resume)
+    device = choose_device()
     torch.manual_seed(config.seed)
     gold = [s for bank in ("ewt", "gum") for s in gold_sentences(data, bank, "train")][:limit]
     dev = list(gold_sentences(data, "ewt", "dev"))[: limit and limit // 4]
@@ -109,140 +123,85 @@ def train(
     more = list(read_silver(silver))[:limit] if silver else []
     examples = make_examples(gold * config.gold_copies + more, labels)
     log.info("%d gold and %d silver sentences", len(gold), len(more))
-    network = AnalyserNetwork(
-        load_encoder(encoder, config.encoder_dropout), labels, config.heads
-    ).to(device)
-    trainer = _Trainer(network, labels, config, examples, device, output)
+    pretrained = load_encoder(encoder, config.encoder_dropout)
+    network = AnalyserNetwork(pretrained, labels, config.heads).to(device)
+    trainer = AnalyserTrainer(network, labels, config, examples, dev, device, output)
     if resume:
         trainer.load()
-    started = time.monotonic()
-    for epoch in range(trainer.epoch, config.stop_after):
-        loss = trainer.run_epoch()
-        elapsed = time.monotonic() - started
-        log.info("epoch %d: loss %.4f, %.0f s", epoch + 1, loss, elapsed)
-        last = epoch + 1 == config.stop_after
-        if last or (epoch + 1) % config.evaluate_every == 0:
-            trainer.save()
-            _report(trainer, dev)
+    else:
+        trainer.start()
+    trainer.run()
+    return output / WEIGHTS
 
 
-def _report(trainer: "_Trainer", dev: list[GoldSentence]) -> None:
-    network = trainer.averaged().eval()
-    analyser = Analyser(TorchModel(network, trainer.device), trainer.labels)
-    log.info("dev: %s", evaluate(analyser, dev, tokens="gold", predicates="gold"))
+class AnalyserTrainer(Trainer[AnalyserNetwork, NDArray[np.int64]]):
+    """A run on treebank sentences; it keeps the averaged weights of its last epoch."""
 
+    log_fields = TASKS
+    score_fields = Accuracy.NAMES
+    free_settings = ("stop_after", "evaluate_every")
 
-class _Trainer:
     def __init__(
         self,
         network: AnalyserNetwork,
         labels: Labels,
         config: AnalyserConfig,
-        examples: list[TreeExample],
+        examples: Sequence[TreeExample],
+        dev: Sequence[GoldSentence],
         device: torch.device,
         output: Path,
     ) -> None:
-        self.network, self.labels, self.config = network, labels, config
-        self.examples, self.device, self.output = examples, device, output
-        self.epoch = self.step = 0
-        self.average = Average(network.state_dict(), config.average_decay)
-        inside = [*network.encoder.parameters(), *network.role_layers.parameters()]
-        known = {id(p) for p in inside}
-        outside = [p for p in network.parameters() if id(p) not in known]
-        self.rates = [config.encoder_rate, config.head_rate]
-        self.optimizer = torch.optim.AdamW(
-            [{"params": inside}, {"params": outside}],
-            weight_decay=config.weight_decay,
-            fused=device.type == "cuda",
-        )
+        pretrained = [*network.encoder.parameters(), *network.role_layers.parameters()]
+        decay = config.weight_decay
+        optimizer = two_rate_optimizer(network, pretrained, device, weight_decay=decay)
+        average = config.average_decay
+        super().__init__(network, optimizer, config, device, output, average_decay=average)
+        self.labels, self.examples, self.dev = labels, examples, dev
+        self.lengths = np.array([len(example) for example in examples])
         self.steps = config.epochs * -(-len(examples) // config.batch_sentences)
-        output.mkdir(parents=True, exist_ok=True)
 
-    def run_epoch(self) -> float:
-        self.network.train()
-        losses = []
-        rows = []
-        for chosen in self._batches():
-            self._set_rates()
-            batch = TreeBatch(chosen, self.device)
-            with torch.autocast(self.device.type, dtype=torch.bfloat16):
-                parts = _losses(self.network, batch)
-                loss = sum(
-                    (self.config.loss[name] * part for name, part in parts.items()),
-                    torch.zeros((), device=self.device),
-                )
-            self.optimizer.zero_grad()
-            torch.autograd.backward(loss)
-            nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-            self.optimizer.step()
-            self.average.update(self.network.state_dict())
-            losses.append(loss.detach())
-            rows.append((self.step, torch.stack([p.detach() for p in parts.values()])))
-        self.epoch += 1
-        self._log(rows)
-        return float(torch.stack(losses).mean())
+    @property
+    def is_over(self) -> bool:
+        """Whether all epochs are done."""
+        return self.epoch >= int(self.config.stop_after)
 
-    def _batches(self) -> list[list[TreeExample]]:
-        # The order depends on seed and epoch alone, so that a resumed run sees the same batches.
+    def batches(self) -> list[NDArray[np.int64]]:
+        """Batches of sentences of similar length."""
         chance = random.Random(self.config.seed * 1000 + self.epoch)
-        order = list(self.examples)
+        order = list(range(len(self.examples)))
         chance.shuffle(order)
         size = self.config.batch_sentences
-        batches = []
-        for start in range(0, len(order), size * BUCKET):
-            stretch = sorted(order[start : start + size * BUCKET], key=len)
-            batches += [stretch[i : i + size] for i in range(0, len(stretch), size)]
+        batches = similar_length_batches(np.array(order), self.lengths, size, BUCKET)
         chance.shuffle(batches)
         return batches
 
-    def _set_rates(self) -> None:
-        self.step += 1
-        factor = min(1.0, self.step / self.config.warmup_steps) * max(
-            0.01, 1 - self.step / self.steps
-        )
-        for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
-            group["lr"] = rate * factor
+    def rates(self) -> list[float]:
+        """A linear decay after a warm-up."""
+        factor = linear_decay(self.step, self.config.warmup_steps, self.steps)
+        return [self.config.encoder_rate * factor, self.config.head_rate * factor]
 
-    def _log(self, rows: list[tuple[int, Tensor]]) -> None:
-        path = self.output / "log.csv"
-        new = not path.exists()
-        with path.open("a", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            if new:
-                writer.writerow(["step", *self.config.loss])
-            for step, values in rows:
-                writer.writerow([step, *(f"{value:.4f}" for value in values.tolist())])
+    def loss(self, batch: NDArray[np.int64]) -> tuple[Tensor, Mapping[str, Tensor | float]]:
+        """The weighted sum of the losses of all tasks."""
+        padded = TreeBatch([self.examples[row] for row in batch], self.device)
+        with torch.autocast(self.device.type, dtype=torch.bfloat16):
+            parts = _losses(self.network, padded)
+            weighted = (self.config.loss[name] * part for name, part in parts.items())
+            loss = sum(weighted, torch.zeros((), device=self.device))
+        return loss, {name: part.detach() for name, part in parts.items()}
 
-    def averaged(self) -> AnalyserNetwork:
-        network = AnalyserNetwork(
-            Encoder(self.network.encoder.size), self.labels, self.config.heads
-        )
-        network.load_state_dict(self.average.state)
-        return network.to(self.device)
+    def evaluate(self) -> Evaluation | None:
+        """The accuracy of the averaged weights on EWT's development set."""
+        done = self.epoch + 1
+        if done % self.config.evaluate_every and done < self.config.stop_after:
+            return None
+        analyser = Analyser(TorchModel(self.averaged(), self.device), self.labels)
+        found = evaluate(analyser, self.dev, tokens="gold", predicates="gold")
+        # The last weights are always kept.
+        return Evaluation((float(self.epoch),), {name: found[name] for name in Accuracy.NAMES})
 
-    def save(self) -> None:
-        torch.save(
-            {
-                "network": self.network.state_dict(),
-                "average": self.average.state,
-                "average_steps": self.average.steps,
-                "optimizer": self.optimizer.state_dict(),
-                "epoch": self.epoch,
-                "step": self.step,
-                "random": torch.get_rng_state(),
-            },
-            self.output / "last.pt",
-        )
-        save_network(self.averaged(), self.labels, self.output / "analyser.pt")
-
-    def load(self) -> None:
-        state = torch.load(self.output / "last.pt", map_location=self.device, weights_only=True)
-        self.network.load_state_dict(state["network"])
-        self.average.state = state["average"]
-        self.average.steps = state["average_steps"]
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.epoch, self.step = state["epoch"], state["step"]
-        torch.set_rng_state(state["random"].cpu())
+    def keep(self) -> None:
+        """Write the averaged weights."""
+        save_network(self.averaged(), self.labels, self.output / WEIGHTS)
 
 
 def _losses(network: AnalyserNetwork, batch: TreeBatch) -> dict[str, Tensor]:
@@ -276,23 +235,18 @@ def _losses(network: AnalyserNetwork, batch: TreeBatch) -> dict[str, Tensor]:
 
 
 def save_network(network: AnalyserNetwork, labels: Labels, path: Path) -> None:
-    """Write everything that :func:`load_network` needs, with the weights in half precision."""
-    torch.save(
-        {
-            "weights": {k: v.half().cpu() for k, v in network.state_dict().items()},
-            "labels": asdict(labels),
-            "heads": asdict(network.sizes),
-            "encoder": asdict(network.encoder.size),
-        },
-        path,
-    )
+    """Write everything that :func:`load_network` needs."""
+    size = network.encoder.size
+    save_weights(network, path, labels=labels, heads=network.sizes, encoder=size)
 
 
 def load_network(path: Path) -> tuple[AnalyserNetwork, Labels]:
     """Load what :func:`save_network` wrote."""
-    stored: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    labels = Labels(**{name: tuple(values) for name, values in stored["labels"].items()})
-    encoder = Encoder(EncoderSize(**stored["encoder"]))
-    network = AnalyserNetwork(encoder, labels, HeadSizes(**stored["heads"]))
-    network.load_state_dict({k: v.float() for k, v in stored["weights"].items()})
-    return network.eval(), labels
+    labels: list[Labels] = []
+
+    def build(stored: dict[str, Any]) -> AnalyserNetwork:
+        labels.append(Labels(**{name: tuple(each) for name, each in stored["labels"].items()}))
+        encoder = Encoder(EncoderSize(**stored["encoder"]))
+        return AnalyserNetwork(encoder, labels[0], HeadSizes(**stored["heads"]))
+
+    return load_weights(path, build).eval(), labels[0]

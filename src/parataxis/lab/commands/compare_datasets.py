@@ -191,8 +191,8 @@ def _train(
         raise InputError("Say with --steps how many steps each model is trained.")
     if find_spec("torch") is None:
         raise InputError("Training needs torch; run pip install 'parataxis[train]'.")
-    from parataxis.lab.lstm.config import parse_changes
     from parataxis.lab.lstm.datasets import Plan, train_each
+    from parataxis.lab.training import parse_changes
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     plan = Plan(output, steps, config, parse_changes(changes), limit)

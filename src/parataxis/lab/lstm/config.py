@@ -1,6 +1,6 @@
 """The configurations of the published models: TOML files in ``configs``, and changes to them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,21 +86,6 @@ def find_config(name: str) -> Path:
         return path
     known = ", ".join(configurations())
     raise InputError(f'There is no configuration "{name}"; take {known}, or a TOML file.')
-
-
-def parse_changes(words: Iterable[str]) -> dict[str, str]:
-    """Settings written as NAME=VALUE.
-
-    >>> parse_changes(["epochs=3", "sizes.width=64"])
-    {'epochs': '3', 'sizes.width': '64'}
-    """
-    changes = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not (name and equals):
-            raise InputError(f'A setting is changed as NAME=VALUE, not "{word}".')
-        changes[name] = value
-    return changes
 
 
 def read_config(path: Path, changes: Mapping[str, str] | None = None) -> LstmConfig:

@@ -14,6 +14,7 @@ from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.corpora.registry import parse_corpus
 from parataxis.lab.lstm.search import END, MARKS, PAD, SPLIT, UNKNOWN, Vocabulary, words_of
+from parataxis.lab.training import similar_length_batches
 from parataxis.text.files import Malformed, ReadReport
 
 log = logging.getLogger(__name__)
@@ -210,13 +211,7 @@ class Pairs:
 
     def batches(self, most: int, size: int, chance: np.random.Generator) -> list[NDArray[np.int64]]:
         """An epoch: batches of references of similar length, in an order drawn by chance."""
-        rows = self.drawn(most, chance)
-        stretch = size * 50
-        batches = []
-        for start in range(0, len(rows), stretch):
-            some = rows[start : start + stretch]
-            lengths = self.targets.lengths[some] * 1000 + self.sources.lengths[self.owners[some]]
-            some = some[np.argsort(lengths, kind="stable")]
-            batches += [some[i : i + size] for i in range(0, len(some), size)]
+        lengths = self.targets.lengths * 1000 + self.sources.lengths[self.owners]
+        batches = similar_length_batches(self.drawn(most, chance), lengths, size, 50)
         order = chance.permutation(len(batches))
         return [batches[place] for place in order]

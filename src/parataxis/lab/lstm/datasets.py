@@ -21,8 +21,8 @@ from parataxis.lab.lstm.export import BUNDLE
 from parataxis.lab.lstm.model import TRIPLES, LstmDescription
 from parataxis.lab.lstm.pipeline import MODEL, LstmRecipe, train_lstm
 from parataxis.lab.lstm.splitter import CopySplitter, Seq2SeqSplitter
-from parataxis.lab.lstm.train import LAST, SCORES
 from parataxis.lab.lstm.triples import TriplesSplitter
+from parataxis.lab.training import LAST, SCORES
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.text.files import write_files

@@ -13,13 +13,6 @@ from parataxis.lab.lstm.network import LstmMemory, LstmPosition, Network
 from parataxis.lab.lstm.search import PAD, START, UNKNOWN
 
 
-def autocast(device: torch.device, *, wanted: bool) -> torch.autocast:
-    """bfloat16 on a GPU, if wanted; single precision on a CPU."""
-    return torch.autocast(
-        device.type, dtype=torch.bfloat16, enabled=wanted and device.type == "cuda"
-    )
-
-
 class NextWords(nn.Module):
     """The likeliest next words of each hypothesis: what the search needs of a step.
 

@@ -14,8 +14,9 @@ from parataxis.lab.lstm.config import LstmConfig, find_config, read_config
 from parataxis.lab.lstm.data import Pairs, Texts, read_corpora
 from parataxis.lab.lstm.export import export
 from parataxis.lab.lstm.model import TRIPLES
-from parataxis.lab.lstm.train import BEST, LAST, LstmTrainer, load_trained
+from parataxis.lab.lstm.train import BEST, LstmTrainer, load_trained
 from parataxis.lab.lstm.triples import PARTITIONS, Partitions, linearised
+from parataxis.lab.training import check_run_folder, choose_device
 
 # The whole way from corpora to a model's folder: read, train, export.
 
@@ -53,11 +54,7 @@ def train_lstm(
     made = "copynet" if config.sizes.copy else "seq2seq"
     if splitter not in (None, made):
         raise InputError(f"The configuration {recipe.config} makes a {made}, not a {splitter}.")
-    is_there = (recipe.output / LAST).exists()
-    if resume and not is_there:
-        raise InputError(f"There is no run to resume in {recipe.output}.")
-    if is_there and not resume:
-        raise InputError(f"{recipe.output} holds a run already; resume it or name another folder.")
+    check_run_folder(recipe.output, resume=resume)
     texts, partitions = _read(recipe.data, config, limit)
     vocabulary = texts.vocabulary(config.vocabulary, config.least)
     pairs = _some(texts.pairs(vocabulary, config.longest), recipe.data, config)
@@ -94,13 +91,14 @@ def export_run(run: Path, sources: Sequence[Sequence[int]] = ()) -> Path:
 
 
 def _device(config: LstmConfig) -> torch.device:
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
+    device = choose_device()
+    if device.type == "cpu":
+        return device
     torch.set_float32_matmul_precision("high" if config.bfloat16 else "highest")
     # cuBLAS and cuDNN give the same bits in each run only if told so.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.backends.cudnn.deterministic = True
-    return torch.device("cuda")
+    return device
 
 
 def _read(names: Sequence[str], config: LstmConfig, limit: int | None) -> tuple[Texts, Partitions]:

@@ -30,14 +30,15 @@ from parataxis.lab.pointer.data import (
 from parataxis.lab.pointer.export import export
 from parataxis.lab.pointer.network import PointerNetwork, PointerSizes
 from parataxis.lab.pointer.train import (
+    WEIGHTS,
     PointerTrainer,
     TorchDecoder,
     load_network,
     read_config,
     samples,
     save_network,
-    train,
 )
+from parataxis.lab.training import check_run_folder, choose_device, load_weights
 from parataxis.splitters.pointer.actions import COPY, END, NO_TWIN, WHOLE, Features, read_source
 from parataxis.splitters.pointer.search import Decoder, Found, Place, search
 from parataxis.text.tokens import has_word, tokenize
@@ -253,12 +254,8 @@ def train_pointer(recipe: PointerRecipe, *, resume: bool = False, limit: int | N
     ``resume`` goes on from the last report of an interrupted run. ``limit`` keeps only so many
     examples of each kind: a rehearsal.
     """
-    last = recipe.output / "last.pt"
-    if resume and not last.exists():
-        raise InputError(f"There is no run to resume in {recipe.output}.")
-    if last.exists() and not resume:
-        raise InputError(f"{recipe.output} holds a run already; resume it or name another folder.")
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    check_run_folder(recipe.output, resume=resume)
+    device = choose_device()
     config = read_config(recipe.config, recipe.changes)
     torch.manual_seed(config.seed)
     recipe.output.mkdir(parents=True, exist_ok=True)
@@ -266,11 +263,16 @@ def train_pointer(recipe: PointerRecipe, *, resume: bool = False, limit: int | N
     log.info("%d examples, %d held out", len(examples), len(dev))
     network = _network(recipe, config.sizes)
     teachers = [load_network(path) for path in recipe.teachers]
-    trainer = PointerTrainer(network, config, examples, device, recipe.output, teachers)
+    trainer = PointerTrainer(
+        *(network, config, examples, dev, device, recipe.output, teachers),
+        report_every=recipe.report_every,
+    )
     if resume:
         trainer.load()
-    train(trainer, dev, report_every=recipe.report_every)
-    weights = recipe.output / "pointer.pt"
+    else:
+        trainer.start()
+    trainer.run()
+    weights = recipe.output / WEIGHTS
     for text in samples(load_network(weights), dev[:: max(1, len(dev) // SHOWN)][:SHOWN], device):
         log.info("%s", text)
     export(weights, recipe.output / "model")
@@ -279,8 +281,7 @@ def train_pointer(recipe: PointerRecipe, *, resume: bool = False, limit: int | N
 
 def teach(data: Path, teachers: Sequence[Path], output: Path, *, limit: int | None = None) -> None:
     """Let trained networks together rewrite the sentences of the data that have no rewrite."""
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    decoder = Ensemble([TorchDecoder(load_network(path), device) for path in teachers])
+    decoder = Ensemble([TorchDecoder(load_network(path), choose_device()) for path in teachers])
     sources = list(unlabelled(data))[:limit]
     count = write_examples(write_rewrites(decoder, sources), output)
     log.info("%d of %d sentences are taught", count, len(sources))
@@ -330,16 +331,4 @@ def _network(recipe: PointerRecipe, sizes: PointerSizes) -> PointerNetwork:
 def _encoder(start: Path | None) -> Encoder:
     if start is None or start.is_dir():
         return load_encoder(start or encoder_folder())
-    if not start.exists():
-        raise InputError(f"{start} does not exist.")
-    stored = torch.load(start, map_location="cpu", weights_only=True)
-    encoder = Encoder(EncoderSize(**stored["encoder"]))
-    prefix = "encoder."
-    encoder.load_state_dict(
-        {
-            name.removeprefix(prefix): weight.float()
-            for name, weight in stored["weights"].items()
-            if name.startswith(prefix)
-        }
-    )
-    return encoder
+    return load_weights(start, lambda s: Encoder(EncoderSize(**s["encoder"])), "encoder.")
