@@ -1,4 +1,4 @@
-"""Systems side by side: every metric of every system, with intervals and tests."""
+"""Comparison of systems: every metric of every system, with intervals and tests."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,15 +16,15 @@ from parataxis.evaluate.resample import Interval, Resampler, Scores
 from parataxis.text.files import STREAM, ReadReport, name_of, read_lines
 
 SOURCE, REFERENCE = "SOURCE", "REFERENCE"
-"""The rows that every comparison has: the sources as they are, and the references."""
+"""Two rows of every comparison: the sources left as they are, and the references."""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system and its rewrites, in the order of the examples that it is compared on.
+    """A system and its rewrites, in the order of the examples.
 
-    ``sentences`` says who cut the rewrites into sentences: they were "given", or cut at "marks"
-    or by the "segmenter".
+    ``sentences`` says where the sentences of the rewrites come from: they were "given", or cut at
+    "marks" or by the "segmenter".
     """
 
     name: str
@@ -34,8 +34,8 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
-    """What the metrics say of one system; a metric is left out where it has nothing to compare
-    with. ``rows`` holds the statistics of each rewrite, in the order of the examples."""
+    """The scores of one system; metrics that have nothing to compare with are left out. ``rows``
+    holds the statistics of each rewrite, in the order of the examples."""
 
     name: str
     scores: Mapping[str, Score]
@@ -45,8 +45,7 @@ class SystemScores:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much one system scores above another: by how much, in what interval (the paired
-    bootstrap), and how often chance alone makes as much of a difference."""
+    """The difference of two scores, with its paired bootstrap interval and its p-value."""
 
     value: float
     interval: Interval
@@ -55,7 +54,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A table of systems and metrics. ``differences`` is by metric and pair of system names."""
+    """Systems and their scores. The keys of ``differences`` are a metric and two systems."""
 
     examples: Sequence[Example]
     metrics: Sequence[Metric]
@@ -73,8 +72,8 @@ def with_outputs(
 ) -> System:
     """A system from its outputs, pairs of a source and a rewrite, in any order.
 
-    Raises InputError where a source of the examples has no rewrite, or two that differ; a rewrite
-    of any other source is an error too, since it shows that the wrong files were given.
+    Raises InputError if a source has no rewrite or two that differ, or if there is a rewrite of
+    another source, which shows that the wrong files were given.
     """
     wanted = {example.source for example in examples}
     found: dict[str, tuple[str, ...]] = {}
@@ -100,8 +99,8 @@ def compare(
 ) -> Comparison:
     """Score the systems, with the sources and the references as rows of their own.
 
-    With a resampler there are intervals, and differences between all pairs of systems.
-    ``progress`` is told how many more rewrites have been read.
+    A resampler adds intervals, and differences between all pairs of systems. ``progress`` is called
+    with the number of rewrites read since the last call.
     """
     _check(examples, systems)
     sources = System(SOURCE, tuple((example.source,) for example in examples))
@@ -156,7 +155,7 @@ def _rows(metrics: Sequence[Metric], items: Iterable[ScoredItem]) -> dict[str, S
 
 
 def _usable(examples: Sequence[Example], metrics: Sequence[Metric], least: int) -> list[Metric]:
-    """The metrics that need no references, or all if every source has at least so many."""
+    """All metrics if every source has at least so many references, else those that need none."""
     enough = all(len(example.references) >= least for example in examples)
     return [metric for metric in metrics if enough or not metric.needs_references]
 
@@ -164,9 +163,9 @@ def _usable(examples: Sequence[Example], metrics: Sequence[Metric], least: int) 
 def _reference_rows(
     examples: Sequence[Example], metrics: Sequence[Metric], progress: Callable[[int], None]
 ) -> dict[str, Statistics]:
-    """What the metrics say of the references themselves, on the mean of those of one source.
+    """The statistics of the references themselves, averaged over those of one source.
 
-    A metric that needs references compares each with the others of its source, so every source
+    A metric that needs references compares each one with the others of its source, so every source
     must have two.
     """
     usable = _usable(examples, metrics, 2)
@@ -224,12 +223,9 @@ def shortened(source: str, longest: int = 60) -> str:
     return source if len(source) <= longest else f"{source[:longest]}..."
 
 
-# Reading what a comparison is made from: sources, references, and the outputs of systems.
-
-
 @dataclass(frozen=True, slots=True)
 class SystemOutput:
-    """What a system wrote: records with their sources, or lines that are aligned with sources."""
+    """The output of a system: records with their sources, or lines aligned with the sources."""
 
     name: str
     path: Path
@@ -238,12 +234,12 @@ class SystemOutput:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether only the number of a line tells what it rewrites."""
+        """Whether a line is matched with its source by its number only."""
         return self.records is None
 
 
 def read_output(path: Path, name: str = "") -> SystemOutput:
-    """The output in a file, plain or packed: JSON lines if its name or a pipe says so, or text."""
+    """Read an output file, plain or gzip: JSON lines by its name or if it is a pipe, or text."""
     if path != STREAM and not path.exists():
         raise InputError(f"There is no file {path}.")
     if _is_jsonl(path) or not path.is_file():
@@ -259,13 +255,13 @@ def read_examples(
     *,
     bare: bool = False,
 ) -> list[Example]:
-    """The sources and their references, from whatever was given.
+    """The sources and their references.
 
     With ``source``, a file of one sentence a line, the references are text files aligned with it,
-    or corpora that are matched by their sources. Without it, the references are corpora, named as
-    everywhere (``hsplit:source.txt,ref1.txt,ref2.txt``), which bring their sources. Without
-    references, the sources are those of the first output, which must then be JSON lines. Where
-    there are references, every source must have one. ``bare`` lets corpora have none at all.
+    or corpora that are matched by their sources. Without it, the references are corpora such as
+    ``hsplit:source.txt,ref1.txt,ref2.txt``, which contain the sources. Without references, the
+    sources are those of the first output, which must then be JSON lines. If there are references,
+    every source must have one; ``bare`` also accepts corpora without any.
     """
     if source is not None:
         found = _with_source(source, references)
@@ -326,8 +322,8 @@ def _with_source(source: Path, references: Sequence[str]) -> list[Example]:
 
 
 def _of_corpora(references: Sequence[str], *, aligned: bool, bare: bool) -> list[Example]:
-    """The examples of the corpora, one for each source; but where outputs are aligned with them,
-    one for each line."""
+    """The examples of the corpora: one for each source, or one for each line if outputs are aligned
+    with them."""
     parts = [list(_read([parse_corpus(each)])) for each in references]
     for name, part in zip(references, parts, strict=True):
         if not bare and not any(example.references for example in part):
@@ -354,7 +350,7 @@ def _jsonl(path: Path) -> Sequence[Example]:
 
 
 def _read(corpora: Iterable[Corpus]) -> Iterable[Example]:
-    """The examples; a malformed line is an error, since a score would be of something else."""
+    """The examples; a malformed line is an error, because it would change the scores."""
     for corpus in corpora:
         for path in corpus.paths:
             if path != STREAM and not path.exists():
@@ -367,7 +363,7 @@ def _is_jsonl(path: Path) -> bool:
 
 
 def _stem(path: Path) -> str:
-    """The name of a file without its suffix and without that of a packed one."""
+    """The name of a file without its suffix and without .gz."""
     if path == STREAM:
         return "stdin"
     return Path(path.name.removesuffix(".gz")).stem or path.name

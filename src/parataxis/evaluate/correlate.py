@@ -1,7 +1,11 @@
-"""Meta-evaluation: how far metrics agree with people (Zhang et al. 2020, table 4).
+"""Meta-evaluation: how far metrics agree with human judgements (Zhang et al. 2020, table 4).
 
-A metric gives each judged rewrite a score from its own row; the correlation is taken over
-rewrites, or over systems by their means.
+A metric scores each judged rewrite on its own. The correlation is taken over rewrites, or over the
+means of systems.
+
+In a study in which 25 systems rewrite the same 70 sources there are 1,750 pairs, but they are not
+independent: a hard source is hard for all systems. There the cluster bootstrap resamples sources,
+each with all its pairs.
 """
 
 import math
@@ -18,18 +22,12 @@ from parataxis.evaluate.judgements import Judged
 from parataxis.evaluate.metrics.protocol import Metric, statistics_of
 from parataxis.report import NONE
 
-# Correlation coefficients with intervals and p-values, also where the pairs are not independent.
-#
-# Of a study in which 25 systems rewrite the same 70 sources there are 1,750 pairs, but not 1,750
-# independent ones: a hard source is hard for all. There, sources are resampled, each with all its
-# pairs (the cluster bootstrap).
-
 Numbers = NDArray[np.float64]
 
 FEWEST = 5
-"""With fewer pairs no correlation is given, and with fewer clusters no interval."""
+"""The fewest pairs for a correlation, and the fewest clusters for an interval."""
 FEW = 20
-"""With fewer pairs a p-value comes from permutations: the usual ones hold for many only."""
+"""With fewer pairs the p-value comes from permutations: the analytic one holds for many only."""
 TRIALS = 1000
 SEED = 1
 _CHUNK = 100
@@ -59,13 +57,13 @@ def coefficient(
     kind: Coefficient,
     clusters: Sequence[str] | None = None,
 ) -> Estimate:
-    """How two sides agree; NaN where there are too few pairs or one side does not vary.
+    """The correlation of two variables; NaN if there are too few pairs or one does not vary.
 
-    ``clusters`` says which pairs belong together, such as those of one source. Where some do, the
+    ``clusters`` says which pairs belong together, such as those of one source. If some do, the
     interval is the percentiles of 1,000 bootstrap samples of clusters, and p is twice the share of
-    these on the far side of zero; of fewer than five clusters neither is given. Otherwise the
-    interval is analytic, and so is p, but with fewer
-    than 20 pairs p comes from 1,000 permutations.
+    these on the far side of zero; with fewer than five clusters neither is given. Otherwise the
+    interval is analytic, and so is p, except that with fewer than 20 pairs it comes from 1,000
+    permutations.
     """
     known = ~(np.isnan(first) | np.isnan(second))
     first, second = first[known], second[known]
@@ -88,7 +86,7 @@ def coefficient(
 def resampled(
     first: Numbers, second: Numbers, kind: Coefficient, clusters: Sequence[str] | NDArray[Any]
 ) -> Numbers:
-    """The coefficient in each bootstrap sample of clusters; the same samples for all sides."""
+    """The coefficient in each bootstrap sample of clusters; the samples are always the same."""
     names, members = np.unique(clusters, return_inverse=True)
     chance = np.random.default_rng(SEED)
     function = _weighted(first, second, kind, members)
@@ -113,8 +111,8 @@ def _from_trials(values: Numbers) -> tuple[float, float, float]:
 def _weighted(
     first: Numbers, second: Numbers, kind: Coefficient, members: NDArray[np.intp]
 ) -> Callable[[Numbers], Numbers]:
-    """The coefficients of samples, from how often each has each cluster: a pair that was drawn
-    twice counts twice, and nothing is sorted again."""
+    """The coefficients of samples, given how often each cluster was drawn: a pair that was drawn
+    twice counts twice, so nothing is sorted again."""
     if kind is Coefficient.KENDALL:
         both, left, right = _agreement(first, second, members)
 
@@ -247,7 +245,7 @@ class Correlation:
 
     @property
     def is_significant(self) -> bool:
-        """Whether chance gives as much less often than once in twenty."""
+        """Whether the p-value is below .05."""
         return self.p_value < 0.05
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The figures of a comparison, as SVG: lengths, splits, scores by pattern and by source length."""
+"""Figures of a comparison as SVG: lengths, splits, and scores by pattern and by source length."""
 
 import io
 from collections import Counter
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_SENTENCES = 6
-"""Rewrites of more sentences are drawn together."""
+"""Rewrites of this many sentences or more share one bar."""
 LENGTHS = tuple(range(0, 62, 4))
-"""Lengths of simple sentences are counted from one of these to the next."""
+"""The edges of the bins for lengths of simple sentences."""
 BINS = 5
-"""Into how many groups of equal size the sources go by length."""
+"""How many groups of equal size the sources form by length."""
 
 _STYLE: Any = {
     "svg.fonttype": "none",
@@ -39,7 +39,7 @@ _STYLE: Any = {
 
 
 def figures(comparison: Comparison, metric: Metric | None) -> dict[str, str]:
-    """Titles and pictures. ``metric`` is the one that is drawn by length of the source."""
+    """Captions and SVG pictures. ``metric`` is drawn by length of the source."""
     drawn: dict[str, str] = {
         "Tokens of a simple sentence": draw_svg(lambda axes: _lengths(axes, comparison)),
         "Sentences made of a source": draw_svg(lambda axes: _splits(axes, comparison)),
@@ -57,7 +57,7 @@ def figures(comparison: Comparison, metric: Metric | None) -> dict[str, str]:
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """An empty figure, its size in inches; a sentence says what to install without matplotlib."""
+    """An empty figure of a size in inches; an error says how to install matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -68,7 +68,7 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def draw_svg(draw: "Callable[[Axes], None]", height: float = 3) -> str:
-    """What ``draw`` puts on axes, in the style of all our figures, as SVG."""
+    """An SVG picture of what ``draw`` puts on axes, in the style of all figures."""
     figure = new_figure(7, height)
     import matplotlib as mpl
 
@@ -93,8 +93,8 @@ def _texts(comparison: Comparison) -> Mapping[str, Sequence[tuple[str, ...]]]:
 
 
 def length_shares(comparison: Comparison) -> Mapping[str, Sequence[float]]:
-    """How many percent of the simple sentences of each system are as long as each of
-    :data:`LENGTHS` says, from one to the next; the last takes all that are longer."""
+    """The percentage of each system's simple sentences in each bin of :data:`LENGTHS`; the last bin
+    takes all longer ones."""
     found = {}
     for name, rewrites in _texts(comparison).items():
         lengths = [len(tokens(sentence)) for simple in rewrites for sentence in simple]
@@ -112,17 +112,15 @@ def _lengths(axes: "Axes", comparison: Comparison) -> None:
 
 
 def _splits(axes: "Axes", comparison: Comparison) -> None:
-    texts = _texts(comparison)
-    width = 0.8 / len(texts)
-    for place, (name, rewrites) in enumerate(texts.items()):
-        counts = Counter(min(len(simple), MOST_SENTENCES) for simple in rewrites)
-        numbers = np.arange(1, MOST_SENTENCES + 1)
-        shares = [100 * counts[int(number)] / max(1, len(rewrites)) for number in numbers]
-        axes.bar(
-            numbers + (place - (len(texts) - 1) / 2) * width, shares, width, label=plain_label(name)
-        )
     labels = [*map(str, range(1, MOST_SENTENCES)), f"{MOST_SENTENCES}+"]
-    axes.set_xticks(range(1, MOST_SENTENCES + 1), labels)
+    shares: dict[str, dict[str, float]] = {}
+    for name, rewrites in _texts(comparison).items():
+        counts = Counter(min(len(simple), MOST_SENTENCES) for simple in rewrites)
+        shares[name] = {
+            label: 100 * counts[number] / max(1, len(rewrites))
+            for number, label in enumerate(labels, start=1)
+        }
+    _bars(axes, labels, shares)
     axes.set_xlabel("sentences")
     axes.set_ylabel("% of sources")
 
@@ -130,8 +128,8 @@ def _splits(axes: "Axes", comparison: Comparison) -> None:
 def scores_by_length(
     comparison: Comparison, metric: Metric
 ) -> tuple[list[str], Mapping[str, Sequence[float]]]:
-    """Groups of sources from the shortest to the longest, named by their lengths, and the scores
-    of each system on them."""
+    """Groups of sources by length, named by their lengths, and the scores of each system on
+    them."""
     lengths = np.array([len(tokens(example.source)) for example in comparison.examples])
     groups = np.array_split(np.argsort(lengths, kind="stable"), min(BINS, len(lengths)))
     names = [f"{lengths[group].min()}–{lengths[group].max()}" for group in groups]
@@ -168,19 +166,22 @@ def pattern_shares(comparison: Comparison, metric: Metric) -> Mapping[str, Mappi
 
 def _parts(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
     shares = pattern_shares(comparison, metric)
-    parts = list(dict.fromkeys(part for found in shares.values() for part in found))
-    width = 0.8 / max(1, len(shares))
-    for place, (name, found) in enumerate(shares.items()):
-        offset = (place - (len(shares) - 1) / 2) * width
-        places = [number + offset for number, part in enumerate(parts) if part in found]
-        axes.bar(
-            places, [found[part] for part in parts if part in found], width, label=plain_label(name)
-        )
-    axes.set_xticks(range(len(parts)), parts)
+    _bars(axes, list(dict.fromkeys(part for found in shares.values() for part in found)), shares)
     axes.set_ylabel("%")
 
 
+def _bars(axes: "Axes", labels: Sequence[str], shares: Mapping[str, Mapping[str, float]]) -> None:
+    """For each label a group of bars, one for each system that has a value."""
+    width = 0.8 / max(1, len(shares))
+    for place, (name, found) in enumerate(shares.items()):
+        offset = (place - (len(shares) - 1) / 2) * width
+        places = [number + offset for number, label in enumerate(labels) if label in found]
+        heights = [found[label] for label in labels if label in found]
+        axes.bar(places, heights, width, label=plain_label(name))
+    axes.set_xticks(range(len(labels)), labels)
+
+
 def plain_label(name: str) -> str:
-    """A name as matplotlib shows it: it sets formulas between dollars, and hides what starts with
-    an underscore."""
+    """A name escaped for matplotlib, which reads dollars as formulas and hides labels that start
+    with an underscore."""
     return f" {name}".replace("$", r"\$") if name.startswith("_") else name.replace("$", r"\$")

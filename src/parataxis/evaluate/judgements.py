@@ -1,9 +1,9 @@
-"""Human judgements of rewrites: who rated is not kept, only what was said of which rewrite."""
+"""Human judgements of rewrites, without the identity of raters."""
 
 import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from parataxis.errors import InputError
@@ -17,7 +17,7 @@ _Row = tuple[int, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the columns of a table of judgements are called.
+    """The names of the columns of a table of judgements.
 
     ``system`` and ``benchmark`` may be missing. A table has a column for each criterion, or, in
     long form, a line for each judgement: ``criterion`` names it and ``rating`` has its number.
@@ -33,29 +33,23 @@ class Columns:
     @property
     def named(self) -> list[str]:
         """The columns that the table must have."""
-        every = (
-            self.source,
-            self.rewrite,
-            self.system,
-            self.benchmark,
-            self.criterion,
-            self.rating,
-        )
-        return [name for name in every if name]
+        return [name for name in astuple(self) if name]
 
 
-_SOURCE = ("source", "orig_sent", "original")
-_REWRITE = ("rewrite", "simp_sent", "simplification")
-_SYSTEM = ("system", "sys_name")
-_BENCHMARK = ("benchmark",)
-_CRITERION = ("criterion", "aspect")
-_RATING = ("rating",)
-# What published tables call them: those of Sulem et al. (2018) and EASSE, and those of ASSET.
+_PUBLISHED = {
+    "source": ("source", "orig_sent", "original"),
+    "rewrite": ("rewrite", "simp_sent", "simplification"),
+    "system": ("system", "sys_name"),
+    "benchmark": ("benchmark",),
+    "criterion": ("criterion", "aspect"),
+    "rating": ("rating",),
+}
+"""The names of the columns in published tables: those of Sulem et al. (2018), EASSE and ASSET."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A rewrite with what people said of it: a number for each criterion, higher is better."""
+    """A rewrite and its ratings: a number for each criterion, higher is better."""
 
     item: ScoredItem
     system: str
@@ -71,8 +65,8 @@ def read_judgements(
 ) -> list[Judged]:
     """The judged rewrites in a CSV file; rows of one rewrite, by several raters, are averaged.
 
-    ``examples`` bring the references of the sources. Without ``criteria``, every other column
-    that holds numbers alone is one, but for those called "id" or "..._id".
+    ``examples`` give the references of the sources. Without ``criteria``, every other column that
+    holds only numbers is one, except those called "id" or "..._id".
     """
     header, rows = _table(path)
     columns = _completed(path, columns, header)
@@ -98,7 +92,7 @@ def _judged(
     examples: Iterable[Example],
 ) -> Iterator[Judged]:
     references = {example.source.strip(): example.references for example in examples}
-    # The rewrites of one system are cut alike, as those in a file of its own would be.
+    # The rewrites of one system are cut by the same rule, as if they came from one file.
     marked = {system for _, system, _, rewrite in said if has_mark(rewrite)}
     for (benchmark, system, source, rewrite), numbers in said.items():
         simple = cut_line(rewrite, marked=system in marked)
@@ -137,22 +131,22 @@ def _table(path: Path) -> tuple[list[str], list[_Row]]:
 
 
 def _completed(path: Path, columns: Columns | None, header: Sequence[str]) -> Columns:
-    """The columns as given, or as published tables call them; and whether the form is long."""
-    criterion, rating = _first(_CRITERION, header), _first(_RATING, header)
-    long = (criterion, rating) if criterion and rating else (None, None)
+    """The columns as given, or as in published tables, and those of the long form."""
+    found = {
+        field: next((name for name in names if name in header), None)
+        for field, names in _PUBLISHED.items()
+    }
+    if not (found["criterion"] and found["rating"]):
+        found |= {"criterion": None, "rating": None}
     if columns is not None:
-        return Columns(columns.source, columns.rewrite, columns.system, columns.benchmark, *long)
-    source, rewrite = _first(_SOURCE, header), _first(_REWRITE, header)
+        return replace(columns, criterion=found["criterion"], rating=found["rating"])
+    source, rewrite, *others = found.values()
     if source is None or rewrite is None:
         raise InputError(
-            f"{path}: which columns hold the source and the rewrite is not known; name them with "
-            "--columns."
+            f"{path}: it is not known which columns hold the source and the rewrite; name them "
+            "with --columns."
         )
-    return Columns(source, rewrite, _first(_SYSTEM, header), _first(_BENCHMARK, header), *long)
-
-
-def _first(names: Sequence[str], header: Sequence[str]) -> str | None:
-    return next((name for name in names if name in header), None)
+    return Columns(source, rewrite, *others)
 
 
 def _numeric(header: Sequence[str], rows: Sequence[_Row], columns: Columns) -> list[str]:
@@ -181,7 +175,7 @@ def _key(
 def _judgements(
     path: Path, number: int, row: Mapping[str, str], names: Sequence[str], columns: Columns
 ) -> Iterator[tuple[str, float]]:
-    """The criteria and numbers in a row; in long form there is one, which may not be wanted."""
+    """The criteria and numbers in a row; in long form at most one, if it is wanted."""
     if columns.criterion and columns.rating:
         name = row[columns.criterion]
         found = {name: row[columns.rating]} if not names or name in names else {}

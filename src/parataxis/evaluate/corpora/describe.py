@@ -1,5 +1,8 @@
-"""A corpus in numbers: tables 1 and 4 of Aharoni and Goldberg (2018), without their train, dev and
-test rows, which leaks.py has, and tables 1 and 2 of Zhang et al. (2020)."""
+"""Statistics of a corpus, and random samples of its complex sentences.
+
+The statistics are those of tables 1 and 4 of Aharoni and Goldberg (2018), except the comparison of
+train, dev and test, which is in leaks.py, and of tables 1 and 2 of Zhang et al. (2020).
+"""
 
 import re
 from collections import Counter
@@ -13,11 +16,9 @@ from parataxis.evaluate.corpora.example import Example, Triple, entities, relati
 from parataxis.syntax.patterns import PatternTable, draw_sample, pattern_table
 from parataxis.text.tokens import tokenize
 
-# Texts remembered by 64 bits each, so that a corpus can be counted without being held.
-
 
 def text_hash(*texts: str) -> int:
-    """The same number for the same texts, in any process.
+    """A 64-bit hash, the same in any process, so that a corpus can be counted without holding it.
 
     >>> text_hash("a", "b") == text_hash("a", "b"), text_hash("ab") == text_hash("a", "b")
     (True, False)
@@ -27,7 +28,7 @@ def text_hash(*texts: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many there are, and how many different ones."""
+    """A total and the number of different ones."""
 
     total: int
     unique: int
@@ -35,7 +36,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a number varies."""
+    """The distribution of a number."""
 
     minimum: int
     median: float
@@ -45,7 +46,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class CorpusDescription:
-    """What a corpus holds.
+    """The statistics of a corpus.
 
     A complex sentence is counted once for each of its references, as Aharoni and Goldberg count
     (table 1), and ``pairs`` are complex sentences with one reference: "# simple" in table 2 of
@@ -70,8 +71,8 @@ class CorpusDescription:
 
 
 def describe(examples: Iterable[Example], *, patterns: int = 0, seed: int = 0) -> CorpusDescription:
-    """Count a corpus in one pass; ``patterns`` is the size of the sample of different complex
-    sentences that the pattern table is made of (Zhang et al. took 100), 0 for none.
+    """Count a corpus in one pass. The pattern table is made from a sample of ``patterns`` different
+    complex sentences (Zhang et al. took 100); 0 leaves it out.
 
     >>> two = [("It rained.", "We left."), ("It rained.", "So we left.")]
     >>> found = describe([Example("It rained, so we left.", tuple(two), "1")])
@@ -92,7 +93,7 @@ def _pattern_table(sentences: Iterable[str]) -> PatternTable:
 
 @dataclass
 class _Tally:
-    """Counts as it reads, by the hashes of what it read."""
+    """Counts while reading, by the hashes of texts."""
 
     sources: Counter[int] = field(default_factory=Counter)
     """The references of each different source."""
@@ -108,7 +109,7 @@ class _Tally:
     triples: Counter[Triple] = field(default_factory=Counter)
 
     def count(self, examples: Iterable[Example]) -> Iterator[str]:
-        """Count the examples; gives each different source once."""
+        """Count the examples, and yield each different source once."""
         for example in examples:
             source = text_hash(example.source)
             is_new = source not in self.sources
@@ -164,17 +165,14 @@ def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-# Collecting complex sentences for a study: a random sample under a filter, as Zhang et al. (2020,
-# §4.1.1) drew theirs.
-
 ZHANG_2020 = r"[A-Za-z0-9\s,.]+"
 """Only letters, digits, white space, commas and full stops: Zhang et al. 2020, §4.1.1."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Which sentences to take: all of the sentence matches ``pattern``, and it has at least
-    ``shortest`` and at most ``longest`` tokens.
+    """Accepts sentences that match ``pattern`` as a whole and have from ``shortest`` to ``longest``
+    tokens.
 
     >>> Filter().takes("It rained, and we left."), Filter().takes("It rained; we left.")
     (True, False)
@@ -205,8 +203,8 @@ class Filter:
 
 @dataclass
 class Collection:
-    """The sentences drawn, as examples without references in the order of the corpus; of how many
-    different sources, and of how many that the filter let pass."""
+    """The sentences drawn, as examples without references in the order of the corpus, and how many
+    different sources there were and passed the filter."""
 
     sentences: list[Example] = field(default_factory=list)
     different: int = 0
@@ -221,9 +219,10 @@ def collect(
     seed: int = 0,
     exclude: Iterable[Example] = (),
 ) -> Collection:
-    """Draw ``size`` different sources in one pass; the same ``seed`` draws the same.
+    """Draw ``size`` different sources in one pass, reproducibly by ``seed`` (Zhang et al. 2020,
+    §4.1.1).
 
-    Sources of ``exclude``, a training set say, are not drawn.
+    Sources of ``exclude``, such as a training set, are not drawn.
     """
     known = {text_hash(example.source) for example in exclude}
     collection = Collection()

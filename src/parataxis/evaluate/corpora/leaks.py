@@ -1,9 +1,9 @@
-"""Leak check: what of an evaluation set a system may have seen in training.
+"""Leak check: how much of an evaluation set a system may have seen in training.
 
-The evaluation sets are held in memory, the training set streams past them once. The diagnostics
-are those of Aharoni and Goldberg (2018, tables 1 and 4): simple sentences found verbatim,
-vocabulary, entities and relations; to these come sources, triples, and near-duplicates. A text is
-looked for among all texts of the training set, sources and simple sentences.
+The evaluation sets are held in memory; the training set is streamed once. The diagnostics are
+those of Aharoni and Goldberg (2018, tables 1 and 4): simple sentences found verbatim, vocabulary,
+entities and relations. Sources, triples and near-duplicates are counted too. A text is looked up
+among all texts of the training set, sources and simple sentences.
 """
 
 import re
@@ -21,9 +21,6 @@ import numpy.typing as npt
 
 from parataxis.evaluate.corpora.example import Example, entities, relations, words
 from parataxis.evaluate.corpora.sentences import on_one_line
-
-# Near-duplicates by MinHash (Broder, 1997) with banding: the few sentences of an evaluation set
-# are indexed, and a corpus of any size streams past them. Each hit is verified.
 
 _N = 3
 """Words of a shingle."""
@@ -59,7 +56,10 @@ def jaccard(one: str, other: str) -> float:
 
 
 class NearIndex:
-    """Finds which of its texts are near-duplicates of others.
+    """Finds near-duplicates of its texts by MinHash (Broder 1997) with banding.
+
+    The few sentences of an evaluation set are indexed, and a corpus of any size is looked up in
+    them. Every candidate is verified by its true Jaccard coefficient.
 
     >>> index = NearIndex(["The tower was built in 1894 by Ann Lee."], threshold=0.7)
     >>> list(index.matches(["The tower was built in 1894 by Ann."]))
@@ -154,7 +154,7 @@ NEAR = 0.8
 """Texts with at least this share of their word 3-grams in common are near-duplicates."""
 
 INSIDE = 0.5
-"""An evaluation set of whose sources more than this share is in training sits inside it."""
+"""An evaluation set is inside a training set if more than this share of its sources is there."""
 
 _SHOWN = 5
 _BATCH = 512
@@ -175,19 +175,12 @@ class Overlap(StrEnum):
 
     @property
     def is_leak(self) -> bool:
-        """Whether any of it is too much. Words, names and relations are there to be learnt."""
-        return self in _LEAKS
+        """Whether having this in common is a leak. Words, names and relations may be learnt."""
+        return self in tuple(Overlap)[:5]
 
 
-_LEAKS = frozenset(
-    [
-        Overlap.SOURCES,
-        Overlap.NEAR_SOURCES,
-        Overlap.SIMPLE,
-        Overlap.NEAR_SIMPLE,
-        Overlap.TRIPLES,
-    ]
-)
+_THINGS = tuple(Overlap)[4:]
+"""What is compared one by one: everything but the texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +196,8 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """How many of a kind were found in training: of all, each time it occurs, and of the
-    different ones. Verbatim ones are not counted again as near ones."""
+    """How many of a kind were found in training, counting every occurrence, and counting each
+    different one once. Verbatim texts are not counted again as near ones."""
 
     kind: Overlap
     found: int
@@ -214,13 +207,13 @@ class Leak:
     sights: tuple[Sight, ...] = ()
 
     def is_leak(self, allowed: float = 0.0) -> bool:
-        """Whether something leaks: more than the share ``allowed`` of what can leak was found."""
+        """Whether more than the share ``allowed`` was found of something that can leak."""
         return self.kind.is_leak and self.found > allowed * self.total
 
 
 @dataclass(frozen=True, slots=True)
 class Overlaps:
-    """All that an evaluation set has in common with a training set."""
+    """Everything that an evaluation set has in common with a training set."""
 
     leaks: tuple[Leak, ...]
 
@@ -228,8 +221,8 @@ class Overlaps:
         return next(leak for leak in self.leaks if leak.kind is kind)
 
     def is_leak(self, allowed: float = 0.0) -> bool:
-        """Whether anything leaks, of which no more than the share ``allowed`` is accepted; a set
-        that sits inside training leaks, whatever is allowed."""
+        """Whether anything leaks beyond the share ``allowed``; a set that is inside the training
+        set always leaks."""
         return self.is_inside or any(leak.is_leak(allowed) for leak in self.leaks)
 
     @property
@@ -258,7 +251,7 @@ class _Texts:
         self._near: dict[int, Sight] = {}
 
     def meet(self, batch: "_Batch") -> None:
-        """Look for texts of a training set."""
+        """Look up the texts of a training set."""
         for text, id_ in zip(batch.texts, batch.ids, strict=True):
             place = self._places.get(text)
             if place is not None and place not in self._verbatim:
@@ -300,7 +293,7 @@ class _Things:
 class EvaluationSet:
     """An evaluation set, held to be compared with one training set.
 
-    ``near`` is the Jaccard from which on texts are near-duplicates; 1 looks for none.
+    Texts are near-duplicates from the Jaccard coefficient ``near`` on; 1 finds none.
     """
 
     def __init__(self, examples: Iterable[Example], *, near: float = NEAR) -> None:
@@ -316,7 +309,7 @@ class EvaluationSet:
         self._simple = _Texts(simple, near)
 
     def meet(self, batch: "_Batch") -> None:
-        """Look for what is in these examples of a training set."""
+        """Look up these examples of a training set."""
         self._sources.meet(batch)
         self._simple.meet(batch)
         for kind, found in batch.things.items():
@@ -333,7 +326,7 @@ class EvaluationSet:
 
 
 class _Batch:
-    """Examples of a training set, made ready once for all evaluation sets."""
+    """Examples of a training set, prepared once for all evaluation sets."""
 
     def __init__(self, examples: Sequence[Example], *, near: bool) -> None:
         # A text was seen, whether as a source or as a simple sentence.
@@ -371,18 +364,9 @@ def find_overlaps(
     return {name: part.overlaps() for name, part in held.items()}
 
 
-_THINGS = (
-    Overlap.TRIPLES,
-    Overlap.VOCABULARY,
-    Overlap.NAMES,
-    Overlap.ENTITIES,
-    Overlap.RELATIONS,
-)
-
-
 def _things(example: Example) -> Iterator[tuple[Overlap, Iterable[object]]]:
-    """What is compared one by one: words of all sentences, names in sources, and triples with
-    their entities and relations."""
+    """The words of all sentences, the names in sources, and triples with their entities and
+    relations."""
     yield Overlap.VOCABULARY, words(example.source)
     for reference in example.references:
         for sentence in reference:
@@ -400,6 +384,6 @@ _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ]\w+(?: [A-ZÀ-ÖØ-Þ]\w+)*")
 
 def _names(sentence: str) -> list[str]:
     """Runs of capitalised words: a guess at the names, good enough to compare two corpora. The
-    first word has a capital anyway, so that a name does not begin there."""
+    first word of a sentence is skipped, because it is always capitalised."""
     first = _FIRST_WORD.match(sentence)
     return _NAME.findall(sentence, first.end() if first else 0)

@@ -38,20 +38,21 @@ def load_format(name: str) -> CorpusFormat:
 def corpus_formats() -> list[Installed]:
     """Every installed format with its one-line summary, sorted by name.
 
-    One that cannot be loaded is listed with its problem and does not hide the others.
+    A format that cannot be loaded is listed with its problem.
     """
     return _FORMATS.available(lambda found: found.summary)
 
-
-# A corpus named in a word, as on the command line: ``FORMAT:FILE,FILE``, or only its files where
-# their names tell the format.
 
 _NAMED = re.compile(r"([a-z][\w.-]+):(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The files of a corpus and the name of their format."""
+    """The files of a corpus and the name of their format.
+
+    On the command line it is one word: ``FORMAT:FILE,FILE``, or only the files if their names
+    identify the format.
+    """
 
     format: str
     paths: tuple[Path, ...]
@@ -103,46 +104,38 @@ def _paths(text: str) -> tuple[Path, ...]:
 
 
 def guess_format(paths: Sequence[Path]) -> str | None:
-    """The format that the names of the files tell beyond doubt, or None; of a WebSplit folder, the
-    names of the files in it.
+    """The format that the names of the files identify without doubt, or None. A WebSplit folder is
+    identified by the files in it.
 
     >>> guess_format([Path("test.src.gz"), Path("test.dst.gz")])
     'bisect'
     >>> guess_format([Path("train.complex"), Path("train.simple")]) is None  # or desse
     True
     """
-    suffixes = [_plain(path).suffix.lower() for path in paths]
     if len(paths) == 1 and (found := benchmark_format(paths[0])):
         return found
-    hints = "/".join(part.lower() for path in paths for part in path.parts[-2:])
-    if suffixes == [".jsonl"]:
-        return "jsonl"
-    if suffixes == [".txt"]:
-        return "parallel"
-    if suffixes == [".src", ".dst"]:
-        return "bisect"
-    if suffixes == [".tsv"]:
-        return _hinted(hints, _TSV_HINTS)
-    if suffixes == [".complex", ".simple"]:
-        return _hinted(hints, _PAIR_HINTS)
-    return "hsplit" if len(paths) > 1 and "hsplit" in hints else None
+    suffixes = " ".join(_plain(path).suffix.lower() for path in paths)
+    if suffixes in _BY_SUFFIX:
+        return _BY_SUFFIX[suffixes]
+    names = "/".join(part.lower() for path in paths for part in path.parts[-2:])
+    hints = _BY_NAME.get(suffixes, {"hsplit": "hsplit"} if len(paths) > 1 else {})
+    hinted = {name for hint, name in hints.items() if hint in names}
+    return hinted.pop() if len(hinted) == 1 else None
 
 
-# Names of released files and their folders.
-_TSV_HINTS = {
-    "wikisplit": "wikisplit",
-    "wiki-split": "wikisplit",
-    "wiki-benchmark": "wiki-bm",
-    "wiki-bm": "wiki-bm",
-    "contract-benchmark": "cont-bm",
-    "cont-bm": "cont-bm",
+_BY_SUFFIX = {".jsonl": "jsonl", ".txt": "parallel", ".src .dst": "bisect"}
+_BY_NAME = {
+    ".tsv": {
+        "wikisplit": "wikisplit",
+        "wiki-split": "wikisplit",
+        "wiki-benchmark": "wiki-bm",
+        "wiki-bm": "wiki-bm",
+        "contract-benchmark": "cont-bm",
+        "cont-bm": "cont-bm",
+    },
+    ".complex .simple": {"minwiki": "minwiki", "matchvp": "minwiki", "desse": "desse"},
 }
-_PAIR_HINTS = {"minwiki": "minwiki", "matchvp": "minwiki", "desse": "desse"}
-
-
-def _hinted(text: str, hints: dict[str, str]) -> str | None:
-    found = {name for hint, name in hints.items() if hint in text}
-    return found.pop() if len(found) == 1 else None
+"""The names of released files and their folders, by the suffixes of the files."""
 
 
 def _plain(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""How corpora tell simple sentences apart in a line, and how tokenised text is joined again."""
+"""How corpora separate the simple sentences in a line, and how tokenised text is joined again."""
 
 import re
 from collections.abc import Sequence
@@ -30,15 +30,15 @@ def at_mark(text: str, mark: str) -> tuple[str, ...]:
 
 
 def has_mark(line: str) -> bool:
-    """Whether a mark parts sentences in a line."""
+    """Whether a line has a mark between sentences."""
     return _MARK.search(line) is not None
 
 
 def cut_line(line: str, *, marked: bool) -> tuple[str, ...]:
     """The simple sentences of a line of text, the rewrite of one source.
 
-    They are what stands between marks, of either kind. A line without a mark is one sentence
-    where the file is ``marked`` elsewhere, and otherwise what the segmenter makes of it.
+    Marks of either kind separate them. A line without a mark is one sentence if the file is
+    ``marked`` elsewhere; otherwise the segmenter cuts it.
 
     >>> cut_line("It rained. <::::> We left. <SEP> Bo sat.", marked=True)
     ('It rained.', 'We left.', 'Bo sat.')
@@ -71,8 +71,8 @@ def by_segmenter(text: str) -> tuple[str, ...]:
 
 
 def at_final_stops(text: str) -> tuple[str, ...]:
-    """The sentences of tokenised text, where only a final mark stands alone; marks without a word
-    belong to the sentence before them.
+    """The sentences of tokenised text, in which a final mark is a token of its own; marks without a
+    word belong to the sentence before them.
 
     >>> at_final_stops("St. Mary came . she left . ”")
     ('St. Mary came .', 'she left . ”')
@@ -92,7 +92,7 @@ def at_final_stops(text: str) -> tuple[str, ...]:
 
 
 def on_one_line(text: str) -> str:
-    """The text with each stretch of white space, a tab or a line break, as one space."""
+    """The text with all white space, such as tabs and line breaks, replaced by single spaces."""
     return _SPACE.sub(" ", text).strip()
 
 
@@ -102,7 +102,7 @@ _TIGHT_AFTER = re.compile(r"([(\[$]) ")
 
 
 def running_text(tokens: str) -> str:
-    """Tokens of the Penn Treebank as running text; a guess where quotation marks do not pair.
+    """Penn Treebank tokens as running text; a guess if quotation marks do not pair.
 
     >>> running_text("He did n't like `` Evita '' ( 1996 ) , Ann 's film .")
     'He didn\\'t like "Evita" (1996), Ann\\'s film.'
