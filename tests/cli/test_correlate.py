@@ -66,7 +66,7 @@ def test_correlate_writes_latex(run, ratings: Path) -> None:
     [
         (["missing.csv"], "There is no file missing.csv."),
         (["ratings.csv", "-m", "sari"], "sari needs a reference for every judged source"),
-        (["ratings.csv", "--columns", "a,b"], "--columns wants three or four names"),
+        (["ratings.csv", "--columns", "a,b"], "--columns needs three or four names"),
         (["ratings.csv", "--columns", "source,rewrite,system,bench"], 'no column "bench"'),
         (["ratings.csv", "-m", "fkgl:nothing"], 'no part "nothing"'),
     ],

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from operator import itemgetter
+from pathlib import Path
 
 import numpy as np
 
@@ -306,5 +307,14 @@ def instructive(comparison: Comparison, metric: Metric, count: int = 12) -> list
             for row, result in enumerate(ranked)
         ]
         shown += [(REFERENCE, "", reference) for reference in example.references[:1]]
-        found.append(Rewritten(f"{example.id}: {reason}", example.source, shown))
+        found.append(Rewritten(f"{_public_id(example.id)}: {reason}", example.source, shown))
     return found
+
+
+def _public_id(id_: str) -> str:
+    """An id without the folders of an absolute path: reports are shared.
+
+    >>> _public_id("/home/ann/hsplit/source.txt:3"), _public_id("hsplit/source.txt:3")
+    ('source.txt:3', 'hsplit/source.txt:3')
+    """
+    return Path(id_).name if Path(id_).is_absolute() else id_

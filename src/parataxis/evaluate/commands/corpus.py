@@ -40,7 +40,7 @@ _RANGE = re.compile(r"(\d*)-(\d*)")
 
 
 class SentenceFormat(StrEnum):
-    """How the sentences are written."""
+    """How drawn sentences are written."""
 
     TEXT = "text"
     JSONL = "jsonl"
@@ -49,7 +49,7 @@ class SentenceFormat(StrEnum):
 def collect(
     corpus: CorpusArgument,
     number: Annotated[
-        int, typer.Option("--number", "-n", min=1, metavar="N", help="How many sentences.")
+        int, typer.Option("--number", "-n", min=1, metavar="N", help="The number of sentences.")
     ] = 500,
     seed: SeedOption = 0,
     pattern: Annotated[
@@ -57,20 +57,20 @@ def collect(
         typer.Option(
             "--pattern",
             metavar="REGEX",
-            help="What the whole sentence must match; by default only letters, digits, white "
-            "space, commas and full stops, as in Zhang et al. 2020.",
+            help="A regular expression for the whole sentence; by default only letters, digits, "
+            "white space, commas and full stops, as in Zhang et al. 2020.",
         ),
     ] = ZHANG_2020,
     tokens: Annotated[
         str,
-        typer.Option("--tokens", metavar="MIN-MAX", help="How long a sentence may be: 15-60, 15-."),
+        typer.Option("--tokens", metavar="MIN-MAX", help="The length of a sentence: 15-60, 15-."),
     ] = "-",
     exclude: Annotated[
         list[str] | None,
         typer.Option(
             "--exclude",
             metavar="CORPUS",
-            help="Do not draw sources of this corpus, a training set say; several times.",
+            help="Do not draw sources of this corpus, such as a training set; repeatable.",
         ),
     ] = None,
     output_format: Annotated[
@@ -79,13 +79,15 @@ def collect(
     ] = SentenceFormat.TEXT,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write; - shows them."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The output file; - is standard output."
+        ),
     ] = Path(STDIN),
     strict: StrictOption = False,
 ) -> None:
     """Draw complex sentences at random from a corpus.
 
-    Each different source can be drawn once. What was drawn from how many is told on standard error.
+    Each different source can be drawn once. The counts are reported on standard error.
     """
     chosen = Filter(pattern, *_range(tokens))
     source, *others = parse_corpora([corpus, *(exclude or [])])
@@ -144,25 +146,26 @@ def convert(
             "--to",
             "-t",
             metavar="CORPUS",
-            help="What to write, FORMAT:FILE,FILE; - is standard output.",
+            help="The output, FORMAT:FILE,FILE; - is standard output.",
         ),
     ] = "jsonl:-",
     gathered: Annotated[
         bool,
         typer.Option(
             "--gather",
-            help="Put all references of a source together, wherever they stand (in memory).",
+            help="Merge all references of a source, wherever they are (in memory).",
         ),
     ] = False,
     join_tokens: Annotated[
         bool,
-        typer.Option("--join-tokens", help="Make running text of Penn Treebank tokens."),
+        typer.Option("--join-tokens", help="Turn Penn Treebank tokens into running text."),
     ] = False,
     strict: StrictOption = False,
 ) -> None:
     """Write a corpus in another format.
 
-    The files appear when all is written; a format that cannot hold something says so.
+    The files appear when everything is written. It is an error if the format cannot represent
+    something.
     """
     (source,) = parse_corpora([corpus])
     target = parse_corpus(to)
@@ -225,8 +228,8 @@ def describe(
 ) -> None:
     """Describe corpora: counts, lengths, references, patterns.
 
-    A complex sentence counts once for each of its references, a different one once. Averages over
-    complex sentences take each different one once; those over the simple side take all.
+    A complex sentence counts once for each of its references. Averages over complex sentences
+    count each different one once; those over the simple side count all.
     """
     chosen = parse_corpora(corpus)
     found = []
@@ -315,7 +318,7 @@ def patterns(
             "-n",
             min=1,
             metavar="N",
-            help="Count in a random sample of N sentences, not in all.",
+            help="Count in a random sample of N sentences.",
             show_default=False,
         ),
     ] = None,
@@ -325,8 +328,8 @@ def patterns(
 ) -> None:
     """Count the patterns at which sentences could be split.
 
-    For each of the seven patterns: how many sentences show it, how many in a hundred, and how
-    often it occurs in all.
+    For each of the seven patterns: the number of sentences that have it, their percentage, and the
+    number of occurrences.
     """
     sources = resolve_inputs(inputs or [])
     check_records(sources, input_format)

@@ -47,7 +47,7 @@ def leaks(
         typer.Option(
             "--train",
             metavar="CORPUS",
-            help="A training set, named in the same way; several times.",
+            help="A training set, named in the same way; repeatable.",
         ),
     ],
     near: Annotated[
@@ -57,7 +57,7 @@ def leaks(
             min=0.5,
             max=1.0,
             metavar="J",
-            help="Texts that share this part of their word 3-grams (Jaccard) are nearly the same; "
+            help="Texts are nearly the same if their word 3-grams overlap this much (Jaccard); "
             "1 looks for none.",
         ),
     ] = NEAR,
@@ -74,7 +74,7 @@ def leaks(
             min=0.0,
             max=100.0,
             metavar="P",
-            help="Accept P % of texts in common: short ones can be the same by chance.",
+            help="Accept P % of texts in common: short ones can be equal by chance.",
         ),
     ] = 0.0,
     fail: Annotated[
@@ -83,11 +83,11 @@ def leaks(
     output_format: ReportFormatOption = ReportFormat.TEXT,
     strict: StrictOption = False,
 ) -> None:
-    """Check what of an evaluation set stands in a training set.
+    """Check how much of an evaluation set is in a training set.
 
-    Sources, simple sentences and triples that also stand in training leak; vocabulary, names and
-    relations in common are no leak, and are shown because results depend on them. A set of which
-    most sources are in training leaks, whatever is allowed.
+    Sources, simple sentences and triples that are also in the training set are leaks. Vocabulary,
+    names and relations in common are no leaks; they are shown because results depend on them. A set
+    whose sources are mostly in training always leaks.
     """
     sets, trains = parse_corpora(evaluation), parse_corpora(train)
     comparisons = []

@@ -1,4 +1,4 @@
-"""``parataxis evaluate``: how good systems are, side by side, by every automatic metric."""
+"""``parataxis evaluate``, ``metrics`` and ``correlate``: scores, and how far to trust them."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -53,7 +53,7 @@ def evaluate(
             metavar="[NAME=]FILE... | -",
             show_default=False,
             help="The outputs of systems: rewrites as JSON lines, or text with the rewrite of one "
-            "source a line, its sentences parted by <SEP>.",
+            "source a line, its sentences separated by <SEP>.",
         ),
     ] = None,
     source: Annotated[
@@ -66,8 +66,8 @@ def evaluate(
             "--references",
             "-r",
             metavar="CORPUS",
-            help="References: text aligned with the sources, or a corpus FORMAT:FILE,FILE that "
-            "brings its sources (see `parataxis corpus formats`), or JSON lines; several times.",
+            help="References: text aligned with the sources, a corpus FORMAT:FILE,FILE that "
+            "contains the sources (see `parataxis corpus formats`), or JSON lines; repeatable.",
         ),
     ] = None,
     metric: MetricOption = None,
@@ -79,20 +79,20 @@ def evaluate(
             "--output",
             "-o",
             metavar="DIR",
-            help="Also write every form of the table and a report with figures into this folder.",
+            help="Also write the scores in every format and a page with figures into this folder.",
         ),
     ] = None,
     trials: Annotated[
         int,
-        typer.Option(min=0, help="Resampled corpora for intervals and tests; 0 leaves both out."),
+        typer.Option(min=0, help="Resampled corpora for intervals and tests; 0 omits both."),
     ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the resampling.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the resampling.")] = 1,
 ) -> None:
     """Score systems side by side.
 
-    The table always has a row SOURCE, the sources as they are, and a row REFERENCE where
-    references allow: each reference scored against the others of its source. Every number has a
-    signature, which says how to compute it again.
+    The table always has a row SOURCE, the sources left as they are. With references it also has a
+    row REFERENCE: each reference scored against the others of its source. Every number has a
+    signature that makes it reproducible.
     """
     read = _outputs(outputs or [])
     examples = read_examples(source, references or [], read)
@@ -121,7 +121,7 @@ def metrics() -> None:
 def choose_metrics(
     names: list[str] | None, examples: Sequence[Example], *, analysed: bool
 ) -> list[Metric]:
-    """The metrics of these names, or those for which the examples have what they need."""
+    """The metrics of these names, or the default ones that the examples allow."""
     has_references = all(example.references for example in examples)
     chosen = [
         load_metric(name)
@@ -134,9 +134,9 @@ def choose_metrics(
 
 
 def _outputs(arguments: list[str]) -> list[SystemOutput]:
-    """What the systems wrote, each under its name."""
+    """The outputs of the systems, each with its name."""
     if not arguments:
-        resolve_inputs([])  # says so where nothing is piped in
+        resolve_inputs([])  # complains if nothing is piped in
     named = [named_file(argument) for argument in arguments or [STDIN]]
     if [file for _, file in named].count(STDIN) > 1:
         raise InputError("Standard input (-) can be read only once.")
@@ -152,17 +152,15 @@ def write_report(title: str, comparison: Comparison, folder: Path) -> None:
     warn(f"The report is in {folder / 'report.html'}.")
 
 
-# ``parataxis correlate``: how far metrics agree with what people say.
-
 SCORED = "rewrite"
-"""Whatever the level that a signature names, here a metric scores one rewrite at a time."""
+"""Here every metric scores one rewrite at a time, whatever level its signature names."""
 
 WITH_REFERENCES = ("bleu-sentence", "sari")
 WITHOUT_REFERENCES = ("fkgl", "sentences-per-source", "tokens-per-sentence-macro", "compression")
 
 
-class Part(StrEnum):
-    """What groups are made of."""
+class GroupPart(StrEnum):
+    """What rewrites are grouped by."""
 
     SYSTEM = "system"
     BENCHMARK = "benchmark"
@@ -180,7 +178,7 @@ def correlate(
     ],
     criterion: Annotated[
         list[str] | None,
-        typer.Option("--criterion", metavar="NAME", help="Only this column; can be repeated."),
+        typer.Option("--criterion", metavar="NAME", help="Only this column; repeatable."),
     ] = None,
     metric: MetricOption = None,
     references: Annotated[
@@ -189,34 +187,33 @@ def correlate(
             "--references",
             "-r",
             metavar="CORPUS",
-            help="References of the sources: a corpus FORMAT:FILE,FILE, or JSON lines; "
-            "several times.",
+            help="References of the sources: a corpus FORMAT:FILE,FILE, or JSON lines; repeatable.",
         ),
     ] = None,
     columns: Annotated[
         str | None,
         typer.Option(
             metavar="SOURCE,REWRITE,SYSTEM[,BENCHMARK]",
-            help="What these columns are called, where they have other names.",
+            help="The names of these columns, if they differ.",
         ),
     ] = None,
     by: Annotated[
-        list[Part] | None,
-        typer.Option("--by", help="Also within each system, benchmark, or (both) combination."),
+        list[GroupPart] | None,
+        typer.Option("--by", help="Also within each system, benchmark, or combination of both."),
     ] = None,
     level: Annotated[
         CorrelationLevel, typer.Option(help="Correlate single rewrites, or the means of systems.")
     ] = CorrelationLevel.REWRITE,
     coefficient: Annotated[
-        Coefficient, typer.Option(help="Which coefficient.")
+        Coefficient, typer.Option(help="The correlation coefficient.")
     ] = Coefficient.SPEARMAN,
     output_format: ReportFormatOption = ReportFormat.TEXT,
 ) -> None:
     """Correlate metrics with human judgements.
 
     A dagger marks a coefficient that is not significant at .05. JSON and CSV have p-values and
-    95 % confidence intervals too. Where sources were rewritten by several systems, all three come
-    from 1,000 bootstrap samples of sources.
+    95 % confidence intervals too. If sources were rewritten by several systems, all three come from
+    1,000 bootstrap samples of sources.
     """
     if not ratings.is_file():
         raise InputError(f"There is no file {ratings}.")
@@ -240,7 +237,7 @@ def _columns(names: str | None) -> Columns | None:
         return None
     parts = names.split(",")
     if len(parts) not in (3, 4):
-        raise InputError("--columns wants three or four names: SOURCE,REWRITE,SYSTEM[,BENCHMARK].")
+        raise InputError("--columns needs three or four names: SOURCE,REWRITE,SYSTEM[,BENCHMARK].")
     return Columns(*parts[:2], *(part or None for part in parts[2:]))
 
 

@@ -1,4 +1,4 @@
-"""Treebanks: sentences in CoNLL-U with their gold trees, and PropBank frames where there are any.
+"""Treebanks: sentences in CoNLL-U with their gold trees, and PropBank frames if there are any.
 
 The frames are a file of JSON lines ``{sent_id, tokens, frames}`` that is joined by ``sent_id``.
 """
@@ -17,7 +17,7 @@ from parataxis.text.files import ReadReport, read_lines
 KEPT_FEATURES = frozenset(
     ("Case", "Degree", "Gender", "Mood", "Number", "Person", "Poss", "PronType")
 ) | {"Tense", "VerbForm", "Voice"}
-"""The UD features that the analyser predicts: what generation and the checks look at."""
+"""The UD features that the analyser predicts, and that generation and the checks use."""
 
 
 class Arc(NamedTuple):

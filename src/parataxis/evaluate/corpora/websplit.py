@@ -1,4 +1,11 @@
-"""WebSplit: read and write it, build it from WebNLG, split it by its triples, verify a split."""
+"""WebNLG and WebSplit as they were released: read both, and write WebSplit.
+
+WebNLG is a folder of XML files of triple sets, each with texts that express them. A WebSplit
+benchmark (v0.1 and v1.0, Narayan et al. 2017; github.com/shashiongithub/Split-and-Rephrase) is a
+folder with one long text file of complex sentences and their references, a folder of XML files that
+say which triples a set's name stands for, and a JSON file that assigns each complex sentence to a
+part. docs/websplit.md describes the blocks of the text file.
+"""
 
 import json
 import re
@@ -23,15 +30,13 @@ from parataxis.text.files import (
     write_files,
 )
 
-# WebNLG as its releases have it: XML files of triple sets, each with texts that say them.
-
 _SEPARATOR = " | "
 GOOD = "good"
-"""The comment of a text that WebNLG's own check has passed; others are "toFix" and "bad"."""
+"""The comment of a text that passed WebNLG's own check; others are "toFix" and "bad"."""
 
 
 class SetName(NamedTuple):
-    """What WebNLG calls a triple set: "category=City eid=Id106 size=2"."""
+    """WebNLG's name of a triple set: "category=City eid=Id106 size=2"."""
 
     category: str
     eid: str
@@ -42,7 +47,7 @@ class SetName(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A triple set, in the order of its file, and the texts that say it.
+    """A triple set, in the order of its file, and the texts that express it.
 
     ``left_out`` counts the texts that are not marked as good.
     """
@@ -56,7 +61,7 @@ class Entry(NamedTuple):
 def read_webnlg(path: Path) -> Iterator[Entry]:
     """The entries of an XML file, of all in a folder, or of all in a tar archive.
 
-    They come in the order of the files' names, so that a folder and an archive of it read alike.
+    They are ordered by the names of the files, so that a folder and its archive read the same.
     """
     if path.is_dir():
         files = sorted(path.rglob("*.xml"), key=lambda file: file.relative_to(path).as_posix())
@@ -119,16 +124,9 @@ def _triple(text: str) -> Triple:
     return Triple(subject, relation, object_)
 
 
-# The released files of WebSplit v0.1 and v1.0 (Narayan et al. 2017; github.com/shashiongithub/
-# Split-and-Rephrase), read and written.
-#
-# A benchmark is a folder with one long text file of complex sentences and their references, a
-# folder of XML files that say which triples a set's name stands for, and a JSON file that gives
-# each complex sentence to a part. The blocks of the text file are described in docs/websplit.md.
-
 TEXT_FILE = "final-complexsimple-meanpreserve-intreeorder-full.txt"
 PARTS = {"train": "TRAIN", "validation": "VALIDATION", "dev": "VALIDATION", "test": "TEST"}
-"""What a part is called in a path, and in the JSON file."""
+"""The names of the parts in a path, and in the JSON file."""
 
 _PART_NAMES = ("TRAIN", "VALIDATION", "TEST")
 _DROPPED = "DROPPED"
@@ -142,7 +140,7 @@ _HEADER = re.compile(
 _SET_NAME = re.compile(r"category=(\S+) eid=(\S+) size=(\d+)")
 _UNKNOWN_CATEGORY = "Unknown"
 _REMEMBERED = 100_000
-"""Ways to cut triples that a writer keeps in mind: the same few come again and again."""
+"""How many ways to divide triples a writer caches: the same few occur again and again."""
 
 
 class WebSplit:
@@ -191,7 +189,7 @@ class WebSplit:
         return writer.written
 
     def _locate(self, path: Path) -> tuple[Path | None, str | None]:
-        """The benchmark folder and the part that a path means; no folder for a text alone."""
+        """The benchmark folder and the part that a path names; no folder for a text file alone."""
         if path.is_file():
             return (path.parent, None) if path.name == TEXT_FILE else (None, None)
         folder = _folder(path)
@@ -236,8 +234,8 @@ class WebSplit10(WebSplit):
 
 
 def benchmark_format(path: Path) -> str | None:
-    """The format of a benchmark folder, or of a part of one, by the files that are beside its
-    text; None where they do not tell."""
+    """The format of a benchmark folder, or of a part of one, by the files beside its text; None if
+    these do not identify it."""
     folder = _folder(path)
     if folder is None:
         return None
@@ -267,10 +265,10 @@ def number_of(id_: str) -> int:
 
 
 def read_parts(path: Path) -> dict[str, list[str]]:
-    """The ids of the complex sentences of each part, by a JSON file such as the releases have.
+    """The ids of the complex sentences of each part, from a JSON file as in the releases.
 
-    There they are numbers, and 12 stands for the id COMPLEX-12. A file of ours may also list those
-    that were dropped.
+    These have numbers: 12 stands for the id COMPLEX-12. Files written by Parataxis may also list
+    the sentences that were dropped.
     """
     if not path.is_file():
         raise InputError(f"There is no file {path} that says which sentence is in which part.")
@@ -285,7 +283,7 @@ def read_parts(path: Path) -> dict[str, list[str]]:
 
 
 def write_parts(path: Path, parts: Mapping[str, Iterable[str]]) -> None:
-    """Write the ids of the complex sentences of each part as the releases have them."""
+    """Write the ids of the complex sentences of each part in the form of the releases."""
     record = {name: [_short(each) for each in ids] for name, ids in parts.items()}
     with write_files([path]) as (write,):
         write(json.dumps(record, ensure_ascii=False))
@@ -311,7 +309,7 @@ class _Open:
     sets: dict[str, TripleSet] = field(default_factory=dict)
     references: dict[tuple[str, ...], tuple[TripleSet, ...]] = field(default_factory=dict)
     simple: tuple[str, tuple[str, ...]] | None = None
-    """The last block of simple sentences: its number, and they."""
+    """The last block of simple sentences: its number and the sentences."""
 
     def example(self) -> Example:
         return Example(
@@ -430,7 +428,7 @@ class _Reader:
         found.references.setdefault(sentences, (whole,) * len(sentences))
 
     def _add_parts(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
-        """Say which simple sentence says which triples; the first way to do so is kept."""
+        """Assign triples to the simple sentences; the first assignment is kept."""
         if found.simple is None or found.simple[0] != header["simple"]:
             self._reject(line, "the simple sentences of this block have not been given")
             return
@@ -456,9 +454,10 @@ class _Reader:
 
 
 def _read_pair(path: Path, report: ReadReport) -> Iterator[Example]:
-    """The lines of "train.complex" and "train.simple", which hold a reference each.
+    """The lines of "train.complex" and "train.simple", one reference each.
 
-    The simple sentences of a line are separated by spaces only; they end in a stop of its own.
+    The simple sentences of a line are separated by spaces only; each ends in a stop that is a token
+    of its own.
     """
     other = path.with_suffix(".simple")
     for (number, source), (_, text) in aligned([path, other], report):
@@ -471,12 +470,12 @@ def _read_pair(path: Path, report: ReadReport) -> Iterator[Example]:
 
 
 class _Parts(NamedTuple):
-    """What the blocks say of the way in which a reference cuts its triples."""
+    """How the blocks describe the way in which a reference divides its triples."""
 
     whole: TripleSet
     kind: str
     names: tuple[str, ...]
-    """One for each sentence, or one for all of them together."""
+    """One for each sentence, or one for all together."""
 
 
 class _Writer:
