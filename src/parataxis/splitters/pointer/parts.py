@@ -21,7 +21,7 @@ from parataxis.splitters.pointer.actions import (
     FORMS,
     NEXT,
 )
-from parataxis.splitters.pointer.repairs import agree, article, pair_marks, with_own_capital
+from parataxis.splitters.pointer.repairs import agree, article, with_own_capital
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import lower_first
 from parataxis.text.tokens import has_word
@@ -49,7 +49,6 @@ def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part
         if parts is None:
             return None
         parts = _plain(analysis, _settled(analysis, parts))
-        parts = pair_marks(analysis, parts)
         sentences.append(agree(analysis, _with_articles(analysis, parts)))
     return sentences
 
