@@ -22,7 +22,7 @@ from parataxis.splitters.pointer.actions import (
     NEXT,
 )
 from parataxis.splitters.pointer.repairs import agree, article, with_own_capital
-from parataxis.syntax.analysis import Analysis, Word
+from parataxis.syntax.analysis import Analysis
 from parataxis.text.casing import lower_first
 from parataxis.text.tokens import has_word
 
@@ -75,8 +75,6 @@ def _form(analysis: Analysis, index: int, tag: str) -> str | None:
     """A word in another form, with its own capitals: "MPs" as "MP", "Voiced" as "voices"."""
     word = analysis[index]
     text, is_first = word.text, index == analysis.opener
-    if word.upos == "PROPN" and tag.startswith("V") and not is_first:
-        return None  # "March" is no verb here
     form = form_of(key(text), tag) if text[:1].isalpha() else None
     if form is None:
         return None
@@ -116,7 +114,6 @@ def _settled(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     or write one without a source that stands right there.
     """
     places = analysis.once(_places)  # the same for all simple sentences
-    first = analysis.opener or 0
     settled: list[Part] = []
     for position, part in enumerate(parts):
         before = _word(settled[-1]) if settled else None
@@ -126,9 +123,7 @@ def _settled(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
         after = _word(parts[position + 1]) if position + 1 < len(parts) else None
         if not isinstance(part, Inflect):
             equal = places.get(key(part_text(analysis, part)), [])
-            part = _nearest(analysis, part, equal, before, after)
-            if not settled and first in equal and analysis[first].text.isupper():
-                part = Copy(first)  # WHEREAS
+            part = _nearest(part, equal, before, after)
         if isinstance(part, Copy):
             last = part_text(analysis, settled[-1]) if settled else ""
             part = with_own_capital(analysis, part, before, after, key(last))
@@ -144,26 +139,11 @@ def _places(analysis: Analysis) -> dict[str, list[int]]:
     return places
 
 
-def _nearest(
-    analysis: Analysis, part: Part, equal: Sequence[int], before: int | None, after: int | None
-) -> Part:
+def _nearest(part: Part, equal: Sequence[int], before: int | None, after: int | None) -> Part:
     beside = [place for place in _beside(before, after) if place in equal]
-    if beside:
-        return part if isinstance(part, Copy) and part.word in beside else Copy(beside[0])
-    if not isinstance(part, Copy) or not analysis[part.word].text[:1].isupper():
+    if not beside or (isinstance(part, Copy) and part.word in beside):
         return part
-    if part.word > 0 and key(analysis[part.word - 1].text) == '"':
-        return part  # a defined term: (the "Note")
-    # Away from its neighbours, a word with a capital is more likely the one without.
-    plain = (place for place in equal if _is_plain_twin(analysis[part.word], analysis[place]))
-    return Copy(next(plain, part.word))
-
-
-def _is_plain_twin(word: Word, other: Word) -> bool:
-    """Whether a word is the same in small letters: "date" beside "Termination Date"."""
-    nouns = ("NOUN", "PROPN")
-    is_same_kind = word.upos == other.upos or (word.upos in nouns and other.upos in nouns)
-    return other.text.islower() and is_same_kind
+    return Copy(beside[0])
 
 
 def _with_own_end(analysis: Analysis, parts: list[Part]) -> list[Part]:
