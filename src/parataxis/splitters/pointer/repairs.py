@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, are_neighbours
 from parataxis.rewrite.forms import form_of, is_plural, key
-from parataxis.splitters.pointer.actions import closed_word
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import lower_first
 from parataxis.text.english import words
@@ -196,9 +195,6 @@ def _is_spelt(word: str, plain: str) -> bool:
 
 # Capitals of copied words that have left the name or the place which gave them their capital.
 
-_CLAUSE_OPENERS = frozenset(":;.)-–—•")
-"""Marks behind which a word may have its capital from its place."""
-_NEVER_NAMES = frozenset(["VERB", "ADP", "ADV", "SCONJ", "AUX"])
 _DETERMINERS_CAPITALS = words("the this that these those such a an")
 _CLASSES = words(
     "abbey academy agency airport album association band baron baronet baths battle bishop bridge"
@@ -218,11 +214,11 @@ _CLASSES = words(
 def with_own_capital(
     analysis: Analysis, part: Copy, before: int | None, after: int | None, last: str
 ) -> Copy | Inflect:
-    """A copied word, without its capital where only its place in the source gave it one.
+    """Lower the capital of a class noun that has left its name: "The Aurora Engine Company"
+    becomes "the company". Brings 2 of the 2,102 development rewrites nearer to their references.
 
     ``before`` and ``after`` are the source words next to it in the simple sentence, ``last`` is
-    the text before it. "The Aurora Engine Company" becomes "the company", and "(a) The Buyer" in
-    the middle of a sentence "the Buyer".
+    the text before it.
     """
     word = analysis[part.word]
     if not word.text[:1].isupper() or analysis.text.isupper() or word.index == analysis.opener:
@@ -230,19 +226,9 @@ def with_own_capital(
     if before == word.index - 1:
         return part
     goes_on = after == word.index + 1 and has_word(analysis[after].text)
-    if closed_word(key(word.text)) is not None or word.upos in _NEVER_NAMES:
-        lowers = _is_plain(analysis, word, goes_on=goes_on)
-    else:
-        lowers = not goes_on and last in _DETERMINERS_CAPITALS and _names_class(analysis, word)
-    return Inflect(word.index, lower_first(word.text, keep=False)) if lowers else part
-
-
-def _is_plain(analysis: Analysis, word: Word, *, goes_on: bool) -> bool:
-    """Whether a word that is no name has its capital from its place: not that of "The Hague"."""
-    if word.upos == "PROPN" or len(word.text) == 1:
-        return False
-    opened_clause = analysis[word.index - 1].text in _CLAUSE_OPENERS
-    return opened_clause or (not goes_on and word.upos not in _NEVER_NAMES)
+    if goes_on or last not in _DETERMINERS_CAPITALS or not _names_class(analysis, word):
+        return part
+    return Inflect(word.index, lower_first(word.text, keep=False))
 
 
 def _names_class(analysis: Analysis, word: Word) -> bool:
