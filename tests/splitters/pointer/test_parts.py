@@ -117,21 +117,20 @@ WRITTEN = [
     ),
     pytest.param(
         "The list includes names, which Ann wrote.",
-        ["Ann wrote names", "[these] includes [the] names", "[the] names [is] [in] The list"],
-        ["Ann wrote names.", "These include the names.", "The names are in the list."],
+        ["Ann wrote names", "[these] includes [the] names"],
+        ["Ann wrote names.", "These include the names."],
         id="agreement",
     ),
     pytest.param(
         "The settlers came late, and the dog and the cat slept.",
-        ["The settlers [was] late", "the dog [and] [the] cat [was] late", "[however] [,] [they] "
-         "[has] slept"],
-        ["The settlers were late.", "The dog and the cat was late.", "However, they have slept."],
-        id="agreement only where it is certain",
+        ["the dog [and] [the] cat [was] late", "[however] [,] [they] [has] slept"],
+        ["The dog and the cat was late.", "However, they have slept."],
+        id="agreement only with pronouns, also after a link",
     ),
     pytest.param(
         "The book, which the boys own, was sold and has won prizes.",
-        ["[they] was sold", "the boys has won prizes", "[it] own/VB prizes"],
-        ["They were sold.", "The boys have won prizes.", "It owns prizes."],
+        ["[they] was sold", "[they] has won prizes", "[it] own/VB prizes"],
+        ["They were sold.", "They have won prizes.", "It owns prizes."],
         id="agreement of a copied verb with another subject",
     ),
     pytest.param(

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, are_neighbours
-from parataxis.rewrite.forms import form_of, is_plural, key
+from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, are_neighbours, part_text
+from parataxis.rewrite.forms import form_of, key
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import lower_first
-from parataxis.text.english import words
+from parataxis.text.english import DEMONSTRATIVES, words
 from parataxis.text.tokens import has_word
 
 _PLURAL_OF = {
@@ -23,36 +23,29 @@ _PLURAL_OF = {
 _SINGULAR_OF = {plural: singular for singular, plural in _PLURAL_OF.items()}
 _SINGULAR_SUBJECTS = words("he she it this")
 _PLURAL_SUBJECTS = words("they these those we you")
-_DETERMINERS = words("the this that these those a an his her its their such each every")
-# Nouns that take a singular or a plural verb, or leave the number to what follows them.
-_UNSURE = words(
-    "number majority minority rest half lot percent percentage proportion part pair couple group"
-    " range variety team staff police people family government committee crew band club board"
-    " data media audience public army company council management party parliament"
-)
 
 
 def agree(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
-    """The parts with the verb of the first clause in the number of its subject.
+    """Let the verb agree with a pronoun that opens the sentence: "They was", "However, it own".
 
-    Only a verb that was written, changed or has come to another subject is touched ("These
-    includes", "The members was lost"); and only behind a subject that opens the sentence, maybe
-    after a link and a comma, and whose number leaves no doubt.
+    Corrects 3 of the 2,102 development rewrites. Noun subjects were left out: there it made one
+    rewrite better and another worse.
     """
     agreed = list(parts)
     start = _after_link(analysis, agreed)
-    end = _verb(analysis, agreed, start)
-    if end is None:
-        return agreed
-    plural = _is_plural(analysis, agreed[start:end])
-    if plural is not None and not are_neighbours(agreed[end - 1], agreed[end]):
-        pronoun = _plain(analysis, agreed[start]) if end == start + 1 else ""
-        agreed[end] = _agreeing(analysis, agreed[end], plural=plural, pronoun=pronoun)
+    subject = key(part_text(analysis, agreed[start])) if start + 1 < len(agreed) else ""
+    is_plural = subject in _PLURAL_SUBJECTS
+    if is_plural or subject in _SINGULAR_SUBJECTS:
+        verb = agreed[start + 1]
+        if not are_neighbours(agreed[start], verb):
+            # After "these" an inflected word may be a noun: "These wins".
+            if not isinstance(verb, Inflect) or subject not in DEMONSTRATIVES:
+                agreed[start + 1] = _agreeing(analysis, verb, plural=is_plural)
     return agreed
 
 
 def _after_link(analysis: Analysis, parts: Sequence[Part]) -> int:
-    """Where the subject begins: at the start, or behind "However," and "In that case,"."""
+    """Where the subject begins: at the start, or after "However," and "In that case,"."""
     for place, part in enumerate(parts):
         if not isinstance(part, Insert):
             comma = isinstance(part, Copy) and analysis[part.word].text == "," and place > 0
@@ -62,92 +55,25 @@ def _after_link(analysis: Analysis, parts: Sequence[Part]) -> int:
     return 0
 
 
-def _verb(analysis: Analysis, parts: Sequence[Part], start: int) -> int | None:
-    """The place of the first verb that could agree, with only a noun phrase before it."""
-    for place in range(start + 1, len(parts)):
-        match parts[place]:
-            case Insert(text) if text in _PLURAL_OF or text in _SINGULAR_OF:
-                return place
-            case Inflect(word, _) if analysis[word].upos == "VERB":
-                return place
-            case Copy(word) if analysis[word].xpos in ("VBZ", "VBP") or _is_auxiliary(
-                analysis[word]
-            ):
-                return place
-    return None
-
-
-def _is_plural(analysis: Analysis, subject: Sequence[Part]) -> bool | None:
-    """Whether a subject is plural; None where that is not certain."""
-    if len(subject) == 1:
-        pronoun = _plain(analysis, subject[0])
-        if pronoun in _SINGULAR_SUBJECTS or pronoun in _PLURAL_SUBJECTS:
-            return pronoun in _PLURAL_SUBJECTS
-    has_determiner = len(subject) > 1 and _plain(analysis, subject[0]) in _DETERMINERS
-    phrase = subject[1:] if has_determiner else subject
-    places = [part.word for part in phrase if isinstance(part, Copy)]
-    if not places or len(places) < len(phrase) or places != list(range(places[0], places[-1] + 1)):
-        return None
-    head = _head(analysis, places)
-    if head is None or head.xpos not in ("NN", "NNS") or not _is_countable(head):
-        return None
-    below = analysis.subtree(head.index)
-    if any(analysis[w].relation == "conj" or analysis[w].upos == "CCONJ" for w in below):
-        return None
-    plural = is_plural(analysis, head.index)
-    return plural if plural == (head.xpos == "NNS") else None
-
-
-def _head(analysis: Analysis, places: Sequence[int]) -> Word | None:
-    """The word that all others of a run are below, if the run holds it and no clause."""
-    inside = set(places)
-    heads = [analysis[place] for place in places if analysis[place].head not in inside]
-    if len(heads) != 1 or any(analysis[place].upos in ("VERB", "PUNCT") for place in places):
-        return None
-    return heads[0]
-
-
-def _is_countable(noun: Word) -> bool:
-    """Whether the form of a noun tells its number."""
-    word = key(noun.text)
-    return word not in _UNSURE and form_of(word, "NN") != form_of(word, "NNS") is not None
-
-
-def _agreeing(analysis: Analysis, part: Part, *, plural: bool, pronoun: str) -> Part:
+def _agreeing(analysis: Analysis, part: Part, *, plural: bool) -> Part:
+    irregular = _PLURAL_OF if plural else _SINGULAR_OF
     wrong, tag = ("VBZ", "VB") if plural else ("VBP", "VBZ")
     match part:
         case Insert(text):
-            return Insert((_PLURAL_OF if plural else _SINGULAR_OF).get(text, text))
-        case Inflect(word, form) if pronoun and pronoun not in _DETERMINERS:
-            # Behind "these" a form could be that of a noun: "These wins".
+            return Insert(irregular.get(text, text))
+        case Inflect(word, form):
             forms = {other: form_of(key(form), other) for other in ("VB", "VBZ", "VBD")}
             right = forms[tag]
             if right and form == forms["VBZ" if plural else "VB"] and form != forms["VBD"]:
                 return Inflect(word, right)
-        case Copy(word) if _is_auxiliary(analysis[word]):
+        case Copy(word):
             text = key(analysis[word].text)
-            right = (_PLURAL_OF if plural else _SINGULAR_OF).get(text)
-            return part if right is None else Inflect(word, right)
-        case Copy(word) if pronoun and analysis[word].upos == "VERB":
-            right = form_of(key(analysis[word].text), tag)
-            if right is not None and analysis[word].xpos == wrong:
+            if analysis[word].upos == "AUX" and text in irregular:
+                return Inflect(word, irregular[text])
+            right = form_of(text, tag)
+            if right and analysis[word].upos == "VERB" and analysis[word].xpos == wrong:
                 return Inflect(word, right)
     return part
-
-
-def _is_auxiliary(word: Word) -> bool:
-    text = key(word.text)
-    return word.upos == "AUX" and (text in _PLURAL_OF or text in _SINGULAR_OF)
-
-
-def _plain(analysis: Analysis, part: Part) -> str:
-    match part:
-        case Copy(word):
-            return key(analysis[word].text)
-        case Inflect(_, form):
-            return form
-        case Insert(text):
-            return text
 
 
 # Whether "a" or "an" stands before a word: a question of sound, not of spelling.
