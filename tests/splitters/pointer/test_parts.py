@@ -78,9 +78,9 @@ WRITTEN = [
     ),
     pytest.param(
         "He waited one hour and met Ann, European by birth.",
-        ["He waited [a] hour", "Ann [is] [an] European"],
+        ["He waited [an] hour", "Ann [is] [a] European"],
         ["He waited an hour.", "Ann is a European."],
-        id="a and an by sound",
+        id="a and an where the letter does not tell the sound",
     ),
     pytest.param(
         "The song “Blue”, which Ann wrote, is called “Red” in Spain.",
@@ -205,20 +205,45 @@ def test_parts_refuse_what_cannot_be_written(analyser: Analyser, impossible: lis
 @pytest.mark.parametrize(
     ("fit", "words"),
     [
-        ("an", "hour heir honest honorary apple egg umbrella uncle unimportant uninvited "
-               "unidentified unknown onerous MP FBI F X HTML 8 8th 11 11th 18 80 11,000 owl "
-               "yttrium Åland urban utter"),
-        ("a", "house European unit unique unidirectional unanimous one once user useful utility "
-              "Ukrainian NATO UN U.S. UK USB B T 1 10 110 180 1,100 yellow youth Ugandan ewe"),
+        ("an", "apple egg onerous owl English island Ottoman"),
+        ("a", "cat physician Note well-known zebra Buyer"),
     ],
 )  # fmt: skip
 def test_parts_article_fits_the_sound(fit: str, words: str) -> None:
     assert [word for word in words.split() if article(word) != fit] == []
 
 
-@pytest.mark.parametrize("word", ["historic", "herb", "SQL", "", "(", "—"])
-def test_parts_article_is_silent_where_people_differ(word: str) -> None:
+@pytest.mark.parametrize(
+    "word",
+    [
+        "historic",
+        "herb",
+        "hour",
+        "house",
+        "European",
+        "ewe",
+        "unit",
+        "uncle",
+        "one",
+        "once",
+        "yellow",
+        "yttrium",
+        "Åland",
+        "SQL",
+        "NATO",
+        "MP",
+        "F",
+        "U.S.",
+        "8",
+        "11th",
+        "1,100",
+        "(",
+        "—",
+    ],
+)
+def test_parts_article_is_silent_where_the_letter_does_not_tell(word: str) -> None:
     assert article(word) is None
+    assert article("") is None
 
 
 _TEXTS = st.one_of(

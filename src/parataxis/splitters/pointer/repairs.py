@@ -76,47 +76,19 @@ def _agreeing(analysis: Analysis, part: Part, *, plural: bool) -> Part:
     return part
 
 
-# Whether "a" or "an" stands before a word: a question of sound, not of spelling.
-
-_EIGHTS = re.compile(r"8|1[18](?!\d)")
-"""Numbers that begin with a vowel when they are spoken: eight, eleven, eighteen."""
-_LETTER_NAMES = frozenset("AEFHILMNORSX")
-"""Letters whose names begin with a vowel: an F, an MP."""
-_SPELT = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?|[A-Z]+s?")
-_SPOKEN_AS_WORDS = words(
-    "fema fifa gif hud laser lan madd nafta nasa nascar nasdaq nato navy radar ram rem rico rom"
-    " sars sata scuba sim sonar stem swat"
-)
-_UNSURE_ARTICLES = re.compile(r"herb|homage|histori|hotel|habitu|sql|faq\b|url\b")
-_VOWEL_SOUND = re.compile(r"[aeiouàáâäåæèéêëìíîïòóôöøœùúûü]|h(?:our|onest|onou?r|eir)|y[^aeiou]")
-_YOU_OR_WE = re.compile(
-    r"eu|ewe|one(?:s|self)?\b|once\b|oui|uni(?!m|n[^c]|de|ro|ss)|unan"
-    r"|u(?:s[aeu]|t[aeio]|r[aeio]|k|bi|gan|yg|vul|f[of]l)"
-)
-"""Vowels that are spoken like the "y" of "you" or the "w" of "we": a European, a unit, a one."""
+_AN = re.compile(r"[ai]|o(?!nes?\b|neself\b|nce\b|ui)|e(?!u|we)")
+_A = re.compile(r"[bcdfgj-np-tvwz]")
 
 
 def article(word: str) -> str | None:
-    """The article that a word takes, as it is written; None where people differ or it is no word.
+    """The article that a word takes; None if its letters do not settle that (hour, unit, MP, 11).
 
-    >>> [article(word) for word in ("hour", "European", "MP", "NATO", "unit", "11th", "historic")]
-    ['an', 'a', 'an', 'a', 'a', 'an', None]
+    >>> [article(word) for word in ("apple", "English", "Note", "European", "MP")]
+    ['an', 'an', 'a', None, None]
     """
-    if not word or not word[0].isalnum():
+    if not word[1:].islower():
         return None
-    if word[0].isdigit():
-        return "an" if _EIGHTS.match(word.partition(",")[0]) else "a"
-    plain = key(word)
-    if _UNSURE_ARTICLES.match(plain):
-        return None
-    if _is_spelt(word, plain):
-        return "an" if word[0].upper() in _LETTER_NAMES else "a"
-    return "an" if _VOWEL_SOUND.match(plain) and not _YOU_OR_WE.match(plain) else "a"
-
-
-def _is_spelt(word: str, plain: str) -> bool:
-    """Whether a word is spoken letter by letter."""
-    return _SPELT.fullmatch(word) is not None and plain not in _SPOKEN_AS_WORDS
+    return "an" if _AN.match(word.lower()) else "a" if _A.match(word.lower()) else None
 
 
 # Capitals of copied words that have left the name or the place which gave them their capital.
