@@ -79,7 +79,7 @@ def test_reader_that_is_closed_ends_what_is_at_work() -> None:
 def test_reader_bugs_are_noted_and_not_told(capfd: pytest.CaptureFixture[str]) -> None:
     made = Readers(1000)
     with pytest.raises(RuntimeError):
-        made._do({"do": "read"}, GOOD)  # no name
+        made._do("no such function", GOOD)
     made.close()
     assert "KeyError" in capfd.readouterr().err
 

@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER
 from parataxis.rewrite.record import Rewrite
-from parataxis.syntax.analysis import ROOT, Analysis
+from parataxis.syntax.analysis import ROOT, Analysis, Frame
 from parataxis.syntax.patterns import Occurrence, Pattern
 
 _SOURCE = "The bridge, which was built in 1860, was closed."
@@ -269,21 +269,6 @@ class AnalysedWord(Answer):
     deprel: str
 
 
-class SemanticRole(Answer):
-    """The words ``first`` to ``last`` and their role."""
-
-    first: int
-    last: int
-    label: str = Field(examples=["ARG0"])
-
-
-class Predicate(Answer):
-    """The index of a predicate and its arguments."""
-
-    predicate: int
-    arguments: Sequence[SemanticRole]
-
-
 class AnalysedSentence(Answer):
     """The analysis of a sentence, or the ``problem`` that prevented it. The position in the text is
     null if the request sent separate sentences."""
@@ -292,7 +277,7 @@ class AnalysedSentence(Answer):
     start: int | None = None
     end: int | None = None
     words: Sequence[AnalysedWord] = ()
-    frames: Sequence[Predicate] = ()
+    frames: Sequence[Frame] = ()
     patterns: Sequence[FoundPattern] = ()
     problem: str | None = None
 
@@ -302,7 +287,7 @@ class AnalysedSentence(Answer):
         return cls(
             text=analysis.text,
             words=[AnalysedWord.model_validate(word) for word in analysis],
-            frames=[Predicate.model_validate(frame) for frame in analysis.frames],
+            frames=analysis.frames,
             patterns=[FoundPattern.of(each, analysis.text) for each in found],
         )
 

@@ -4,7 +4,7 @@ Documents come from strangers, and a crafted one can take forever or fill the me
 process is killed, and the service goes on.
 """
 
-import json
+import pickle
 import subprocess
 import sys
 import threading
@@ -26,9 +26,6 @@ SECONDS = 60.0
 """The time limit for one document."""
 MEMORY = 2 << 30
 """The memory limit of a process in bytes."""
-_ERRORS: dict[str, type[ParataxisError]] = {
-    each.__name__: each for each in (TooMuchError, InputError, ParataxisError)
-}
 _TOO_HARD = "The document takes too long to read, or too much memory."
 _REWRITES = TypeAdapter(list[Rewrite | None])
 
@@ -48,16 +45,18 @@ class Readers:
 
     def read(self, data: bytes, name: str) -> DocumentRead:
         """Read the text and the sentences of a document."""
-        _, made = self._do({"do": "read", "name": name}, data)
-        return DocumentRead.model_validate_json(made)
+        found: DocumentRead = self._do("read", data, name, self._characters)
+        return found
 
     def write(
         self, data: bytes, name: str, rewrites: bytes, *, tracked: bool
     ) -> tuple[str, bytes, str]:
         """Apply rewrites, given as JSON: the name of the document, the new document, and a sentence
         about the rewrites that could not be applied, or ""."""
-        answer, made = self._do({"do": "write", "name": name, "tracked": tracked}, data, rewrites)
-        return answer["name"], made, answer["note"]
+        made: tuple[str, bytes, str] = self._do(
+            "write", data, name, self._characters, rewrites, tracked
+        )
+        return made
 
     def close(self) -> None:
         """End all processes, including those that are working."""
@@ -68,26 +67,25 @@ class Readers:
         for process in idle:
             _end(process)
 
-    def _do(self, header: dict[str, Any], *parts: bytes) -> tuple[dict[str, Any], bytes]:
+    def _do(self, function: str, *arguments: Any) -> Any:
+        """Call a function in a worker process."""
         with self._lent() as process:
-            if process not in self._ready and _receive(process.stdout):
-                self._ready.add(process)
-            timer = threading.Timer(self._seconds, process.kill)
-            timer.start()
-            try:
-                _send(process.stdin, {**header, "characters": self._characters}, *parts)
-                received = _receive(process.stdout)
-            except OSError:
-                received = None
-            finally:
-                timer.cancel()
-            if received is None:
+            answer = None
+            with suppress(OSError, EOFError, pickle.UnpicklingError):  # the process has ended
+                if process not in self._ready and _receive(process.stdout):
+                    self._ready.add(process)
+                timer = threading.Timer(self._seconds, process.kill)
+                timer.start()
+                try:
+                    _send(process.stdin, (function, arguments))
+                    answer = _receive(process.stdout)
+                finally:
+                    timer.cancel()
+            if answer is None:
                 raise TooMuchError(_TOO_HARD)
-            answer, made = received
-            if "error" in answer:
-                # Any other error is a bug, whose message is not for clients.
-                raise _ERRORS.get(answer["error"], RuntimeError)(answer["detail"])
-            return answer, made[0]
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
 
     @contextmanager
     def _lent(self) -> Iterator["subprocess.Popen[bytes]"]:
@@ -128,59 +126,52 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def _send(stream: IO[bytes] | None, header: dict[str, Any], *parts: bytes) -> None:
-    if stream is None:
-        raise OSError
-    sizes = [len(part) for part in parts]
-    stream.write(json.dumps({**header, "sizes": sizes}).encode() + b"\n")
-    for part in parts:
-        stream.write(part)
-    stream.flush()
+def _send(stream: IO[bytes] | None, message: object) -> None:
+    if stream is not None:
+        pickle.dump(message, stream)
+        stream.flush()
 
 
-def _receive(stream: IO[bytes] | None) -> tuple[dict[str, Any], list[bytes]] | None:
-    """A header and its parts, or None if the other side has ended."""
-    line = stream.readline() if stream else b""
-    if not line.endswith(b"\n"):
-        return None
-    header = json.loads(line)
-    parts = [stream.read(size) for size in header["sizes"]] if stream else []
-    if [len(part) for part in parts] != header["sizes"]:
-        return None
-    return header, parts
+def _receive(stream: IO[bytes] | None) -> Any:
+    return pickle.load(stream) if stream is not None else None
 
 
 def main(memory: int) -> None:
-    """Run a worker process: answer requests until the pipe is closed."""
-    _limit(memory)
-    _send(sys.stdout.buffer, {"ready": True})  # the time limit starts now
-    while request := _receive(sys.stdin.buffer):
-        try:
-            answer, made = _answer(*request)
-        except ParataxisError as error:
-            kind = type(error) if type(error).__name__ in _ERRORS else InputError
-            answer, made = {"error": kind.__name__, "detail": str(error)}, b""
-        except (MemoryError, RecursionError):
-            return  # the process may be in a bad state, so it is replaced
-        except Exception:
-            traceback.print_exc()
-            answer, made = {"error": "bug", "detail": "see above"}, b""
-        _send(sys.stdout.buffer, answer, made)
-
-
-def _limit(memory: int) -> None:
+    """Run a worker process: answer calls until the pipe is closed."""
     with suppress(ImportError, OSError, ValueError):  # not on every system
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    functions = {"read": _read, "write": _write}
+    _send(sys.stdout.buffer, "ready")  # the time limit starts now
+    while True:
+        try:
+            function, arguments = _receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        answer: object
+        try:
+            answer = functions[function](*arguments)
+        except ParataxisError as error:
+            answer = error
+        except (MemoryError, RecursionError):
+            return  # the process may be in a bad state, so it is replaced
+        except Exception:
+            traceback.print_exc()
+            answer = RuntimeError("A worker process failed; its traceback is on standard error.")
+        _send(sys.stdout.buffer, answer)
 
 
-def _answer(header: dict[str, Any], parts: list[bytes]) -> tuple[dict[str, Any], bytes]:
-    file = documents.open_file(parts[0], header["name"], header["characters"])
-    if header["do"] == "read":
-        return {}, documents.read(file).model_dump_json().encode()
-    made, report = documents.write(file, _rewrites(parts[1]), tracked=header["tracked"])
-    return {"name": file.name, "note": report.note()}, made
+def _read(data: bytes, name: str, characters: int) -> DocumentRead:
+    return documents.read(documents.open_file(data, name, characters))
+
+
+def _write(
+    data: bytes, name: str, characters: int, rewrites: bytes, tracked: bool
+) -> tuple[str, bytes, str]:
+    file = documents.open_file(data, name, characters)
+    made, report = documents.write(file, _rewrites(rewrites), tracked=tracked)
+    return file.name, made, report.note()
 
 
 def _rewrites(text: bytes) -> list[Rewrite | None]:
