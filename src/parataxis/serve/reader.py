@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 from weakref import WeakSet
@@ -142,7 +142,7 @@ def main(memory: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    functions = {"read": _read, "write": _write}
+    functions: dict[str, Callable[..., object]] = {"read": _read, "write": _write}
     _send(sys.stdout.buffer, "ready")  # the time limit starts now
     while True:
         try:
