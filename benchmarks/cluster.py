@@ -27,11 +27,12 @@ from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
+from parataxis.run.run import Engine, Local, run
+
 from parataxis.run.cluster import Cluster
 from parataxis.run.encode import RecordEncoder, RecordFormat
 from parataxis.run.files import find_files
 from parataxis.run.output import StreamOutput
-from parataxis.run.run import Engine, Local, run
 from parataxis.run.units import BadRecord
 from parataxis.run.work import SplitterTask, Work
 from parataxis.syntax.onnx import THREADS_VARIABLE

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parataxis.errors import InputError
-from parataxis.text.inputs import Input, Lines, resolve_inputs
+from parataxis.run.files import DataFormat, HeldInput, find_inputs
+from parataxis.text.inputs import Lines
 
 
 class Trickle(io.BytesIO):
@@ -89,14 +90,17 @@ def test_inputs_refuse_what_is_not_text(data: bytes, message: str, step: int) ->
     ],
 )
 def test_inputs_take_a_text_as_it_is(text: str) -> None:
-    (found,) = resolve_inputs([text])
-    assert found == Input("text", text=text, size=len(text))
+    (found,) = find_inputs([text])
+    assert (found.name, found.kind, found.size) == ("text", DataFormat.TEXT, len(text) + 1)
+    assert isinstance(found.path, HeldInput)
+    with found.path.open() as stream:
+        assert stream.read().decode() == f"{text}\n"
 
 
 @pytest.mark.parametrize("name", ["a.txt", "letters/b", "c.unknown", "my file.docx", "./d"])
 def test_inputs_know_a_missing_file(name: str) -> None:
     with pytest.raises(InputError, match="There is no file"):
-        resolve_inputs([name])
+        find_inputs([name])
 
 
 def test_inputs_read_files_with_spaces_and_without_suffix(
@@ -105,11 +109,11 @@ def test_inputs_read_files_with_spaces_and_without_suffix(
     monkeypatch.chdir(tmp_path)
     for name in ("my text", "README"):
         Path(name).write_text("It rained.\n", encoding="utf-8")
-        (found,) = resolve_inputs([name])
+        (found,) = find_inputs([name])
         assert (found.path, found.size, found.is_stream) == (Path(name), 11, False)
 
 
 def test_inputs_of_several_arguments_are_files() -> None:
     with pytest.raises(InputError) as caught:
-        resolve_inputs(["Ann", "left."])
+        find_inputs(["Ann", "left."])
     assert str(caught.value) == 'There is no file "Ann"; put a text in quotes.'

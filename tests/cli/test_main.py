@@ -201,7 +201,7 @@ def test_main_can_be_interrupted_while_it_waits_for_input(jobs: int) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_main_writes_what_came_before_a_bad_line(jobs: int) -> None:
-    program = start("split", "-i", "jsonl", "-s", "source", "-j", jobs)
+    program = start("split", "-i", "jsonl", "-s", "source", "-j", jobs, "--on-error", "stop")
     lines = "".join(f'{{"source": "Ann ate {n} plums."}}\n' for n in range(100))
     out, errors = program.communicate(lines.encode() + b"{\n")
     assert program.returncode == 2

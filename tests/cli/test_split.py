@@ -237,15 +237,21 @@ def test_split_many_blocks_come_in_order(run: Run, letter: Path) -> None:
 
 BAD_INPUT = {
     "missing": (["missing.txt"], "There is no file missing.txt."),
-    "directory": (["."], ". is a directory; give the files in it."),
+    "folder": (["nothing"], "nothing is a folder without data files."),
     "binary": (["binary.bin"], "binary.bin is a binary file, not text."),
     "empty file": (["empty.txt"], "empty.txt is empty."),
     "empty text": ([""], "The text is empty; give at least one sentence."),
     "blank text": ([" \n"], "The text is empty; give at least one sentence."),
     "empty input": (["-"], "stdin is empty."),
     "second file": (["letter.md", "empty.txt"], "empty.txt is empty."),
-    "not JSON": (["bad.jsonl"], "bad.jsonl, line 2: this is not a line of JSON."),
-    "surrogate": (["half.jsonl"], "half.jsonl, line 1: the record has a lone surrogate"),
+    "not JSON": (
+        ["bad.jsonl", "--on-error", "stop"],
+        "bad.jsonl, line 2: this is not a line of JSON.",
+    ),
+    "surrogate": (
+        ["half.jsonl", "--on-error", "stop"],
+        "half.jsonl, line 1: the record has a lone surrogate",
+    ),
     "splitter": (["letter.md", "-s", "rulse"], 'There is no splitter "rulse"; installed: '),
     "format": (["letter.md", "-f", "xml"], "Invalid value for '--format'"),
     "option": (["letter.md", "--fast"], "No such option: --fast"),
@@ -264,6 +270,7 @@ def test_split_answers_bad_input_in_one_sentence(
     run: Run, letter: Path, arguments: list[str], message: str, output: tuple[str, ...]
 ) -> None:
     Path("binary.bin").write_bytes(b"\x89PNG\0\0")
+    Path("nothing").mkdir()
     write("empty.txt", "")
     write("bad.jsonl", '{"source": "Ann came; Bob left."}\n{\n')
     write("half.jsonl", r'{"source": "Ann came\ud800; Bob left."}')

@@ -100,7 +100,8 @@ def test_split_llm_works_in_one_process(run: Run) -> None:
     done = run("split", "--splitter", "llm", "--jobs", "2", MILL)
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        'parataxis: The splitter "llm" keeps its books in one process; leave --jobs out.\n'
+        'parataxis: The splitter "llm" tracks spending in a single process, so it cannot run with '
+        "--jobs.\n"
     )
 
 

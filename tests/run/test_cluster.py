@@ -21,7 +21,7 @@ import pytest
 from parataxis.cli.main import main
 from parataxis.errors import InputError
 from parataxis.run.cluster import WINDOW, Cluster
-from parataxis.run.encode import RecordEncoder, RecordFormat
+from parataxis.run.encode import Encoder, OutputFormat
 from parataxis.run.work import SplitterTask, Work
 
 pytest.importorskip("ray", reason="needs the extra [ray]")
@@ -69,8 +69,8 @@ import json, sys
 from pathlib import Path
 from threading import Timer
 from parataxis.run.cluster import WINDOW, Cluster
-from parataxis.run.encode import RecordEncoder, RecordFormat
-from parataxis.run.files import DataFormat, find_files
+from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.files import DataFormat, find_inputs
 from parataxis.run.reading import read_batches
 from parataxis.run.work import SplitterTask, Work
 
@@ -78,14 +78,14 @@ read = results = ahead = 0
 
 def counted():
     global read, ahead
-    for batch in read_batches(find_files(["wait.txt"], DataFormat.LINES), sentences=1):
+    for batch in read_batches(find_inputs(["wait.txt"], DataFormat.LINES), sentences=1):
         read += 1
         ahead = max(ahead, read - results)
         if read == 2 * WINDOW:  # two actors: now it has to stop, for as long as it is held
             Timer(0.5, Path("hold").unlink).start()
         yield batch
 
-work = Work(SplitterTask("held"), RecordEncoder(RecordFormat.TEXT), "held")
+work = Work(SplitterTask("held"), Encoder(OutputFormat.TEXT), "held")
 for _ in Cluster(sys.argv[1], most=2)(counted(), work):
     results += 1
 print(json.dumps({"results": results, "ahead": ahead}))
@@ -99,8 +99,8 @@ from threading import Timer
 import ray
 from parataxis.errors import ParataxisError
 from parataxis.run import cluster
-from parataxis.run.encode import RecordEncoder, RecordFormat
-from parataxis.run.files import DataFormat, find_files
+from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.files import DataFormat, find_inputs
 from parataxis.run.reading import read_batches
 from parataxis.run.work import SplitterTask, Work
 
@@ -112,8 +112,8 @@ address, head = sys.argv[1], int(sys.argv[2])
 cluster._LOOK = cluster._WAIT = 0.2
 ray.init(address, log_to_driver=False)
 os.environ["RAY_gcs_rpc_server_reconnect_timeout_s"] = sys.argv[3]  # Ray has read it already
-batches = read_batches(find_files(["headless.txt"], DataFormat.LINES), sentences=1)
-work = Work(SplitterTask("held"), RecordEncoder(RecordFormat.TEXT), "held")
+batches = read_batches(find_inputs(["headless.txt"], DataFormat.LINES), sentences=1)
+work = Work(SplitterTask("held"), Encoder(OutputFormat.TEXT), "held")
 results = cluster.Cluster(address)(batches, work)
 next(results)
 os.kill(head, signal.SIGSTOP)
@@ -340,7 +340,7 @@ def test_cluster_output_is_that_of_one_machine_whatever_joins_and_dies(nodes: No
     write_records(nodes.folder / "in.jsonl", 40 * 256, "Hold")
     common = ("in.jsonl", "-s", "held")
     alone = nodes.split(*common, "-o", "alone.jsonl", "--jobs", "1", "--on-error", "pass")
-    assert alone.returncode == 0, alone.stderr
+    assert alone.returncode == 3, alone.stderr
 
     with nodes.hold():
         run = nodes.start(*common, "-o", "both.jsonl", *nodes.engine)
@@ -355,7 +355,7 @@ def test_cluster_output_is_that_of_one_machine_whatever_joins_and_dies(nodes: No
         wait_until(lambda: is_gone(cut_off), run)  # it lives on a while, and could finish its work
     out, err = run.communicate(timeout=300)
 
-    assert (run.returncode, out) == (0, ""), err
+    assert (run.returncode, out) == (3, ""), err
     lost = [line for line in told(err) if "An actor was lost; its" in line]
     assert len(lost) == 2
     assert [line for line in told(err) if line not in lost] == told(alone.stderr)
@@ -371,7 +371,7 @@ def test_cluster_run_goes_on_after_its_driver_was_killed(nodes: Nodes) -> None:
     for part in range(8):
         name = f"{part}.jsonl"
         write_records(nodes.folder / "parts" / name, 256, "Hold" if part == 4 else "See")
-    assert nodes.split("parts", "-s", "held", "-o", "one/", "--jobs", "1").returncode == 0
+    assert nodes.split("parts", "-s", "held", "-o", "one/", "--jobs", "1").returncode == 3
 
     with nodes.hold():
         run = nodes.start("parts", "-s", "held", "-o", "two/", *nodes.engine)
@@ -381,7 +381,7 @@ def test_cluster_run_goes_on_after_its_driver_was_killed(nodes: Nodes) -> None:
     assert (nodes.folder / "two" / ".unfinished").exists()
     done = nodes.split("parts", "-s", "held", "-o", "two/", "--resume", *nodes.engine)
 
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, done.stderr
     assert contents(nodes.folder / "two") == contents(nodes.folder / "one")
     assert len(contents(nodes.folder / "two")) == 8
 
@@ -513,7 +513,10 @@ def test_cluster_splits_a_column_of_a_dataset(
         (["--engine", "ray", "--address", "a..b:1"], "There is no Ray cluster at a..b:1: "),
         (["--engine", "ray", "--address", "nowhere"], "There is no Ray cluster at nowhere"),
         (["--address", "127.0.0.1:1"], "--address is that of a Ray cluster; add --engine ray"),
-        (["--engine", "ray", "-s", "llm"], 'The splitter "llm" keeps its books in one process'),
+        (
+            ["--engine", "ray", "-s", "llm"],
+            'The splitter "llm" tracks spending in a single process',
+        ),
     ],
 )
 def test_cluster_that_is_not_there_is_told_in_a_sentence(
@@ -552,9 +555,7 @@ def refusal(address: str | None) -> str:
     """What is told of a cluster that is not there."""
     with pytest.raises(InputError) as caught:
         next(
-            Cluster(address)(
-                [], Work(SplitterTask("source"), RecordEncoder(RecordFormat.TEXT), "source")
-            )
+            Cluster(address)([], Work(SplitterTask("source"), Encoder(OutputFormat.TEXT), "source"))
         )
     return str(caught.value)
 

@@ -13,7 +13,7 @@ from parataxis.run.checkpoint import AppendedFile, locked, write_atomically
 HOLD = """
 import sys
 from pathlib import Path
-from parataxis.run.output import locked
+from parataxis.run.checkpoint import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -13,16 +13,19 @@ from hypothesis import strategies as st
 
 from parataxis.errors import InputError
 from parataxis.run import reading
-from parataxis.run.files import DataFile, DataFormat, data_format, find_files
+from parataxis.run.files import DataFile, DataFormat, data_format, find_inputs
 from parataxis.run.reading import (
     Position,
     check_columns,
     read_batches,
     read_units,
 )
+from parataxis.run.rows import CellKind, Columns
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
+
+TEXT = Columns("text", CellKind.SENTENCE)
 
 SENTENCES = ["Ann came; Bob left.", 'She said "no", and\tleft.', "Zoë’s café, naïve — 東京."]
 
@@ -66,11 +69,12 @@ def pack(data: bytes, packing: str) -> bytes:
 
 def make(path: Path, data: bytes, kind: DataFormat | None = None) -> DataFile:
     path.write_bytes(data)
-    return find_files([str(path)], kind or DataFormat.AUTO)[0]
+    return find_inputs([str(path)], kind or DataFormat.AUTO)[0]
 
 
 def sources(file: DataFile, column: str | None) -> list[str]:
-    return [each.source for unit in read_units(file, column) for each in unit.sentences]
+    units = read_units(file, Columns(column, CellKind.SENTENCE))
+    return [each.source for unit in units for each in unit.sentences]
 
 
 @pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
@@ -87,7 +91,7 @@ def test_reading_every_kind_plain_and_packed(tmp_path: Path, suffix: str, packin
 def test_reading_parquet_of_any_text_type(tmp_path: Path, kind: object) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": pa.array(SENTENCES).cast(kind), "id": [7, 8, 9]}), path)
-    units = list(read_units(find_files([str(path)])[0], "text"))
+    units = list(read_units(find_inputs([str(path)])[0], TEXT))
     assert [unit.sentences[0] for unit in units] == [
         ("7", SENTENCES[0]),
         ("8", SENTENCES[1]),
@@ -151,7 +155,7 @@ def test_reading_passes_a_bad_record_through(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     file = make(Path(name), data)
-    units = list(read_units(file, "text"))
+    units = list(read_units(file, TEXT))
     assert [[each.source for each in unit.sentences] for unit in units] == [["One."], [], ["Two."]]
     assert str(units[1].problem).startswith(f"{name}, {message}")
     assert [unit.problem for unit in units[::2]] == [None, None]
@@ -161,7 +165,7 @@ def test_reading_bad_bytes_in_parquet(tmp_path: Path) -> None:
     column = pa.array([b"One.", b"\xff", b"Two."]).view(pa.string())
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": column}), path)
-    units = list(read_units(find_files([str(path)])[0], "text"))
+    units = list(read_units(find_inputs([str(path)])[0], TEXT))
     assert [len(unit.sentences) for unit in units] == [1, 0, 1]
     assert "not UTF-8" in str(units[1].problem)
 
@@ -191,7 +195,7 @@ def test_reading_a_line_that_is_too_long_in_pieces(
     long = b"x" * 3500 + b"\n"
     data = first.get(name, b'{"text": "One."}\n') + long + last.get(name, b'{"text": "Two."}\n')
     kind = DataFormat.LINES if name == "lines" else None
-    units = list(read_units(make(tmp_path / name, data, kind), None if kind else "text"))
+    units = list(read_units(make(tmp_path / name, data, kind), Columns(None if kind else "text")))
     assert [each.source for unit in units for each in unit.sentences] == ["One.", "Two."]
     problems = [str(unit.problem) for unit in units if unit.problem]
     assert "the line is too long" in problems[0]
@@ -204,19 +208,19 @@ def test_reading_a_file_that_was_cut_off(tmp_path: Path, packing: str) -> None:
     lines = [f"Ann ate {n * 7919 % 1000003} plums." for n in range(20_000)]
     data = pack(jsonl(lines), packing)
     file = make(tmp_path / f"a.jsonl{packing}", data[: len(data) * 2 // 3])
-    units = list(read_units(file, "text"))
+    units = list(read_units(file, TEXT))
     assert 0 < len(units) < 20_000
     assert str(units[-1].problem).startswith(f"{file.name}: the file is broken, so that its rest")
-    assert list(read_units(file, "text", skip=len(units) - 1)) == units[-1:]
-    assert list(read_units(file, "text", skip=len(units))) == []
+    assert list(read_units(file, TEXT, skip=len(units) - 1)) == units[-1:]
+    assert list(read_units(file, TEXT, skip=len(units))) == []
 
 
 @pytest.mark.parametrize("packing", [".gz", ".zst"])
 def test_reading_a_table_that_was_cut_off_in_its_header(tmp_path: Path, packing: str) -> None:
     data = pack(b"number,and,text,and,more\n1,,One.,,\n", packing)
     file = make(tmp_path / f"a.csv{packing}", data[:24])
-    check_columns([file], "text")
-    (unit,) = read_units(file, "text")
+    check_columns([file], TEXT)
+    (unit,) = read_units(file, TEXT)
     assert "the file is broken" in str(unit.problem)
 
 
@@ -251,7 +255,7 @@ def test_reading_a_bad_line_leaves_its_block_readable(
     ]
     assert units[-1].sentences[0].id == "a.txt:11:1"
     for skip in range(len(units) + 1):
-        assert list(read_units(find_files(["a.txt"])[0], skip=skip)) == units[skip:]
+        assert list(read_units(find_inputs(["a.txt"])[0], skip=skip)) == units[skip:]
 
 
 def test_reading_a_quote_that_is_not_closed(
@@ -260,7 +264,7 @@ def test_reading_a_quote_that_is_not_closed(
     monkeypatch.chdir(tmp_path)
     rows = b'1,"One,\ntwo."\n2,"Three.\n3,Four.\n4,"Fi\xffve,\nsix."\n5,"Seven.\n6,Eight."\n'
     file = make(Path("a.csv"), b"n,text\n" + rows + b'7,"Nine."x,"')
-    units = list(read_units(file, "text"))
+    units = list(read_units(file, TEXT))
     assert [each.source for unit in units for each in unit.sentences] == [
         "One,\ntwo.",
         "Four.",
@@ -279,7 +283,7 @@ def test_reading_a_quote_that_is_closed_too_late(
     monkeypatch.setattr(reading, "LONGEST", 100)
     rows = "".join(f"{n},Plum {n}.\n" for n in range(40))
     file = make(tmp_path / "a.csv", f'n,text\n0,"Plum.\n{rows}{rows}9,"\n'.encode())
-    units = list(read_units(file, "text"))
+    units = list(read_units(file, TEXT))
     assert len(units) == 82
     assert [n for n, unit in enumerate(units) if unit.problem] == [0, 81]
 
@@ -294,7 +298,7 @@ def test_reading_what_is_too_long_for_a_sentence(
     made = {"a.parquet": table(cells), "lines": "\n".join(cells).encode()}
     data = made.get(name) or MADE[name.removeprefix("a.")](cells)
     file = make(tmp_path / name, data, DataFormat.LINES if is_lines else None)
-    units = list(read_units(file, None if is_lines else "text"))
+    units = list(read_units(file, Columns(None if is_lines else "text")))
     assert [len(unit.sentences) for unit in units] == [1, 0, 1]
     problem = units[1].problem
     assert problem is not None
@@ -305,7 +309,7 @@ def test_reading_what_is_too_long_for_a_sentence(
 
 def test_reading_whole_documents_in_small_batches(tmp_path: Path) -> None:
     file = make(tmp_path / "a.jsonl", jsonl(["word " * 20_000] * 20))
-    batches = list(read_batches([file], "text", sentences=256))
+    batches = list(read_batches([file], TEXT, sentences=256))
     assert [len(batch.units) for batch in batches] == [3] * 6 + [2]
 
 
@@ -321,8 +325,8 @@ def test_reading_the_last_line_has_an_end_where_another_file_follows(tmp_path: P
 
 def test_reading_again_counts_only_what_is_left(tmp_path: Path) -> None:
     file = make(tmp_path / "a.jsonl", jsonl([f"Ann ate {n} plums." for n in range(20_000)]))
-    batches = list(read_batches([file], "text", sentences=1000))
-    again = list(read_batches([file], "text", batches[14].end, sentences=1000))
+    batches = list(read_batches([file], TEXT, sentences=1000))
+    again = list(read_batches([file], TEXT, batches[14].end, sentences=1000))
     assert sum(batch.size for batch in batches) == file.size
     left = sum(batch.size for batch in again)
     assert abs(left - file.size / 4) < file.size / 20
@@ -330,23 +334,23 @@ def test_reading_again_counts_only_what_is_left(tmp_path: Path) -> None:
 
 def test_reading_keeps_the_id_of_a_bad_record(tmp_path: Path) -> None:
     data = b'{"id": "r1", "text": 5}\n{"id": 2, "text": "A\\u0000."}\n{"id": {}}\n'
-    units = list(read_units(make(tmp_path / "a.jsonl", data), "text"))
+    units = list(read_units(make(tmp_path / "a.jsonl", data), TEXT))
     assert [unit.problem and unit.problem.id for unit in units] == ["r1", "2", "{}"]
 
 
 def test_reading_files_that_are_no_parquet(tmp_path: Path) -> None:
     for name, data in (("a.parquet", b"PAR1 no more"), ("b.parquet", b"")):
         file = make(tmp_path / name, data)
-        check_columns([file], "text")
-        (unit,) = read_units(file, "text")
+        check_columns([file], TEXT)
+        (unit,) = read_units(file, TEXT)
         assert str(unit.problem).startswith(f"{file.name}: the file is broken")
-        assert list(read_units(file, "text", skip=1)) == []
+        assert list(read_units(file, TEXT, skip=1)) == []
 
 
 def test_reading_a_parquet_column_of_nulls(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": pa.nulls(2)}), path)
-    problems = [unit.problem for unit in read_units(find_files([str(path)])[0], "text")]
+    problems = [unit.problem for unit in read_units(find_inputs([str(path)])[0], TEXT)]
     assert [problem and problem.complaint for problem in problems] == [
         'there is nothing in the column "text"'
     ] * 2
@@ -362,10 +366,10 @@ def test_reading_goes_on_after_a_broken_group_of_one_row(tmp_path: Path) -> None
         about.total_compressed_size
     )
     path.write_bytes(data)
-    file = find_files([str(path)])[0]
-    units = list(read_units(file, "text"))
+    file = find_inputs([str(path)])[0]
+    units = list(read_units(file, TEXT))
     assert [len(unit.sentences) for unit in units] == [1, 0]
-    assert list(read_units(file, "text", skip=2)) == []
+    assert list(read_units(file, TEXT, skip=2)) == []
 
 
 def test_reading_a_broken_parquet_file(tmp_path: Path) -> None:
@@ -373,11 +377,11 @@ def test_reading_a_broken_parquet_file(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     data[600:1400] = bytes(800)
     path.write_bytes(data)
-    file = find_files([str(path)])[0]
-    units = list(read_units(file, "text"))
+    file = find_inputs([str(path)])[0]
+    units = list(read_units(file, TEXT))
     assert "the file is broken" in str(units[-1].problem)
-    assert list(read_units(file, "text", skip=len(units) - 1)) == units[-1:]
-    assert list(read_units(file, "text", skip=len(units))) == []
+    assert list(read_units(file, TEXT, skip=len(units) - 1)) == units[-1:]
+    assert list(read_units(file, TEXT, skip=len(units))) == []
 
 
 @settings(max_examples=30)
@@ -402,7 +406,7 @@ def test_reading_goes_on_from_any_place(
     if not cells:
         content = table(["One."]) if suffix == "parquet" else MADE[suffix](["One."])
     files = [make(folder / f"{n}.{suffix}", content) for n in range(2)]
-    column = None if suffix == "txt" else "text"
+    column = Columns(None if suffix == "txt" else "text")
     by_file = data.draw(st.booleans())
     batches = list(read_batches(files, column, sentences=size, by_file=by_file))
     assert sum(batch.size for batch in batches) <= sum(file.size for file in files)
@@ -442,7 +446,7 @@ def test_reading_refuses_a_wrong_column(
     tmp_path: Path, name: str, data: bytes, column: str | None, message: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        check_columns([make(tmp_path / name, data)], column)
+        check_columns([make(tmp_path / name, data)], Columns(column))
     assert str(caught.value).endswith(message)
 
 
@@ -450,7 +454,7 @@ def test_reading_refuses_two_columns_of_a_name(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table([["One."], ["Two."]], names=["text", "text"]), path)
     with pytest.raises(InputError, match='has more than one column "text"'):
-        check_columns(find_files([str(path)]), "text")
+        check_columns(find_inputs([str(path)]), TEXT)
 
 
 @pytest.mark.parametrize("kind", [DataFormat.TEXT, DataFormat.LINES])
@@ -489,15 +493,15 @@ def test_files_in_folders_and_patterns_come_sorted(
     for name in ("d/b.txt", "d/a/c.jsonl.gz", "d/.hidden.txt", "d/picture.png", "x.csv"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(b"One.\n")
-    assert [str(file.path) for file in find_files(["x.csv", "d"])] == [
+    assert [str(file.path) for file in find_inputs(["x.csv", "d"])] == [
         "x.csv",
         "d/a/c.jsonl.gz",
         "d/b.txt",
     ]
-    assert [str(file.place) for file in find_files(["d"])] == ["a/c.jsonl.gz", "b.txt"]
-    assert [str(file.place) for file in find_files(["d/**/*.gz"])] == ["a/c.jsonl.gz"]
-    assert [file.name for file in find_files(["d"], column="text")] == ["d/a/c.jsonl.gz"]
+    assert [str(file.place) for file in find_inputs(["d"])] == ["a/c.jsonl.gz", "b.txt"]
+    assert [str(file.place) for file in find_inputs(["d/**/*.gz"])] == ["a/c.jsonl.gz"]
+    assert [file.name for file in find_inputs(["d"], column="text")] == ["d/a/c.jsonl.gz"]
     with pytest.raises(InputError, match=r"No file matches d/\*\.csv\."):
-        find_files(["d/*.csv"])
+        find_inputs(["d/*.csv"])
     with pytest.raises(InputError, match=r"There is no file y\.csv\."):
-        find_files(["y.csv"])
+        find_inputs(["y.csv"])

@@ -10,7 +10,7 @@ import pytest
 
 from parataxis.cli.main import main
 from parataxis.errors import InputError
-from parataxis.run.files import DataFile, DataFormat, RemotePath, find_files
+from parataxis.run.files import DataFile, DataFormat, RemotePath, find_inputs
 from parataxis.run.reading import read_batches, read_units
 
 pyarrow = pytest.importorskip("pyarrow", reason="needs the extra [scale]")
@@ -33,8 +33,8 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_remote_folder_reads_as_one_of_this_machine(corpus: Path) -> None:
-    there = find_files([corpus.as_uri()])
-    here = find_files([str(corpus)])
+    there = find_inputs([corpus.as_uri()])
+    here = find_inputs([str(corpus)])
     assert [file.name for file in there] == [file.path.as_uri() for file in here]  # type: ignore[union-attr]
     assert [(file.place, file.kind) for file in there] == [(file.place, file.kind) for file in here]
     for one, other in zip(there, here, strict=True):
@@ -50,7 +50,7 @@ def test_remote_folder_reads_as_one_of_this_machine(corpus: Path) -> None:
 
 
 def test_remote_file_is_text_where_its_name_says_nothing(corpus: Path) -> None:
-    (file,) = find_files([(corpus / "notes").as_uri()])
+    (file,) = find_inputs([(corpus / "notes").as_uri()])
     assert (file.kind, file.place) == (DataFormat.TEXT, Path("notes"))
     (unit,) = read_units(file)
     assert [sentence.id for sentence in unit.sentences] == [f"{file.name}:1:1", f"{file.name}:1:11"]
@@ -65,7 +65,7 @@ def test_remote_file_is_text_where_its_name_says_nothing(corpus: Path) -> None:
 )
 def test_remote_address_that_leads_nowhere_is_told(address: str, complaint: str) -> None:
     with pytest.raises(InputError) as error:
-        find_files([address])
+        find_inputs([address])
     assert str(error.value).startswith(complaint)
 
 
@@ -92,7 +92,7 @@ class Breaking:
 def test_remote_connection_that_breaks_ends_the_run_and_is_no_bad_record(
     corpus: Path, name: str
 ) -> None:
-    (file,) = find_files([(corpus / name).as_uri()])
+    (file,) = find_inputs([(corpus / name).as_uri()])
     assert isinstance(file.path, RemotePath)
     breaking = RemotePath(Breaking(file.path.filesystem, 4096), file.path.path, file.path.name)
     with pytest.raises(InputError, match=r"cannot be read: .*connection reset"):
@@ -111,4 +111,4 @@ def test_remote_files_go_through_the_command(
     assert out.read_bytes() == (corpus / "notes").read_bytes()
     capsys.readouterr()
     assert main(["split", address, "-s", "source", "-o", out.as_uri()]) == 2
-    assert "is elsewhere" in capsys.readouterr().err
+    assert "is remote" in capsys.readouterr().err

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.run.checkpoint import Manifest
-from parataxis.run.encode import RecordEncoder, RecordFormat
-from parataxis.run.files import Packing, find_files
+from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.files import Packing, find_inputs
 from parataxis.run.output import FileOutput, state_of
-from parataxis.run.run import Local, run
+from parataxis.run.pipeline import Local, run
 from parataxis.run.units import BadRecord
 from parataxis.run.work import SplitterTask, Work
 
@@ -65,13 +65,13 @@ def killed_after(effects: int) -> Iterator[list[int]]:
 
 def go(form: str, *, by_file: bool, resume: bool = True) -> None:
     """One attempt at a run over the files that are here, with a checkpoint after each batch."""
-    files = find_files(["a.jsonl", "b.txt"])
+    files = find_inputs(["a.jsonl", "b.txt"])
     end, _, packing = form.partition(".")
     target = Path("out") if by_file else Path(f"out.{form}")
     targets = [target / f"{file.place.stem}.{form}" for file in files] if by_file else [target]
     state = state_of(target, is_folder=by_file)
-    output = FileOutput(targets, state, by_file=by_file, parquet=end == "parquet", every=0)
-    encoder = RecordEncoder(RecordFormat(end), Packing(f".{packing}" if packing else ""))
+    encoder = Encoder(OutputFormat(end), Packing(f".{packing}" if packing else ""))
+    output = FileOutput(targets, state, encoder=encoder, by_file=by_file, every=0)
     work = Work(SplitterTask("source"), encoder, "source")
     with output.opened(Manifest.of({"--format": form}, files), files, resume=resume):
         run(files, work, output, Silent(), engine=Local(), sentences=3)

@@ -12,18 +12,19 @@ from parataxis import __version__
 from parataxis.cli.terminal import ReaderGoneError, is_reader_gone, warn
 from parataxis.errors import ParataxisError
 
-BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
+BUG, BAD_INPUT, PASSED_THROUGH, INTERRUPTED = 1, 2, 3, 130
 
 EXIT_CODES = {
-    0: "All went well; also when the reader of the output (`head`, say) wanted no more of it, and "
-    "when a long run passed bad records through.",
+    0: "All went well; also when the reader of the output (`head`, say) wanted no more of it.",
     BUG: "`check`, `corpus leaks` or `corpus verify` with `--fail` found something, or Parataxis "
     "itself has a bug.",
     BAD_INPUT: "Bad input or options: a sentence on standard error says what, and nothing was "
-    "written; where a stream turns bad midway, what came before is written, and a long run can be "
-    "resumed.",
-    INTERRUPTED: "Interrupted (Ctrl-C; a long run also by SIGTERM or SIGHUP): what was written "
-    "until then is whole.",
+    "written; where a stream turns bad midway, what came before is written, and a run whose output "
+    "is a file can be resumed.",
+    PASSED_THROUGH: "`split` is done, but could not read some records, or not split some "
+    "sentences: they were reported and passed through.",
+    INTERRUPTED: "Interrupted (Ctrl-C; `split` also by SIGTERM or SIGHUP): what was written until "
+    "then is whole.",
 }
 """The exit codes of all commands, as the command reference states them."""
 

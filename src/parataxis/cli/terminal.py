@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from parataxis.errors import InputError
-from parataxis.text.inputs import STDIN, Input
+from parataxis.text.inputs import STDIN
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -27,22 +27,25 @@ _PATIENCE = 1.0
 """Seconds before a progress bar appears: what is quick needs none."""
 
 
+ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that end a process."""
+
+
 class ReaderGoneError(Exception):
-    """The reader of the output, such as ``head``, wants no more; that is no fault."""
+    """The reader of the output, such as ``head``, has closed the pipe; this is no failure."""
 
 
 def is_reader_gone(error: OSError) -> bool:
-    """Whether a pipe failed because nobody reads it any more."""
+    """Whether a write failed because the reader of a pipe has closed it."""
     # Windows often calls such a write an invalid argument.
     return error.errno == errno.EPIPE or (os.name == "nt" and error.errno == errno.EINVAL)
 
 
 class Output:
-    """Standard output, or a file that is made when the first piece is written to it; each piece
-    can be seen as soon as it is written."""
+    """Standard output, or a file that is created with the first write; every write is flushed."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+        self._path, self._standard = path, sys.stdout
         self._stream: TextIO | None = None
         self._has_failed = False
         # Line ends are part of the text, and the text is UTF-8 whatever the locale says.
@@ -51,16 +54,19 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a person is watching."""
-        return self._path is None and sys.stdout is not None and sys.stdout.isatty()
+        """Whether it is shown on a terminal."""
+        return self._path is None and self._standard is not None and self._standard.isatty()
 
-    def write(self, text: str) -> None:
-        """Write a piece, so that it is there even if the program ends now."""
-        if not text or self._has_failed:
+    def write(self, piece: str | bytes) -> None:
+        """Write text, or bytes of any kind, so that they are there even if the program ends now."""
+        if not piece or self._has_failed:
             return
         try:
             self._stream = self._stream or self._open()
-            self._stream.write(text)
+            if isinstance(piece, bytes):
+                self._stream.buffer.write(piece)
+            else:
+                self._stream.write(piece)
             self._stream.flush()
         except OSError as error:
             self._has_failed = True
@@ -79,9 +85,9 @@ class Output:
     def _open(self) -> TextIO:
         if self._path is not None:
             return self._path.open("w", encoding="utf-8", newline="")
-        if sys.stdout is None:
+        if self._standard is None:
             raise InputError("Standard output is closed; name a file for the output.")
-        return sys.stdout
+        return self._standard
 
     def _problem(self, error: OSError) -> Exception:
         is_pipe = self._path is None or isinstance(error, BrokenPipeError)
@@ -93,13 +99,9 @@ class Output:
 
 
 @contextmanager
-def open_output(path: Path | None, inputs: Sequence[Input] = ()) -> Iterator[Output]:
-    """Standard output, or the file ``path``, which must not be one of the inputs."""
-    target = path if path is not None and str(path) != STDIN else None
-    for source in inputs:
-        if target and source.path:
-            require_other_file(target, source.path)
-    output = Output(target)
+def open_output(path: Path | None) -> Iterator[Output]:
+    """Standard output, or the file ``path``."""
+    output = Output(path if path is not None and str(path) != STDIN else None)
     try:
         yield output
     finally:
@@ -114,8 +116,8 @@ def require_other_file(output: Path, source: Path) -> None:
 
 @contextmanager
 def whole_step() -> Iterator[None]:
-    """Let Ctrl-C wait until a step is done, so that what is written is never cut in the middle;
-    a second one, where a step hangs, does not wait."""
+    """Delay Ctrl-C until a step is done, so that no write is cut in the middle. A second Ctrl-C,
+    where a step hangs, is not delayed."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
@@ -137,7 +139,7 @@ def whole_step() -> Iterator[None]:
 
 
 def warn(sentence: str) -> None:
-    """Say something that is not a result, in one sentence, on standard error."""
+    """Write a sentence that is not a result to standard error."""
     sys.stderr.write(f"parataxis: {sentence}\n")
 
 
@@ -151,8 +153,8 @@ def wants_colour(output: Output) -> bool:
 
 
 class Progress:
-    """A progress bar on standard error for work that takes a while; silent unless a person
-    watches there and sees no results passing on the same terminal."""
+    """A progress bar on standard error for work that takes a while. It is shown only on a terminal
+    to which no results are written."""
 
     def __init__(self, total: int | None, output: Output) -> None:
         self._total = total
@@ -176,7 +178,7 @@ class Progress:
 
     @property
     def report(self) -> str:
-        """How far it has come, at which rate, and how long it will take, in one sentence."""
+        """Progress, rate and remaining time, in one sentence."""
         said = f"{self._sentences:,} sentences, {self.rate:,.0f} per second"
         if not self._total or not self._done:
             return f"{said}."
@@ -217,11 +219,9 @@ class Progress:
             self._bar.stop()
 
 
-# A folder of results: its files appear when all of them are made, or not at all.
-
-
 def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files, by their names, into a folder, which is made if need be."""
+    """Write files, by their names, into a folder, which is made if need be. They appear when all of
+    them are written, or not at all."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as scratch:

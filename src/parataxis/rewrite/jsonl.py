@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 
-_SOURCES = ("source", "complex")
+SOURCES = ("source", "complex")
+"""The fields that hold the source."""
 
 UNKNOWN_SPLITTER = "unknown"
 """The splitter of a rewrite whose record does not name one."""
@@ -49,8 +50,8 @@ def read_rewrites(lines: Iterable[str], name: str) -> Iterator[Rewrite]:
         fields = {
             "splitter": UNKNOWN_SPLITTER,
             **_without_alias(record),
-            "source": _source(record, name, number),
-            "id": _id(record, name, number),
+            "source": source_of(record, name, number),
+            "id": id_of(record, name, number),
         }
         if isinstance(fields.get("simple"), str):
             raise _error(name, number, '"simple" must be a list of sentences')
@@ -63,22 +64,17 @@ def read_rewrites(lines: Iterable[str], name: str) -> Iterator[Rewrite]:
 def read_sources(lines: Iterable[str], name: str) -> Iterator[SourceLine]:
     """The source sentences in the lines of the file ``name``, whatever else the records hold."""
     for number, record in _records(lines, name):
-        yield SourceLine(_id(record, name, number), _source(record, name, number))
-
-
-def read_source(line: str, name: str, number: int, fields: Sequence[str] = _SOURCES) -> SourceLine:
-    """The source sentence in one line: the first of these fields that the record has."""
-    record = _record(line, name, number)
-    return SourceLine(_id(record, name, number), _source(record, name, number, fields))
+        yield SourceLine(id_of(record, name, number), source_of(record, name, number))
 
 
 def _records(lines: Iterable[str], name: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            yield number, _record(line, name, number)
+            yield number, read_record(line, name, number)
 
 
-def _record(line: str, name: str, number: int) -> Mapping[str, object]:
+def read_record(line: str, name: str, number: int) -> Mapping[str, object]:
+    """The JSON object in a line; InputError, naming file and line, where there is none."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -106,10 +102,26 @@ def _without_alias(record: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in record.items() if key != "complex" or "source" in record}
 
 
-def _source(
-    record: Mapping[str, object], name: str, number: int, fields: Sequence[str] = _SOURCES
+def field_of(record: object, field: str) -> object:
+    """The value of a field, or of one inside another: "doc.text"; None where there is none.
+
+    >>> field_of({"doc": {"text": "It rained."}}, "doc.text")
+    'It rained.'
+    """
+    if not isinstance(record, Mapping):
+        return None
+    if field in record:
+        return record[field]
+    outer, dot, inner = field.partition(".")
+    return field_of(record.get(outer), inner) if dot else None
+
+
+def source_of(
+    record: Mapping[str, object], name: str, number: int, fields: Sequence[str] = SOURCES
 ) -> str:
-    source = next((record[field] for field in fields if field in record), None)
+    """The source sentence of a record: the first of these fields that it has."""
+    found = (field_of(record, field) for field in fields)
+    source = next((value for value in found if value is not None), None)
     if source is None:
         names = " nor ".join(f'"{field}"' for field in fields)
         has_none = "neither" if len(fields) > 1 else "no"
@@ -119,7 +131,8 @@ def _source(
     return source
 
 
-def _id(record: Mapping[str, object], name: str, number: int) -> str:
+def id_of(record: Mapping[str, object], name: str, number: int) -> str:
+    """The id of a record: its own, or ``file:line``."""
     own = record.get("id")
     return f"{name}:{number}" if own is None else str(own)
 

@@ -1,4 +1,4 @@
-"""What a run has to remember to go on after it was killed, and when it must refuse to."""
+"""The state of a run on the disk: what it needs to be resumed, and when it must not be."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from parataxis.errors import InputError
 from parataxis.run.files import DataFile, Identity
-from parataxis.run.reading import START, Position
+from parataxis.run.pipeline import Checkpoint
 
 
 class AppendedFile:
@@ -162,28 +162,14 @@ class Manifest:
                 )
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """How far a run has come: all units before ``position``, of which the input files have
-    ``consumed`` bytes, are in the output, whose first ``length`` bytes count. ``is_ending`` says
-    that the output is complete and needs only be put in its place."""
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint; where none was written, it is that of the beginning."""
+    return _read(path, Checkpoint) if path.exists() else Checkpoint()
 
-    position: Position = START
-    length: int = 0
-    consumed: int = 0
-    is_ending: bool = False
-    records: int = 0
-    sentences: int = 0
-    problems: int = 0
 
-    @classmethod
-    def read(cls, path: Path) -> "Checkpoint":
-        """Read a checkpoint; where none was written, it is that of the beginning."""
-        return _read(path, cls) if path.exists() else cls()
-
-    def write(self, path: Path) -> None:
-        """Write it, in the place of the one before."""
-        _write(path, asdict(self) | {"position": list(self.position)})
+def write_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
+    """Write a checkpoint in the place of the one before."""
+    _write(path, asdict(checkpoint) | {"position": list(checkpoint.position)})
 
 
 def _write(path: Path, fields: Mapping[str, object]) -> None:

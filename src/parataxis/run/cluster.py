@@ -13,7 +13,7 @@ import os
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -91,8 +91,13 @@ class Cluster:
     tell: Callable[[str], None] = _say_nothing
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
-        """Do the work there."""
-        with _connected(self.address):
+        """Do the work there. What Ray prints is kept out of standard output, where results may
+        go."""
+        with (
+            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+            redirect_stdout(nowhere),
+            _connected(self.address),
+        ):
             pool = _Pool(self, work)
             try:
                 yield from pool.in_order(iter(batches))

@@ -1,54 +1,30 @@
-"""``parataxis split``: sentences, files or a stream in, the same with simple sentences out."""
+"""``parataxis split``: the options of the command, and which kind of run they ask for."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from parataxis.api import DEFAULT_SPLITTER
+from parataxis.api import BATCH, DEFAULT_SPLITTER
 from parataxis.cli.options import Inputs
-from parataxis.cli.terminal import (
-    Output,
-    Progress,
-    open_output,
-    require_other_file,
-    wants_colour,
-    warn,
-    whole_step,
-)
+from parataxis.cli.terminal import Output, Progress, require_other_file, warn
 from parataxis.errors import InputError
-from parataxis.rewrite.jsonl import SourceLine
-from parataxis.run.cluster import Cluster, ray_package
-from parataxis.run.documents import DocumentFormat, document_format, open_document
-from parataxis.run.files import DataFormat, data_format
-from parataxis.run.inspect import total_size
-from parataxis.run.long import LongRun, OnError, wants_long_run
-from parataxis.run.output import require_finished, state_of
-from parataxis.run.reading import Batch
-from parataxis.run.run import Engine
-from parataxis.run.streams import (
-    ExplainedSentence,
-    InputFormat,
-    SentenceTask,
-    batches,
-    check_records,
-    read_units,
-    reported,
-    run,
-)
-from parataxis.run.units import Unit
-from parataxis.run.work import Encoded, SplitterTask, Work, require_device_splitter
-from parataxis.run.writers import OutputFormat, Writer, make_writer
+from parataxis.run.encode import OutputFormat
+from parataxis.run.files import DataFormat
+from parataxis.run.pipeline import Engine
+from parataxis.run.rows import CellKind, Columns, RowKind
+from parataxis.run.split import OnError, SplitRun
+from parataxis.run.work import SplitterTask, require_device_splitter
 from parataxis.text.files import write_whole
-from parataxis.text.inputs import STDIN, Input, resolve_inputs
+from parataxis.text.inputs import STDIN
 
-# Where a long run is done: on this machine, or on a cluster.
+_DOCUMENT = re.compile(r"\.(docx|md|markdown|html?)$", re.I)
+"""How the names of documents with formatting end."""
 
 
 class EngineName(StrEnum):
@@ -56,109 +32,6 @@ class EngineName(StrEnum):
 
     LOCAL = "local"
     RAY = "ray"
-
-
-def make_engine(
-    name: EngineName,
-    address: str | None,
-    task: SplitterTask,
-    *,
-    most: int | None,
-    device: str | None = None,
-) -> Engine | None:
-    """The engine that the command line asks for; None is that of this machine."""
-    if name is EngineName.LOCAL:
-        if address is not None:
-            raise InputError("--address is that of a Ray cluster; add --engine ray.")
-        return None
-    if device is not None and ":" in device:
-        raise InputError("On a cluster each actor has its own GPU; give --device cuda.")
-    splitter = task.load()
-    if splitter.keeps_books:
-        raise InputError(
-            f'The splitter "{splitter.name}" keeps its books in one process; leave --engine out.'
-        )
-    ray_package()
-    return _Quiet(Cluster(address, most=most, device=device, tell=warn))
-
-
-@dataclass(frozen=True)
-class _Quiet:
-    """Keeps what Ray prints to standard output out of the results there."""
-
-    engine: Engine
-
-    def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
-        """Do the work."""
-        with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
-            yield from self.engine(batches, work)
-
-
-# ``parataxis split`` for a file with formatting: the whole document in, the whole document out.
-
-_LARGEST = {
-    DocumentFormat.WORD: 256 << 20,
-    DocumentFormat.MARKDOWN: 8 << 20,
-    DocumentFormat.HTML: 8 << 20,
-}
-"""Bytes of a file that is read as a whole; text, character by character, takes some hundred times
-as much memory."""
-
-
-def find_document(
-    arguments: Sequence[str], output: Path | None, *, tracked: bool, plain: bool
-) -> Path | None:
-    """The file, where the arguments ask for a document of the same kind as it.
-
-    ``plain`` says that other options ask for something else. Raises InputError where a Word
-    document is mixed with anything else.
-    """
-    named = [argument for argument in arguments if document_format(argument)]
-    # os.path.isfile, unlike pathlib, answers for any string, however long.
-    files = [Path(argument) for argument in named if os.path.isfile(argument)]  # noqa: PTH113
-    if len(files) < len(named):
-        return None  # which is told where the inputs are looked for
-    word = next((file for file in files if document_format(file) is DocumentFormat.WORD), None)
-    made = document_format(output) if output else None
-    if word is None and tracked:
-        raise InputError("Only a Word document (.docx) can have tracked changes.")
-    if word is None and made is DocumentFormat.WORD:
-        raise InputError(f"Only a Word document can be written as {output}; give one to read.")
-    if word and (made is not DocumentFormat.WORD or plain):
-        raise InputError(
-            f"{word} is a Word document; write it to one with -o FILE.docx, without --format, "
-            "--explain and --input."
-        )
-    if word and len(arguments) > 1:
-        raise InputError(f"{word} is a Word document; split it alone.")
-    is_same = len(arguments) == len(files) == 1 and made is document_format(files[0])
-    return files[0] if is_same and not plain and str(output) != STDIN else None
-
-
-def split_file(path: Path, output: Path, task: SentenceTask, *, jobs: int, tracked: bool) -> None:
-    """Split the sentences of a document; the output appears whole or not at all. Says on standard
-    error how many sentences had to be left alone."""
-    require_other_file(output, path)
-    limit = _LARGEST[document_format(path) or DocumentFormat.WORD]
-    if path.stat().st_size > limit:
-        raise InputError(f"{path} is too large: such a document has at most {limit >> 20} MB.")
-    document = open_document(path.read_bytes(), str(path))
-    sentences = document.sentences
-    task.load()
-    units = (_unit(f"{path}:{n}", text) for n, text in enumerate(sentences, start=1))
-    rewrites = []
-    with Progress(sum(len(text.encode()) for text in sentences), Output(output)) as progress:
-        for unit, explained in run(batches(units, lambda: True), task, jobs=jobs):
-            rewrites += [result.rewrite for result in explained]
-            progress.advance(unit.size, len(unit.sentences))
-    data, report = document.rewritten(rewrites, tracked=tracked)
-    write_whole(output, data)
-    if note := report.note():
-        warn(note)
-
-
-def _unit(name: str, text: str) -> Unit:
-    return Unit([SourceLine(name, text)], lambda rewrites: "", len(text.encode()))
 
 
 def split(
@@ -171,18 +44,18 @@ def split(
         typer.Option(
             "--format",
             "-f",
-            help="text: the document with its sentences split. jsonl, json, parquet: one record "
-            "for each sentence. diff: source against simple sentences. html: a page that shows "
-            "where each word came from. Default: jsonl or parquet where the output has that "
-            "suffix, else text.",
+            help="text: the input with its sentences split. jsonl, json, parquet: one record for "
+            "each sentence of running text, or for each row of a table. diff: source against "
+            "simple sentences. html: a page that shows where each word came from. Default: jsonl "
+            "or parquet if the output has that suffix, else text.",
         ),
     ] = None,
     strict: Annotated[
         bool,
         typer.Option(
             "--strict",
-            help="Take no rewrite that a check faults or of which the splitter is not sure; where "
-            "there is no other, leave the sentence whole.",
+            help="Use no rewrite in which a check finds a fault or of which the splitter is not "
+            "sure; if there is no other, leave the sentence whole.",
         ),
     ] = False,
     beam: Annotated[
@@ -192,8 +65,8 @@ def split(
             min=1,
             max=8,
             metavar="N",
-            help="How many hypotheses a splitter that searches follows: fewer are faster, more "
-            "leave more to choose from.",
+            help="Beam width of a splitter that searches: a smaller beam is faster, a larger one "
+            "leaves more rewrites to choose from.",
         ),
     ] = None,
     explain: Annotated[
@@ -210,8 +83,8 @@ def split(
             "--input",
             "-i",
             help="text: running text. lines: a sentence on each line. tsv: the first column, or "
-            "--column. csv, parquet: the column that --column names. jsonl: the field source or "
-            "complex, or --column. auto: by the file's suffix, else text.",
+            "--column. csv, parquet: the column source, complex or sentence, or --column. jsonl: "
+            "the field source or complex, or --column. auto: by the suffix of the file, else text.",
         ),
     ] = DataFormat.AUTO,
     column: Annotated[
@@ -220,7 +93,30 @@ def split(
             "--column",
             "-c",
             metavar="NAME",
-            help="The column or field that holds the sentences.",
+            help="The column or field with the text; doc.text is the field text inside doc.",
+        ),
+    ] = None,
+    cell: Annotated[
+        CellKind,
+        typer.Option(
+            "--cell",
+            help="What a cell of a table or a field of a record holds: text, which is cut into "
+            "sentences, or one sentence.",
+        ),
+    ] = CellKind.TEXT,
+    rows: Annotated[
+        RowKind,
+        typer.Option(
+            "--rows",
+            help="Write one record for each row of the input, or one for each sentence in it.",
+        ),
+    ] = RowKind.INPUT,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            "--keep",
+            metavar="COLUMNS",
+            help="The columns or fields of the input to write again: a,b, or none. Default: all.",
         ),
     ] = None,
     jobs: Annotated[
@@ -230,9 +126,9 @@ def split(
             "-j",
             min=1,
             metavar="N",
-            help="How many processes to use. Default: 1, in a long run one for each core, with "
-            "--device two. With --engine ray: how many actors at most. Default: as many as the "
-            "cluster has cores, or with --device GPUs.",
+            help="How many processes to use. Default: 1 if results go to standard output, else up "
+            "to one for each core, with --device two. With --engine ray: how many actors at most. "
+            "Default: as many as the cluster has cores, or with --device GPUs.",
         ),
     ] = None,
     output: Annotated[
@@ -248,27 +144,29 @@ def split(
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume", help="Go on with the run that was interrupted; if there is none, begin one."
+            "--resume", help="Continue a run that was interrupted; if there is none, begin one."
         ),
     ] = False,
     on_error: Annotated[
-        OnError | None,
+        OnError,
         typer.Option(
             "--on-error",
-            help="What a record does that cannot be read. pass: it is told, and passed through. "
-            "stop: the command ends. Default: stop, in a long run pass.",
+            help="What to do with a record that cannot be read. pass: report it and pass it "
+            "through; the exit code is 3. stop: end with exit code 2.",
+        ),
+    ] = OnError.PASS,
+    provenance: Annotated[
+        bool | None,
+        typer.Option(
+            "--provenance/--no-provenance",
+            help="Whether records say where each word came from. Default: yes, but not in Parquet.",
+            show_default=False,
         ),
     ] = None,
-    no_provenance: Annotated[
-        bool,
-        typer.Option(
-            "--no-provenance", help="Leave out of the records where each word came from: smaller."
-        ),
-    ] = False,
     engine: Annotated[
         EngineName,
         typer.Option(
-            "--engine", help="Where the work is done: local, this machine; ray, a Ray cluster."
+            "--engine", help="Where to do the work: local, this machine; ray, a Ray cluster."
         ),
     ] = EngineName.LOCAL,
     address: Annotated[
@@ -276,8 +174,8 @@ def split(
         typer.Option(
             "--address",
             metavar="HOST:PORT",
-            help="The Ray cluster. Default: the one that RAY_ADDRESS names or that runs on this "
-            "machine, else one is started here.",
+            help="The Ray cluster. Default: the one in RAY_ADDRESS or on this machine; if there "
+            "is none, one is started here.",
         ),
     ] = None,
     device: Annotated[
@@ -301,119 +199,148 @@ def split(
 ) -> None:
     """Split complex sentences into simple ones.
 
-    All else comes back exactly as it was: white space, blank lines, list markers and the
-    sentences that need no split. An argument that names a file is read as a file. A Word (.docx),
-    Markdown (.md) or HTML (.html) file keeps its formatting where the output is of the same kind.
+    Everything else comes back exactly as it was: white space, blank lines, list markers and
+    sentences that need no split. An argument that names a file or a folder is read; tables and
+    JSON lines keep their columns. All but Parquet may be packed (.gz, .zst).
 
-    Parquet, CSV and packed files (.gz, .zst), an output that is one of these or a folder, and
-    --column, --resume, --on-error, --device and --engine ray make it a long run: it can be
-    interrupted at any time.
+    A run whose output is a file or a folder can be interrupted at any time and resumed. A Word
+    (.docx), Markdown (.md) or HTML (.html) file keeps its formatting if the output is of the same
+    kind.
     """
     given = inputs or []
     path = Path(output) if output else None
-    is_far = engine is not EngineName.LOCAL or address is not None or device is not None
-    is_long = bool(resume or column or on_error or is_far) or wants_long_run(
-        given, output, output_format, input_format
+    is_default = input_format is DataFormat.AUTO and engine is EngineName.LOCAL
+    is_plain = bool(
+        explain or column or resume or device or output_format not in (None, OutputFormat.TEXT)
     )
-    is_plain = explain or is_long or output_format not in (None, OutputFormat.TEXT)
-    document = find_document(
-        given, path, tracked=tracked, plain=is_plain or input_format is not DataFormat.AUTO
-    )
-    if is_long:
-        if explain:
-            raise InputError("A long run explains nothing; leave out --explain, or give one file.")
-        if device is not None:
-            require_device_splitter(splitter)
-        long_task = SplitterTask(splitter, strict=strict, beam=beam)
-        chosen = make_engine(engine, address, long_task, most=jobs, device=device)
-        with reported(long_task, jobs) as processes:
-            LongRun(
-                given,
-                output,
-                output_format,
-                input_format,
-                long_task,
-                column=column,
-                provenance=not no_provenance,
-                resume=resume,
-                on_error=on_error or OnError.PASS,
-                jobs=processes,
-                engine=chosen,
-                device=device,
-            )()
-        return
-    if path:
-        require_finished(state_of(path, is_folder=False))
-    task = SentenceTask(splitter, strict=strict, beam=beam, provenance=not no_provenance)
-    if document and path:
-        with reported(task, jobs):
-            split_file(document, path, task, jobs=jobs or 1, tracked=tracked)
-        return
-    if output_format is None:
-        is_jsonl = path is not None and data_format(path) is DataFormat.JSONL
-        output_format = OutputFormat.JSONL if is_jsonl else OutputFormat.TEXT
-    task = replace(task, explain=explain or output_format is OutputFormat.HTML)
-    _split_at_once(
-        resolve_inputs(given),
-        InputFormat(input_format),
-        path,
-        output_format,
-        task,
-        jobs=jobs or 1,
-        explain=explain,
-    )
-
-
-def _split_at_once(
-    sources: Sequence[Input],
-    input_format: InputFormat,
-    output: Path | None,
-    output_format: OutputFormat,
-    task: SentenceTask,
-    *,
-    jobs: int,
-    explain: bool,
-) -> None:
-    check_records(sources, input_format)
-    with reported(task, jobs), open_output(output, sources) as out:
-        is_text = sources[0].text is not None
-        writer = make_writer(
+    document = find_document(given, path, tracked=tracked, plain=is_plain or not is_default)
+    if device is not None:
+        require_device_splitter(splitter)
+    task = SplitterTask(splitter, strict=strict, beam=beam)
+    chosen = make_engine(engine, address, task, most=jobs, device=device)
+    with _reported(task, jobs) as processes:
+        if document and path:
+            split_file(document, path, task, jobs=processes or 1, tracked=tracked)
+            return
+        kept = None if keep is None else [each.strip() for each in keep.split(",") if each.strip()]
+        SplitRun(
+            given,
+            output,
             output_format,
-            title=_title(sources),
+            input_format,
+            task,
+            columns=Columns(column, cell, [] if keep == "none" else kept),
+            rows=rows,
             explain=explain,
-            header=not is_text,
-            colour=wants_colour(out),
+            provenance=provenance,
+            resume=resume,
+            on_error=on_error,
+            jobs=processes,
+            engine=chosen,
+            device=device,
+        )()
+
+
+def make_engine(
+    name: EngineName,
+    address: str | None,
+    task: SplitterTask,
+    *,
+    most: int | None,
+    device: str | None = None,
+) -> Engine | None:
+    """The engine that the command line asks for; None is that of this machine."""
+    if name is EngineName.LOCAL:
+        if address is not None:
+            raise InputError("--address is that of a Ray cluster; add --engine ray.")
+        return None
+    if device is not None and ":" in device:
+        raise InputError("On a cluster each actor has its own GPU; give --device cuda.")
+    splitter = task.load()
+    if splitter.keeps_books:
+        raise InputError(
+            f'The splitter "{splitter.name}" tracks spending in a single process, so it cannot run '
+            "with --engine."
         )
-        batches = chain.from_iterable(read_units(source, input_format) for source in sources)
-        with Progress(total_size(sources), out) as progress:
-            write(run(batches, task, jobs=jobs), writer, out, progress)
-        if is_text and output_format is OutputFormat.TEXT and not explain:
-            out.write("\n")
+    from parataxis.run.cluster import Cluster, ray_package
+
+    ray_package()
+    return Cluster(address, most=most, device=device, tell=warn)
 
 
-def write(
-    results: Iterator[tuple[Unit, list[ExplainedSentence]]],
-    writer: Writer,
-    out: Output,
-    progress: Progress,
-) -> None:
-    """Write results as they are made; what has been written is whole even after Ctrl-C."""
-    held, started = writer.start(), False
+@contextmanager
+def _reported(task: SplitterTask, jobs: int | None) -> Iterator[int | None]:
+    """How many processes to use: one for a splitter that tracks spending. When the work is over,
+    however it ends, the report of the splitter is shown."""
+    splitter = task.load()
+    if splitter.keeps_books and (jobs or 1) > 1:
+        raise InputError(
+            f'The splitter "{splitter.name}" tracks spending in a single process, so it cannot run '
+            "with --jobs."
+        )
     try:
-        for unit, explained in results:
-            held += writer.unit(unit, explained)
-            # Nothing is written before the first sentence: until then the input may prove bad.
-            if started or unit.sentences:
-                with whole_step():
-                    out.write(held)
-                    held, started = "", True
-            progress.advance(unit.size, len(unit.sentences))
-    except BaseException:
-        if started:
-            out.write(writer.end())
-        raise
-    out.write(held + writer.end())
+        yield 1 if splitter.keeps_books else jobs
+    finally:
+        if sentence := splitter.report():
+            warn(sentence)
 
 
-def _title(sources: Sequence[Input]) -> str:
-    return ", ".join(source.name for source in sources)
+def find_document(
+    arguments: Sequence[str], output: Path | None, *, tracked: bool, plain: bool
+) -> Path | None:
+    """The file, where the arguments ask for a document of the same kind as it.
+
+    ``plain`` says that other options ask for something else. Raises InputError where a Word
+    document is mixed with anything else.
+    """
+    named = [argument for argument in arguments if _DOCUMENT.search(argument)]
+    if not named and not tracked and not (output and _DOCUMENT.search(str(output))):
+        return None
+    from parataxis.run.documents import DocumentFormat, document_format
+
+    # os.path.isfile, unlike pathlib, answers for any string, however long.
+    files = [Path(argument) for argument in named if os.path.isfile(argument)]  # noqa: PTH113
+    if len(files) < len(named):
+        return None  # reported where the inputs are found
+    word = next((file for file in files if document_format(file) is DocumentFormat.WORD), None)
+    made = document_format(output) if output else None
+    if word is None and tracked:
+        raise InputError("Only a Word document (.docx) can have tracked changes.")
+    if word is None and made is DocumentFormat.WORD:
+        raise InputError(f"Only a Word document can be written as {output}; give one to read.")
+    if word and (made is not DocumentFormat.WORD or plain):
+        raise InputError(
+            f"{word} is a Word document; write it to one with -o FILE.docx, without --format, "
+            "--explain and --input."
+        )
+    if word and len(arguments) > 1:
+        raise InputError(f"{word} is a Word document; split it alone.")
+    is_same = len(arguments) == len(files) == 1 and made is document_format(files[0])
+    return files[0] if is_same and not plain and str(output) != STDIN else None
+
+
+def split_file(path: Path, output: Path, task: SplitterTask, *, jobs: int, tracked: bool) -> None:
+    """Split the sentences of a document; the output appears whole or not at all. Reports how many
+    sentences had to be left alone."""
+    from parataxis.run.documents import DocumentFormat, document_format, open_document
+    from parataxis.run.output import require_finished, state_of
+    from parataxis.run.pool import in_order
+
+    require_finished(state_of(output, is_folder=False))
+    require_other_file(output, path)
+    # Text takes some hundred times as much memory as its bytes.
+    limit = (256 if document_format(path) is DocumentFormat.WORD else 8) << 20
+    if path.stat().st_size > limit:
+        raise InputError(f"{path} is too large: such a document has at most {limit >> 20} MB.")
+    document = open_document(path.read_bytes(), str(path))
+    sentences = document.sentences
+    batches = (sentences[start : start + BATCH] for start in range(0, len(sentences), BATCH))
+    rewrites = []
+    with Progress(sum(len(text.encode()) for text in sentences), Output(output)) as progress:
+        for batch, results in in_order(batches, task, sent=list, jobs=jobs):
+            rewrites += results
+            progress.advance(sum(len(text.encode()) for text in batch), len(batch))
+    data, report = document.rewritten(rewrites, tracked=tracked)
+    write_whole(output, data)
+    if note := report.note():
+        warn(note)

@@ -1,4 +1,5 @@
-"""``parataxis check``: what the checks find in rewrites, whoever made them."""
+"""The commands that look at rewrites, sentences and splitters: ``check``, ``analyse`` and
+``splitters``."""
 
 import json
 from collections import Counter
@@ -9,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from parataxis.api import DEFAULT_SPLITTER, with_findings
+from parataxis.api import BATCH, DEFAULT_SPLITTER, with_findings
 from parataxis.cli.options import Inputs
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.errors import InputError, TooLongError
@@ -18,11 +19,13 @@ from parataxis.report import counted, plain_table
 from parataxis.rewrite.jsonl import SourceLine, read_rewrites, to_json
 from parataxis.rewrite.record import FindingKind, Rewrite
 from parataxis.rewrite.render import describe
-from parataxis.run.streams import InputFormat, InputFormatOption, check_records, read_units
+from parataxis.run.files import DataFile, DataFormat, HeldInput, find_inputs
+from parataxis.run.reading import check_columns, read_batches
+from parataxis.run.rows import CellKind, Columns
 from parataxis.splitters.registry import available_splitters
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 from parataxis.syntax.patterns import find_patterns
-from parataxis.text.inputs import Input, resolve_inputs
+from parataxis.text.inputs import Lines
 
 
 class CheckFormat(StrEnum):
@@ -63,7 +66,7 @@ def check(
     Reads what `parataxis split --format jsonl` writes, or any JSON lines with the fields
     source (or complex) and simple.
     """
-    sources = resolve_inputs(inputs or [])
+    sources = find_inputs(inputs or [], DataFormat.JSONL)
     for source in sources:
         _validate(source)
     summary = _Summary()
@@ -93,18 +96,20 @@ class _Summary:
         return 100 * count / self.rewrites if self.rewrites else 0.0
 
 
-def _validate(source: Input) -> None:
-    if source.text is not None:
-        raise InputError(f'There is no file "{source.text}"; check reads files of rewrites.')
+def _validate(source: DataFile) -> None:
+    if isinstance(source.path, HeldInput):
+        with source.path.open() as stream:
+            text = stream.read().decode().removesuffix("\n")
+        raise InputError(f'There is no file "{text}"; check reads files of rewrites.')
     if not source.is_stream:
         for _ in _read([source]):
             pass
 
 
-def _read(sources: Iterable[Input]) -> Iterator[Rewrite]:
+def _read(sources: Iterable[DataFile]) -> Iterator[Rewrite]:
     for source in sources:
-        with source.lines() as lines:
-            yield from read_rewrites(lines, source.name)
+        with source.unpacked() as stream:
+            yield from read_rewrites(Lines(stream, source.name), source.name)
 
 
 def _finding_lines(rewrite: Rewrite) -> str:
@@ -145,19 +150,41 @@ _SUMMARIES: dict[CheckFormat, Callable[[_Summary], str]] = {
 }
 
 
-# The sentences of a command's inputs, and their analyses, as they arrive.
+InputFormatOption = Annotated[
+    DataFormat,
+    typer.Option(
+        "--input",
+        "-i",
+        help="text: running text. lines: a sentence on each line. tsv: the first column. csv, "
+        "parquet: the column source, complex or sentence. jsonl: the field source or complex. "
+        "auto: by the suffix of the file, else text.",
+    ),
+]
 
 
 def read_sentences(
-    sources: Iterable[Input], chosen: InputFormat, progress: Progress | None = None
+    sources: Sequence[DataFile], progress: Progress | None = None
 ) -> Iterator[list[SourceLine]]:
-    """The sentences of all inputs, in batches, fewer at a time where no more has arrived yet."""
-    for source in sources:
-        for batch in read_units(source, chosen):
-            sentences = [sentence for unit in batch for sentence in unit.sentences]
-            yield sentences
-            if progress:
-                progress.advance(sum(unit.size for unit in batch), len(sentences))
+    """The sentences of all inputs, in batches, fewer at a time where no more has arrived yet.
+    Raises InputError for what cannot be read."""
+    for batch in read_batches(sources, Columns(cell=CellKind.SENTENCE), sentences=BATCH):
+        for unit in batch.units:
+            if unit.problem:
+                raise InputError(str(unit.problem))
+        sentences = [sentence for unit in batch.units for sentence in unit.sentences]
+        yield sentences
+        if progress:
+            progress.advance(batch.size, len(sentences))
+
+
+def find_sentences(arguments: Sequence[str] | None, chosen: DataFormat) -> list[DataFile]:
+    """The inputs of a command that reads sentences. They are read through once, so that bad input
+    is found before any work."""
+    sources = find_inputs(arguments or [], chosen)
+    check_columns(sources, Columns())
+    for _ in read_sentences([source for source in sources if not source.is_stream]):
+        pass
+    return sources
 
 
 def analyse_batches(
@@ -171,13 +198,11 @@ def analyse_batches(
         yield from zip(batch, results, strict=True)
 
 
-def total_size(sources: Sequence[Input]) -> int | None:
+def total_size(sources: Sequence[DataFile]) -> int | None:
     """The bytes of all inputs together, or None where one of them is a stream."""
-    sizes = [source.size for source in sources if source.size is not None]
-    return sum(sizes) if len(sizes) == len(sources) else None
-
-
-# ``parataxis analyse``: what the analyser sees in sentences.
+    if any(source.is_stream for source in sources):
+        return None
+    return sum(source.size for source in sources)
 
 
 class AnalysisFormat(StrEnum):
@@ -199,18 +224,17 @@ def analyse(
             "each sentence, one on each line.",
         ),
     ] = AnalysisFormat.TEXT,
-    input_format: InputFormatOption = InputFormat.AUTO,
+    input_format: InputFormatOption = DataFormat.AUTO,
 ) -> None:
     """Show what the analyser sees in each sentence.
 
     Tokens, tags, the tree, roles and patterns: this is what the splitters work on, so it tells
     why a sentence was split where it was.
     """
-    sources = resolve_inputs(inputs or [])
-    check_records(sources, input_format)
+    sources = find_sentences(inputs, input_format)
     write = _WRITERS[output_format]
     with open_output(None) as out, Progress(total_size(sources), out) as progress:
-        batches = read_sentences(sources, input_format, progress)
+        batches = read_sentences(sources, progress)
         for sentence, analysis in analyse_batches(batches):
             if isinstance(analysis, TooLongError):
                 warn(f"{sentence.id} is left out: {analysis}")
@@ -311,9 +335,6 @@ _WRITERS: dict[AnalysisFormat, Callable[[SourceLine, Analysis], str]] = {
     AnalysisFormat.CONLLU: _as_conllu,
     AnalysisFormat.JSON: _as_json,
 }
-
-
-# ``parataxis splitters``: which splitters are installed.
 
 
 class ListFormat(StrEnum):

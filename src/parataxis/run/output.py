@@ -1,79 +1,38 @@
-"""Where a long run writes: files that survive a crash, or a stream.
+"""Output files that survive a crash.
 
 While a run is unfinished, its output and its checkpoint are in a folder beside the output. The
-output gets its name when it is complete. After a crash, what lies behind the checkpoint is cut off
-and done again, so that nothing is lost and nothing is there twice.
+output gets its name when it is complete. After a crash, everything behind the checkpoint is cut off
+and done again, so that nothing is lost and nothing is written twice.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
 
 from parataxis.errors import InputError
 from parataxis.run.checkpoint import (
     AppendedFile,
-    Checkpoint,
     Manifest,
     locked,
     move,
+    read_checkpoint,
     remove,
     sync_folder,
+    write_checkpoint,
 )
-from parataxis.run.encode import write_parquet
+from parataxis.run.encode import Encoder, OutputFormat, write_parquet
 from parataxis.run.files import DataFile
+from parataxis.run.pipeline import Checkpoint
 from parataxis.run.reading import Batch
 from parataxis.run.work import Encoded
 
-# Changes to files that are either there after a crash or not, never half; one process at a time.
-#
-# All of a long run's effects on the disk go through this module.
-
-
 EVERY = 5.0
-"""Seconds between two checkpoints, at least: so much work is lost at most, and one batch more."""
+"""Seconds between two checkpoints: at most this much work, and one batch, is lost in a crash."""
 
 _MANIFEST, _CHECKPOINT, _LOCK, _DATA, _PACKED = "run.json", "checkpoint", "lock", "output", "packed"
-
-
-class RunOutput(Protocol):
-    """Takes what batches result in, in their order. ``now`` tells how far it has come."""
-
-    now: Checkpoint
-    by_file: bool
-
-    def append(self, batch: Batch, encoded: Encoded) -> None:
-        """Write the bytes of a batch."""
-
-    def commit(self) -> None:
-        """Make what was written until now survive a crash."""
-
-    def finish(self) -> None:
-        """All has been written."""
-
-
-class StreamOutput:
-    """Writes to a stream, such as standard output; there is no way back to an earlier place."""
-
-    by_file = False
-
-    def __init__(self, write: Callable[[bytes], object]) -> None:
-        self._write = write
-        self.now = Checkpoint()
-
-    def append(self, batch: Batch, encoded: Encoded) -> None:
-        """Write the bytes of a batch."""
-        self._write(encoded.data)
-        self.now = _after(self.now, batch, encoded)
-
-    def commit(self) -> None:
-        """Nothing can be done about a crash."""
-
-    def finish(self) -> None:
-        """All has been written."""
 
 
 def state_of(target: Path, *, is_folder: bool) -> Path:
@@ -82,19 +41,19 @@ def state_of(target: Path, *, is_folder: bool) -> Path:
 
 
 def is_unfinished(state: Path) -> bool:
-    """Whether there is a run that can go on."""
+    """Whether there is a run that can be resumed."""
     return (state / _MANIFEST).exists()
 
 
 def require_finished(state: Path) -> None:
-    """Refuse to write over a run that can go on, or that goes on now."""
+    """Raise InputError where there is a run that can be resumed, or that is running."""
     if is_unfinished(state):
         with locked(state / _LOCK):
             raise _unfinished(state)
 
 
 def sweep(state: Path) -> None:
-    """Remove what is left of the state of a run that was killed when its output was complete."""
+    """Remove the remains of a run that was killed when its output was complete."""
     if state.is_dir():
         with locked(state / _LOCK):
             if not is_unfinished(state):
@@ -104,9 +63,10 @@ def sweep(state: Path) -> None:
 class FileOutput:
     """Writes to one file, or (``by_file``) to one for each input file.
 
-    ``targets`` are their paths, ``state`` is the folder of the unfinished run. ``every`` is how
-    many seconds lie between checkpoints, if not :data:`EVERY`. Where ``parquet`` is true, what is
-    appended is made a Parquet file at the end. ``empty`` is what one file without records holds.
+    ``targets`` are their paths, ``state`` is the folder of the unfinished run. ``encoder`` says
+    what stands around the batches, and whether the whole is to become a Parquet file. ``every`` is
+    how many seconds lie between checkpoints, if not :data:`EVERY`. Unless ``is_resumable``, an
+    unfinished run leaves nothing behind.
     """
 
     def __init__(
@@ -114,13 +74,13 @@ class FileOutput:
         targets: Sequence[Path],
         state: Path,
         *,
+        encoder: Encoder,
         by_file: bool,
-        parquet: bool = False,
-        empty: bytes = b"",
         every: float | None = None,
+        is_resumable: bool = True,
     ) -> None:
-        self._targets, self._state, self._parquet = targets, state, parquet
-        self._empty = empty
+        self._targets, self._state, self._encoder = targets, state, encoder
+        self._frame, self._is_resumable = encoder.frame, is_resumable
         self._every = EVERY if every is None else every
         self.by_file = by_file
         self.now = Checkpoint()
@@ -134,33 +94,32 @@ class FileOutput:
     def opened(
         self, manifest: Manifest, files: Sequence[DataFile], *, resume: bool
     ) -> Iterator[None]:
-        """Begin, or go on with what was begun; refuse to where that would not be the same run.
+        """Begin, or resume what was begun; raise InputError where that would not be the same run.
         ``files`` are the inputs of the manifest."""
         self._manifest, self._files = manifest, files
-        with self._told():
+        with self._reported():
             self._state.mkdir(parents=self.by_file, exist_ok=True)
         with locked(self._state / _LOCK):
             is_begun = False
             try:
-                with self._told():
+                with self._reported():
                     self._begin(manifest, resume=resume)
                 is_begun = True
                 yield
             finally:
                 if self._file:
                     self._file.close()
-                if is_begun and self.now == Checkpoint() and self._state.exists():
+                is_new = self.now == Checkpoint() or not self._is_resumable
+                if is_begun and is_new and self._state.exists():
                     _clear(self._state)  # what failed before anything was done leaves nothing
 
     def append(self, batch: Batch, encoded: Encoded) -> None:
         """Write the bytes of a batch; now and then, write a checkpoint."""
         if self.by_file and batch.ends_file:
             self._manifest.require_unchanged([self._files[batch.end.file - 1]], self._state)
-        with self._told():
-            if self._file is None:
-                self._file = AppendedFile(self._state / _DATA, self.now.length)
-            self._file.append(encoded.data)
-            self.now = _after(self.now, batch, encoded, length=self._file.length)
+        with self._reported():
+            length = self._append(encoded.data)
+            self.now = replace(self.now.after(batch, encoded), length=length)
             if self.by_file and batch.ends_file:
                 self._end_file()
             elif monotonic() - self._committed >= self._every:
@@ -168,10 +127,10 @@ class FileOutput:
 
     def commit(self) -> None:
         """Make what was written until now survive a crash."""
-        with self._told():
+        with self._reported():
             if self._file:
                 self._file.sync()
-            self.now.write(self._state / _CHECKPOINT)
+            write_checkpoint(self.now, self._state / _CHECKPOINT)
             self._committed = monotonic()
 
     def finish(self) -> None:
@@ -179,22 +138,26 @@ class FileOutput:
         is_ready = self.by_file or self._is_placed
         if not is_ready:
             self._manifest.require_unchanged(self._files, self._state)
-        with self._told():
+        with self._reported():
             if not is_ready:
-                if self._file is None:
-                    self._file = AppendedFile(self._state / _DATA, self.now.length)
-                if not self.now.length:
-                    self._file.append(self._empty)
-                    self.now = replace(self.now, length=self._file.length)
                 self._end_file()
             _clear(self._state)
+
+    def _append(self, data: bytes, *, is_end: bool = False) -> int:
+        """Append bytes with what comes before them, and say how long the file is now."""
+        if self._file is None:
+            self._file = AppendedFile(self._state / _DATA, self.now.length)
+        if data:
+            before = self._frame.start if not self.now.length else self._frame.separator
+            self._file.append((b"" if is_end and self.now.length else before) + data)
+        return self._file.length
 
     def _begin(self, manifest: Manifest, *, resume: bool) -> None:
         if is_unfinished(self._state):
             if not resume:
                 raise _unfinished(self._state)
             Manifest.read(self._state / _MANIFEST).require_same(manifest, self._state)
-            self.now = Checkpoint.read(self._state / _CHECKPOINT)
+            self.now = read_checkpoint(self._state / _CHECKPOINT)
             if self.now.is_ending:
                 self._put_in_place()
         else:
@@ -204,7 +167,11 @@ class FileOutput:
             sync_folder(self._state.parent)
 
     def _end_file(self) -> None:
-        self.now = replace(self.now, is_ending=True)
+        length = self._append(self._frame.end, is_end=True)
+        if not length and self._file:
+            self._file.append(self._frame.empty)
+            length = self._file.length
+        self.now = replace(self.now, is_ending=True, length=length)
         self.commit()
         if self._file:
             self._file.close()
@@ -212,14 +179,15 @@ class FileOutput:
         self._put_in_place()
 
     def _put_in_place(self) -> None:
-        """Give the complete output its name; where a crash came after that, it has it already."""
-        target = self._targets[self.now.position.file - 1 if self.by_file else 0]
+        """Give the complete output its name; after a late crash it has it already."""
+        index = self.now.position.file - 1 if self.by_file else 0
+        target = self._targets[index]
         data = self._state / _DATA
         if data.exists():
             AppendedFile(data, self.now.length).close()
             target.parent.mkdir(parents=True, exist_ok=True)
-            if self._parquet:
-                self._write_parquet(data, target)
+            if self._encoder.form is OutputFormat.PARQUET:
+                self._write_parquet(data, target, self._files[index].name if self.by_file else "")
                 remove(data)
             else:
                 move(data, target)
@@ -228,26 +196,25 @@ class FileOutput:
         self._is_placed = True
         if self.by_file:
             self.now = replace(self.now, length=0, is_ending=False)
-            self.now.write(self._state / _CHECKPOINT)
+            write_checkpoint(self.now, self._state / _CHECKPOINT)
 
-    def _write_parquet(self, data: Path, target: Path) -> None:
+    def _write_parquet(self, data: Path, target: Path, table: str) -> None:
         packed = self._state / _PACKED
         with data.open("rb") as streams:
-            write_parquet(streams, packed)
+            write_parquet(streams, packed, self._encoder.schema(table))
         _sync(packed)
         move(packed, target)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell in one sentence what the disk refuses, such as a full one."""
+    def _reported(self) -> Iterator[None]:
+        """Turn an error of the disk, such as a full one, into an InputError."""
         try:
             yield
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             where = self._targets[0] if not self.by_file else self._state.parent
-            raise InputError(
-                f"{where} cannot be written: {reason}; correct that and go on with --resume."
-            ) from error
+            remedy = "; correct that and go on with --resume" if self._is_resumable else ""
+            raise InputError(f"{where} cannot be written: {reason}{remedy}.") from error
 
 
 def _unfinished(state: Path) -> InputError:
@@ -257,25 +224,13 @@ def _unfinished(state: Path) -> InputError:
 
 
 def _clear(state: Path) -> None:
-    # Without a manifest it is no unfinished run any more, should this be cut short.
+    # The manifest first: without it, there is no unfinished run, should this be cut short.
     for name in (_MANIFEST, _CHECKPOINT, _DATA, _PACKED, _LOCK):
         remove(state / name)
         remove(state / f"{name}.new")
     with suppress(OSError):  # there is something in it that is not of the run
         state.rmdir()
     sync_folder(state.parent)
-
-
-def _after(now: Checkpoint, batch: Batch, encoded: Encoded, *, length: int = 0) -> Checkpoint:
-    return replace(
-        now,
-        position=batch.end,
-        length=length,
-        consumed=now.consumed + batch.size,
-        records=now.records + encoded.records,
-        sentences=now.sentences + encoded.sentences,
-        problems=now.problems + len(encoded.problems),
-    )
 
 
 def _sync(path: Path) -> None:

@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from threading import Semaphore, Thread
 from typing import Any, Generic, TypeVar
 
+from parataxis.cli.terminal import ENDINGS
 from parataxis.errors import ParataxisError
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 
@@ -34,9 +35,6 @@ BESIDE_GPU = 2
 
 _AHEAD = 2
 """Items that wait for each process, so that none is idle."""
-
-ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""The signals that tell a process to end."""
 
 
 def in_order(

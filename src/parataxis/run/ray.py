@@ -15,7 +15,7 @@ import numpy as np
 from parataxis import api
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
-from parataxis.run.encode import RecordEncoder, RecordFormat
+from parataxis.run.encode import Encoder, OutputFormat
 from parataxis.run.files import arrow
 from parataxis.run.gpu.server import Machine, load_models
 from parataxis.run.tables import cell_complaint, cell_texts
@@ -61,7 +61,7 @@ class RaySplitter:
         self.column = column
         _check_device(splitter, device, jobs)
         task = SplitterTask(splitter, strict=strict, beam=beam)
-        work = Work(task, RecordEncoder(RecordFormat.JSONL), task.load().name)
+        work = Work(task, Encoder(OutputFormat.JSONL), task.load().name)
         self._rewrite: _Rewriter = partial(_rewritten, work)
         if device is not None and jobs == 1:
             self._rewrite = partial(_rewritten, work.on(load_models(device)))

@@ -1,15 +1,16 @@
-"""Files read as batches of units, from any place in them, in memory that does not grow."""
+"""Inputs read as batches of units, from any place in them, in memory that does not grow."""
 
 import csv
-import io
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TextIO
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import NamedTuple
 
 from parataxis.errors import InputError
+from parataxis.rewrite.jsonl import SOURCES, field_of, read_record
 from parataxis.run.files import DataFile, DataFormat
-from parataxis.run.tables import ParquetColumn, csv_rows, table_units, tsv_rows
+from parataxis.run.rows import Columns
 from parataxis.run.units import (
-    TextPiece,
     Unit,
     block_units,
     broken_unit,
@@ -19,19 +20,23 @@ from parataxis.run.units import (
     too_long,
     tsv_units,
 )
+from parataxis.text.inputs import Lines
 
 LONGEST = 1 << 22
 """Characters of the longest line that is read as one."""
 
 LONGEST_SENTENCE = 1 << 17
-"""Characters of the longest sentence that is given to a splitter: what is longer is none, and
-would take much memory."""
+"""Characters of the longest sentence that is given to a splitter: what is longer is no sentence,
+and would take much memory."""
+
+_LOOKED_AT = 1000
+"""Records in which a field is looked for, before a file is said not to have it."""
 
 _UNITS_PER_SENTENCE = 8
+"""Units of a batch for each sentence that it may hold: blank lines must not hold results back."""
 _LENGTH = 1024
 """Characters for each sentence of a batch, on average, at most: a rewrite takes some hundred
-times as much memory as its sentence, and whole documents may stand in a column."""
-_MARK = "\ufeff"
+times as much memory as its sentence, and a column may hold whole documents."""
 
 
 class Position(NamedTuple):
@@ -57,20 +62,52 @@ class Batch(NamedTuple):
     ends_file: bool = False
 
 
-def check_columns(files: Sequence[DataFile], column: str | None) -> None:
-    """Raise InputError where a table has no such column, before any work is done."""
+def check_columns(files: Sequence[DataFile], columns: Columns) -> None:
+    """Raise InputError where a file has no such column, before any work is done. What streams in
+    is checked as it is read."""
     for file in files:
-        if file.kind is DataFormat.PARQUET:
-            ParquetColumn(file.path, column).check()
-        elif file.kind in (DataFormat.CSV, DataFormat.TSV):
-            next(read_units(file, column), None)
-        elif column and not file.has_columns:
+        if columns.text and not file.has_columns:
             raise InputError(f"{file.name} is {file.kind}, which has no columns.")
+        if file.is_stream:
+            continue
+        if file.kind is DataFormat.PARQUET:
+            from parataxis.run.tables import ParquetRows
+
+            ParquetRows(file.path, columns).check()
+        elif file.kind is DataFormat.JSONL:
+            check_fields(read_fields(file), columns, file.name)
+        elif file.kind in (DataFormat.CSV, DataFormat.TSV):
+            next(read_units(file, columns), None)
+
+
+def read_fields(file: DataFile) -> list[Mapping[str, object]]:
+    """The first records of a file of JSON lines, as far as they can be read."""
+    records = []
+    with file.unpacked() as stream:
+        for line in islice(Lines(stream, file.name, strict=False, longest=LONGEST), _LOOKED_AT):
+            with suppress(InputError):
+                records.append(read_record(line, file.name, 0))
+    return records
+
+
+def check_fields(records: Sequence[Mapping[str, object]], columns: Columns, name: str) -> None:
+    """Raise InputError where none of the records has the fields that are asked for."""
+    names = list(dict.fromkeys(field for record in records for field in record))
+    fields = [columns.text] if columns.text else SOURCES
+    if records and not any(_has(record, field) for record in records for field in fields):
+        raise columns.missing(names, name)
+    for each in columns.keep or ():
+        if records and not any(_has(record, each) for record in records):
+            columns.kept(names, name)
+
+
+def _has(record: Mapping[str, object], field: str) -> bool:
+    return field in record or field_of(record, field) is not None
 
 
 def read_batches(
     files: Sequence[DataFile],
-    column: str | None = None,
+    columns: Columns | None = None,
     start: Position = START,
     *,
     sentences: int,
@@ -79,18 +116,22 @@ def read_batches(
     """The units from ``start`` on, in batches of about so many sentences.
 
     Where a batch ends depends only on the files and on where one ended before, never on time or
-    on how many processes there are. With ``by_file`` no batch holds units of two files, and the
-    last one of each file, which may be empty, says that it is.
+    on how many processes there are; but a batch of a stream ends where no more has arrived yet.
+    With ``by_file`` no batch holds units of two files, and the last one of each file, which may be
+    empty, says that it is.
     """
     units: list[Unit] = []
     count = held = size = 0
     for index in range(start.file, len(files)):
         place = start.unit if index == start.file else 0
-        total = files[index].size
-        share = _Share()
+        file, share = files[index], Share()
+        total = file.size
         is_followed = not by_file and index + 1 < len(files)
         done = 0
-        for unit in read_units(files[index], column, place, share, is_followed=is_followed):
+        if file.is_stream and units:
+            yield Batch(units, Position(index, 0), size)
+            units, count, held, size = [], 0, 0, 0
+        for unit in read_units(file, columns, place, share, is_followed=is_followed):
             units.append(unit)
             place += 1
             count += len(unit.sentences)
@@ -99,12 +140,13 @@ def read_batches(
                 count >= sentences
                 or len(units) >= _UNITS_PER_SENTENCE * sentences
                 or held >= _LENGTH * sentences
+                or not share.is_ready()
             ):
                 size += share.done - max(done, share.skipped)
                 yield Batch(units, Position(index, place), size)
                 done = share.done
                 units, count, held, size = [], 0, 0, 0
-        size += total - max(done, share.skipped)
+        size += max(0, total - max(done, share.skipped))
         if by_file:
             yield Batch(units, Position(index + 1), size, ends_file=True)
             units, count, held, size = [], 0, 0, 0
@@ -112,104 +154,103 @@ def read_batches(
         yield Batch(units, Position(len(files)), size, ends_file=True)
 
 
-class _Share:
-    """How many bytes of a file have been read, and how many of them to pass over units."""
+class Share:
+    """How much of a file has been read: bytes in all, bytes of the units that were passed over,
+    and whether more of it is there without waiting."""
 
     done = skipped = 0
+    is_ready: Callable[[], bool] = staticmethod(lambda: True)
 
 
 def read_units(
     file: DataFile,
-    column: str | None = None,
+    columns: Columns | None = None,
     skip: int = 0,
-    share: _Share | None = None,
+    share: Share | None = None,
     *,
     is_followed: bool = False,
 ) -> Iterator[Unit]:
-    """The units of a file, without the first ``skip``. Where another file follows in the same
-    output, the last line gets a line end if it has none.
+    """The units of one file, without the first ``skip``.
 
-    Where packed or Parquet data prove broken, a last unit with that problem ends the file.
+    What cannot be read is a unit with a problem; so is the rest of a file that is damaged. The
+    last line gets a line end where another file follows.
     """
-    share = share or _Share()
-    if file.kind is DataFormat.PARQUET:
-        units = _parquet(file, column, skip, share)
-    else:
-        units = _lines_units(file, column, skip, share, is_followed=is_followed)
+    columns = columns or Columns()
     try:
-        for unit in units:
+        for unit in _units(file, columns, skip, share or Share(), is_followed=is_followed):
             yield too_long(unit, LONGEST_SENTENCE)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{file.name} cannot be read: {reason}.") from error
 
 
-def _parquet(file: DataFile, column: str | None, skip: int, share: _Share) -> Iterator[Unit]:
-    for unit in ParquetColumn(file.path, column).units(skip):
-        share.skipped = share.skipped or skip * unit.size
-        share.done = max(share.done, share.skipped) + unit.size
-        yield unit
-
-
-def _lines_units(
-    file: DataFile, column: str | None, skip: int, share: _Share, *, is_followed: bool
+def _units(
+    file: DataFile, columns: Columns, skip: int, share: Share, *, is_followed: bool
 ) -> Iterator[Unit]:
+    if file.kind is DataFormat.PARQUET:
+        from parataxis.run.tables import ParquetRows
+
+        for unit in ParquetRows(file.path, columns).units(skip):
+            share.skipped = share.skipped or skip * unit.size
+            share.done = max(share.done, share.skipped) + unit.size
+            yield unit
+        return
     csv.field_size_limit(LONGEST)
     with file.unpacked() as stream:
-        text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "surrogateescape", newline="")
-        lines = _Lines(text, is_followed=is_followed)
+        lines = Lines(stream, file.name, strict=False, longest=LONGEST, close_last=is_followed)
+        if file.is_stream:
+            # A block of running text is answered at once: the next one may be long in coming.
+            is_text = file.kind is DataFormat.TEXT
+            share.is_ready = (lambda: False) if is_text else (lambda: lines.is_ready)
         number = 0
         try:
-            for number, unit in enumerate(_of_kind(file, column, lines, skip), start=1):
+            for number, unit in enumerate(_of_kind(file, columns, lines, skip), start=1):
                 share.done = stream.done
                 if number > skip:
                     yield unit
                 elif number == skip:
                     share.skipped = share.done
-        except InputError:  # the header may be what is broken
+        except InputError:  # the header may be what is damaged
             if stream.error is None:
                 raise
         if stream.error and number + 1 > skip:
             yield broken_unit(file.name, stream.error)
+        if file.is_stream and not lines.has_words and not stream.error:
+            raise InputError(f"{file.name} is empty.")
 
 
-def _of_kind(file: DataFile, column: str | None, lines: "_Lines", skip: int) -> Iterator[Unit]:
+def _of_kind(file: DataFile, columns: Columns, lines: Lines, skip: int) -> Iterator[Unit]:
     name = file.name
     match file.kind:
         case DataFormat.LINES:
-            return marked(line_units(lines, name), lambda: lines.mark)
+            return marked(line_units(lines, name), lambda: lines.byte_order_mark)
         case DataFormat.JSONL:
-            return json_units(lines, name, [column]) if column else json_units(lines, name)
-        case DataFormat.TSV:
-            return table_units(tsv_rows(lines), name, column) if column else tsv_units(lines, name)
-        case DataFormat.CSV:
-            return table_units(csv_rows(lines), name, column)
+            checked = _checked(lines, columns, name) if file.is_stream else lines
+            return json_units(checked, name, columns)
+        case DataFormat.CSV | DataFormat.TSV:
+            return _table_units(file, columns, lines)
         case _:
-            return marked(block_units(map(str, lines), name, skip), lambda: lines.mark)
+            blocks = block_units(map(str, lines), name, skip)
+            return marked(blocks, lambda: lines.byte_order_mark)
 
 
-class _Lines(Iterator[str]):
-    """Lines with their ends; one that is too long comes in pieces. ``mark`` is the byte order
-    mark that stood before the first. Where another file follows, the last one has an end too."""
+def _checked(lines: Lines, columns: Columns, name: str) -> Iterator[str]:
+    """The lines, of which the first that holds a record must have the fields asked for."""
+    is_checked = False
+    for line in lines:
+        if not is_checked:
+            records = []
+            with suppress(InputError):
+                records.append(read_record(line, name, 0))
+            check_fields(records, columns, name)
+            is_checked = bool(records)
+        yield line
 
-    def __init__(self, text: TextIO, *, is_followed: bool) -> None:
-        self._text, self._is_followed = text, is_followed
-        self._is_inside = False
-        self._next = self._text.readline(LONGEST)
-        self.mark = _MARK if self._next.startswith(_MARK) else ""
-        self._next = self._next.removeprefix(_MARK) or self._text.readline(LONGEST)
 
-    def __next__(self) -> str:
-        if not (line := self._next):
-            raise StopIteration
-        self._next = self._text.readline(LONGEST)
-        was_inside = self._is_inside
-        is_whole = line.endswith(("\n", "\r"))
-        self._is_inside = not is_whole and len(line) >= LONGEST - 1
-        if self._is_followed and not self._next and not is_whole:
-            line += "\n"
-        if not was_inside and not self._is_inside:
-            return line
-        piece = TextPiece(line)
-        piece.is_first = not was_inside
-        return piece
+def _table_units(file: DataFile, columns: Columns, lines: Lines) -> Iterator[Unit]:
+    if file.kind is DataFormat.TSV and columns.text is None:
+        return tsv_units(lines, file.name)
+    from parataxis.run.tables import csv_rows, table_units, tsv_rows
+
+    rows = csv_rows(lines) if file.kind is DataFormat.CSV else tsv_rows(lines)
+    return table_units(rows, file.name, columns)

@@ -1,33 +1,33 @@
-"""Sentences in a column of a table: TSV, CSV and Parquet files; each row is a unit."""
+"""Tables: TSV, CSV and Parquet files, of which each row is a unit."""
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from parataxis.errors import InputError
-from parataxis.run.files import RemotePath, arrow
+from parataxis.run.files import AnyPath, DataFile, DataFormat, arrow, in_words
+from parataxis.run.reading import read_fields
+from parataxis.run.rows import ID, Columns, Row
 from parataxis.run.units import (
-    HEADERS,
-    TextPiece,
     Unit,
     bad_line,
     broken_unit,
-    cell_unit,
+    kept_fields,
     not_text,
     problem_unit,
     rest_unit,
+    row_unit,
 )
 from parataxis.text.files import unquoted
+from parataxis.text.inputs import Lines, TextPiece
 
-_ID = "id"
 _ROWS, _BYTES = 1024, 1 << 24
 """How much of a Parquet file is read at a time, about."""
 
 
 class TableRow(NamedTuple):
-    """The cells of a row, the line it begins in, and how it stands in the file."""
+    """The cells of a row, the number of its first line, and its text in the file."""
 
     number: int
     cells: Sequence[str]
@@ -48,8 +48,8 @@ def tsv_rows(lines: Iterable[str]) -> Iterator[TableRow]:
 def csv_rows(lines: Iterable[str]) -> Iterator[TableRow]:
     """The rows of comma-separated lines; a cell in quotes may hold line ends.
 
-    Where a quote is not closed again, not all that follows is taken for one cell: its line is bad,
-    and reading goes on with the next.
+    A quote that is not closed does not turn the rest of the file into one cell: its line is bad,
+    and reading continues with the next.
     """
     left = _PutBack(lines)
     number = 1
@@ -62,8 +62,8 @@ def csv_rows(lines: Iterable[str]) -> Iterator[TableRow]:
 
 
 def _csv_row(taken: list[str], left: "_PutBack") -> tuple[list[str], str]:
-    """The cells of the row that begins with the line taken, and what is wrong with it; more lines
-    are taken where it has more."""
+    """The cells of the row that begins with the line in ``taken``, and what is wrong with it; its
+    further lines are added to ``taken``."""
     try:
         cells = next(csv.reader(_row_lines(taken, left)))
         if len(taken) > 1:  # a quote that is followed by more than a comma belongs to another cell
@@ -109,118 +109,235 @@ class _PutBack(Iterator[str]):
         self._back.extend(reversed(lines))
 
 
-def find_column(header: Sequence[str], column: str | None, name: str) -> int:
-    """Where in the header the column of the sources stands."""
-    names = [each.strip() for each in header]
-    wanted = [column] if column else list(HEADERS)
-    for each in wanted:
-        if each in names:
-            return names.index(each)
-    listed = ", ".join(names[:20]) or "none"
-    if column:
-        raise InputError(f'{name} has no column "{column}"; its columns are: {listed}.')
-    raise InputError(f"{name} has the columns {listed}; name one with --column.")
-
-
-def table_units(rows: Iterator[TableRow], name: str, column: str | None) -> Iterator[Unit]:
-    """The cells of a column under a header; a column named "id" gives the ids."""
+def table_units(rows: Iterator[TableRow], name: str, columns: Columns) -> Iterator[Unit]:
+    """The rows under a header; a column named "id" gives the ids."""
     first = next(rows, None)
     if first is None:
         return
-    place = find_column(first.cells, column, name)
-    label = first.cells[place].strip()
-    ids = list(first.cells).index(_ID) if _ID in first.cells else None
+    names = [each.strip() for each in first.cells]
+    label = columns.find(names, name)
+    kept = columns.kept(names, name)
     for row in rows:
         if isinstance(row.line, TextPiece) and not row.line.is_first:
             yield rest_unit(row.line)
             continue
         if not row.line.strip():
             continue
-        cell = row.cells[place].strip() if place < len(row.cells) else None
-        own = row.cells[ids] if ids is not None and ids < len(row.cells) else None
-        complaint = row.complaint or _complaint(cell, label)
+        cells: Mapping[str, str | None] = dict(
+            zip(reversed(names), _filled(row, names), strict=True)
+        )
+        cell, own = cells.get(label), cells.get(ID) or None
+        fields = {each: cells[each] for each in kept}
+        made = Row(own or f"{name}:{row.number}", name, "", (), None if row.complaint else fields)
+        complaint = row.complaint or _complaint(cell and cell.strip(), label)
         if complaint or cell is None:
-            yield bad_line(name, row.number, complaint, row.line, own=own)
+            yield bad_line(name, row.number, complaint, row.line, own=own, row=made)
         else:
-            size = len(row.line.encode())
-            yield cell_unit(own, name, row.number, cell, size=size)
+            yield row_unit(made, cell.strip(), columns, size=len(row.line.encode()))
 
 
-class ParquetColumn:
-    """The text column of a Parquet file, read in pieces: memory does not grow with the file."""
+def _filled(row: TableRow, names: Sequence[str]) -> list[str | None]:
+    """The cells of a row, the last one first, so that of two columns with one name the first
+    counts; a short row lacks cells."""
+    cells = [*row.cells[: len(names)], *[None] * (len(names) - len(row.cells))]
+    return cells[::-1]
 
-    def __init__(self, path: Path | RemotePath, column: str | None) -> None:
+
+class ParquetRows:
+    """The rows of a Parquet file, read in pieces: memory does not grow with the file."""
+
+    def __init__(self, path: AnyPath, columns: Columns) -> None:
         arrow()
-        self._path, self._name, self._wanted = path, str(path), column
+        self._path, self._name, self._columns = path, str(path), columns
 
     def check(self) -> None:
-        """Raise InputError where there is no such column of text; that a file is broken, or not
-        Parquet, is found when it is read."""
+        """Raise InputError where there is no such column of text. A file that is damaged or not
+        Parquet is reported when it is read."""
         with self._path.open("rb") as stream, suppress(*_broken()):
             self._open(stream)
 
-    def units(self, skip: int = 0) -> Iterator[Unit]:
-        """The rows, without the first ``skip``; whole groups of rows are skipped unread.
+    def schema(self) -> Any:
+        """The types of the columns that are kept; None where the file is damaged."""
+        with self._path.open("rb") as stream, suppress(*_broken()):
+            file, _ = self._open(stream)
+            schema = file.schema_arrow
+            pa = arrow()
+            names = self._columns.kept(schema.names, self._name)
+            return pa.schema([(each, _plain_type(schema.field(each).type)) for each in names])
+        return None
 
-        Where the file proves broken, a last unit with that problem ends it.
+    def units(self, skip: int = 0) -> Iterator[Unit]:
+        """The rows, without the first ``skip``; whole row groups are skipped unread.
+
+        Where the file is damaged, a unit with that problem is the last one.
         """
         number = 0
         with self._path.open("rb") as stream:
             try:
-                file, column, columns = self._open(stream)
+                file, label = self._open(stream)
                 size = max(1, self._path.stat().st_size // max(1, file.metadata.num_rows))
                 for group in range(file.num_row_groups):
                     rows = file.metadata.row_group(group).num_rows
-                    if number + rows < skip:  # where a group is broken, its rows are no units
+                    if number + rows < skip:  # where a group is damaged, its rows are no units
                         number += rows
                         continue
-                    for own, cell in _cells(file, group, column, columns):
+                    for own, cell, fields in self._rows(file, group, label):
                         number += 1
                         if number > skip:
-                            yield self._unit(own, number, cell, column, size)
+                            yield self._unit(own, number, cell, fields, label, size)
             except _broken() as error:
                 if isinstance(error, OSError) and error.errno is not None:
                     raise
                 if number + 1 > skip:
                     yield broken_unit(self._name, error)
 
-    def _open(self, stream: BinaryIO) -> tuple[Any, str, list[str]]:
+    def _open(self, stream: BinaryIO) -> tuple[Any, str]:
+        """The file, and the name of its column of text."""
         from pyarrow import parquet
 
-        # Without these two, a group of rows, which may be the whole file, is read at once.
+        # Without these two, a row group, which may be the whole file, is read at once.
         file = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
         schema = file.schema_arrow
-        column = schema.names[find_column(schema.names, self._wanted, self._name)]
-        if schema.names.count(column) > 1:
-            raise InputError(f'{self._name} has more than one column "{column}".')
-        kind = schema.field(column).type
+        label = self._columns.find(schema.names, self._name)
+        if schema.names.count(label) > 1:
+            raise InputError(f'{self._name} has more than one column "{label}".')
+        kind = _field_type(schema, label)
+        if kind is None:
+            raise self._columns.missing(schema.names, self._name)
         if not _is_text(kind):
-            raise InputError(f'The column "{column}" of {self._name} is {kind}, not text.')
-        has_ids = schema.names.count(_ID) == 1 and column != _ID
-        return file, column, [column, _ID] if has_ids else [column]
+            raise InputError(f'The column "{label}" of {self._name} is {kind}, not text.')
+        return file, label
 
-    def _unit(self, own: object, number: int, text: str | None, column: str, size: int) -> Unit:
-        given = None if own is None else str(own)
-        complaint = cell_complaint(text, column)
+    def _rows(
+        self, file: Any, group: int, label: str
+    ) -> Iterator[tuple[object, str | None, Mapping[str, Any]]]:
+        """The ids, cells and kept columns of a row group."""
+        names = file.schema_arrow.names
+        kept = self._columns.kept(names, self._name)
+        outer = label if label in names else label.partition(".")[0]
+        wanted = [*kept, *{outer, *([ID] if names.count(ID) == 1 else [])}.difference(kept)]
+        about = file.metadata.row_group(group)
+        length = max(1, about.total_byte_size // max(1, about.num_rows))
+        rows = min(_ROWS, max(1, _BYTES // length))
+        for batch in file.iter_batches(rows, row_groups=[group], columns=wanted):
+            cells = cell_texts(nested_column(batch, label))
+            has_ids = ID in wanted and label != ID
+            ids = batch.column(ID).to_pylist() if has_ids else [None] * len(cells)
+            values = [_values(batch.column(each)) for each in kept]
+            for number, (own, cell) in enumerate(zip(ids, cells, strict=True)):
+                yield own, cell, {k: v[number] for k, v in zip(kept, values, strict=True)}
+
+    def _unit(
+        self,
+        own: object,
+        number: int,
+        text: str | None,
+        fields: Mapping[str, Any],
+        label: str,
+        size: int,
+    ) -> Unit:
+        given = f"{self._name}:{number}" if own is None else str(own)
+        row = Row(given, self._name, "", (), fields)
+        complaint = cell_complaint(text, label)
         if complaint or text is None:
-            line = f"{text or ''}\n"
             return problem_unit(
-                self._name, number, complaint, text or "", line, word="row", own=given
+                self._name,
+                number,
+                complaint,
+                text or "",
+                f"{text or ''}\n",
+                word="row",
+                own=given,
+                row=row,
             )
-        return cell_unit(given, self._name, number, text, size=size)
+        return row_unit(row, text, self._columns, size=size)
 
 
-def _cells(
-    file: Any, group: int, column: str, columns: Sequence[str]
-) -> Iterator[tuple[object, str | None]]:
-    """The ids and cells of a group of rows."""
-    about = file.metadata.row_group(group)
-    length = max(1, about.total_byte_size // max(1, about.num_rows))
-    rows = min(_ROWS, max(1, _BYTES // length))
-    for batch in file.iter_batches(rows, row_groups=[group], columns=columns):
-        cells = cell_texts(batch.column(column))
-        ids = batch.column(_ID).to_pylist() if _ID in columns else [None] * len(cells)
-        yield from zip(ids, cells, strict=True)
+def kept_schema(file: DataFile, columns: Columns) -> Any:
+    """The types of the columns of a file that are kept. Those of JSON lines are the types that the
+    first records have; where these differ or are nested, there is no column."""
+    pa = arrow()
+    match file.kind:
+        case DataFormat.PARQUET:
+            return ParquetRows(file.path, columns).schema() or pa.schema([])
+        case DataFormat.CSV | DataFormat.TSV if columns.text or file.kind is DataFormat.CSV:
+            with file.unpacked() as stream:
+                lines = Lines(stream, file.name, strict=False)
+                rows = csv_rows(lines) if file.kind is DataFormat.CSV else tsv_rows(lines)
+                header = next(rows, None)
+            names = [each.strip() for each in header.cells] if header else []
+            return pa.schema([(each, pa.string()) for each in columns.kept(names, file.name)])
+        case DataFormat.JSONL:
+            records = [kept_fields(record, columns) for record in read_fields(file)]
+            names = list(dict.fromkeys(field for record in records for field in record))
+            types = {each: _type_of([record.get(each) for record in records]) for each in names}
+            return pa.schema([(name, kind) for name, kind in types.items() if kind])
+        case _:
+            return pa.schema([])
+
+
+def united(schemas: Mapping[str, Any]) -> Any:
+    """One schema for the columns of several files."""
+    pa = arrow()
+    try:
+        return pa.unify_schemas(list(schemas.values()), promote_options="permissive")
+    except (TypeError, ValueError) as error:  # Arrow's errors are such
+        raise InputError(
+            f"The files have columns of one name and different types ({in_words(error)}); write "
+            "them to a folder (-o FOLDER/), or choose columns with --keep."
+        ) from error
+
+
+def _type_of(values: Sequence[object]) -> Any:
+    """The type of values that came from JSON; None where they are nested or not of one type."""
+    pa = arrow()
+    try:
+        kind = pa.array(values).type
+    except (TypeError, ValueError, OverflowError):  # Arrow's errors are such
+        return None
+    inner = kind.value_type if pa.types.is_list(kind) else kind
+    if pa.types.is_null(kind):
+        return pa.string()
+    return None if pa.types.is_nested(inner) or pa.types.is_null(inner) else kind
+
+
+def nested_column(table: Any, name: str) -> Any:
+    """A column of an Arrow table, or a field in a column of structs: "doc.text"."""
+    if name in table.schema.names:
+        return table.column(name)
+    from pyarrow import compute
+
+    outer, *inner = name.split(".")
+    return compute.struct_field(table.column(outer), inner)
+
+
+def _field_type(schema: Any, name: str) -> Any:
+    """The type of a column or of a field in a column of structs; None where there is none."""
+    if name in schema.names:
+        return schema.field(name).type
+    outer, *inner = name.split(".")
+    kind = schema.field(outer).type
+    for each in inner:
+        if not arrow().types.is_struct(kind) or kind.get_field_index(each) < 0:
+            return None
+        kind = kind.field(each).type
+    return kind
+
+
+def _plain_type(kind: Any) -> Any:
+    """The type of the values, where a column is dictionary-encoded."""
+    return kind.value_type if arrow().types.is_dictionary(kind) else kind
+
+
+def _values(column: Any) -> Sequence[Any]:
+    """The cells of a column that is kept, as objects from which it can be made again."""
+    types = arrow().types
+    if types.is_timestamp(column.type) and column.type.unit == "ns":  # which datetime cannot hold
+        return [None if each != each else each for each in column.to_numpy(zero_copy_only=False)]
+    if _is_text(column.type) and not types.is_null(column.type):
+        return cell_texts(column, strip=False)
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def cell_complaint(cell: str | None, column: str) -> str:
@@ -235,12 +352,12 @@ def _complaint(cell: str | None, column: str) -> str:
 
 
 def _broken() -> tuple[type[Exception], ...]:
-    """The errors that tell that a file is broken."""
+    """The errors of a damaged file."""
     return arrow().ArrowException, OSError
 
 
 def _is_text(kind: Any) -> bool:
-    """Whether a column can be one of text; where all its cells are null, it has no other type."""
+    """Whether a column holds text; one of nulls alone has no other type."""
     types = arrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type
@@ -250,14 +367,13 @@ def _is_text(kind: Any) -> bool:
     )
 
 
-def cell_texts(column: Any) -> list[str | None]:
-    """The cells of a column of Arrow, which does not look whether text is UTF-8."""
+def cell_texts(column: Any, *, strip: bool = True) -> list[str | None]:
+    """The cells of a column of Arrow, which does not check whether text is UTF-8."""
     pa = arrow()
     if not _is_text(column.type):
         raise InputError(f"A column of {column.type} was given, not one of text.")
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     cells: list[bytes | None] = column.cast(pa.large_binary()).to_pylist()
-    return [
-        cell if cell is None else cell.decode("utf-8", "surrogateescape").strip() for cell in cells
-    ]
+    texts = [cell if cell is None else cell.decode("utf-8", "surrogateescape") for cell in cells]
+    return [text and text.strip() for text in texts] if strip else texts

@@ -1,41 +1,40 @@
 """Units: sentences that are rewritten together and written together, as plain data.
 
-A unit of running text is a block (a paragraph, say); where each line or row is a sentence, it is
-that line or row. What cannot be read is a unit too, with a problem in place of sentences, so that
+A unit of running text is a block (a paragraph, say); of lines, records and tables it is a line,
+record or row. What cannot be read is a unit too, with a problem in place of sentences, so that
 nothing is lost. Units can be sent to other processes and machines.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from parataxis.api import DocumentRewrite
 from parataxis.errors import InputError
-from parataxis.rewrite.jsonl import SourceLine, read_source
+from parataxis.rewrite.jsonl import SOURCES, SourceLine, field_of, id_of, read_record, source_of
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.files import in_words
+from parataxis.run.rows import HEADERS, Columns, Row, cell_spans
 from parataxis.text.documents import Document, split_blocks
 from parataxis.text.files import unquoted
+from parataxis.text.inputs import TextPiece
 from parataxis.text.layout import LINE, next_fence
 from parataxis.text.segments import sentence_spans
-
-HEADERS = ("source", "complex", "sentence")
-"""What the column of the sources is called in files of pairs."""
 
 NOT_UTF8 = "the bytes are not UTF-8 text"
 
 _SHOWN = 1 << 16
-"""Characters of a line that is too long that stand in its record."""
+"""Characters of an overlong line that its record contains."""
 
 _LINE_BREAKS = re.compile(r"[\n\r]+")
 
 
 class BadRecord(NamedTuple):
-    """Something that could not be read or rewritten: ``source`` is what stood there."""
+    """Something that could not be read or rewritten; ``source`` is its text."""
 
     id: str
     where: str
@@ -50,18 +49,20 @@ class BadRecord(NamedTuple):
 class Unit:
     """Sentences with their ids; ``rebuild`` makes the text that their rewrites result in.
 
-    ``size`` is the number of bytes that it had in the input.
+    ``size`` is its number of bytes in the input. ``row`` is the row that it comes from, where it
+    comes from a table or a record.
     """
 
     sentences: Sequence[SourceLine]
     rebuild: Callable[[Sequence[Rewrite]], str]
     size: int
     problem: BadRecord | None = None
+    row: Row | None = None
 
 
 @dataclass(frozen=True)
 class _Same:
-    """Comes back as it was."""
+    """Text that is written as it was read."""
 
     text: str
 
@@ -85,17 +86,19 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Block:
-    """A block of a document."""
+    """A block of a document, or (``on_a_line``) a cell that is written as a line."""
 
     block: Document
+    on_a_line: bool = False
 
     def __call__(self, rewrites: Sequence[Rewrite]) -> str:
-        return DocumentRewrite(self.block, rewrites).text
+        text = DocumentRewrite(self.block, rewrites).text
+        return f"{_one_line(text)}\n" if self.on_a_line else text
 
 
 @dataclass(frozen=True)
 class _Marked:
-    """Begins with the byte order mark of its file."""
+    """The first text of a file with a byte order mark."""
 
     mark: str
     rebuild: Callable[[Sequence[Rewrite]], str]
@@ -135,40 +138,45 @@ def tsv_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
     return each_line(lines, name, unit)
 
 
-def json_units(
-    lines: Iterable[str], name: str, fields: Sequence[str] = ("source", "complex")
-) -> Iterator[Unit]:
-    """The first of these fields of each record; blank lines are passed over."""
+def json_units(lines: Iterable[str], name: str, columns: Columns) -> Iterator[Unit]:
+    """The records of JSON lines; blank lines are passed over."""
+    fields = [columns.text] if columns.text else SOURCES
 
     def unit(number: int, line: str) -> Unit | None:
         if not line.strip():
             return None
+        record = None
         try:
-            record = read_source(line, name, number, fields)
+            record = read_record(line, name, number)
+            cell = source_of(record, name, number, fields)
+            complaint = not_text(cell)
         except InputError as error:
             complaint = str(error).removeprefix(f"{name}, line {number}: ").removesuffix(".")
+        if record is None:
             return bad_line(name, number, complaint, line, own=_own_id(line))
-        if complaint := not_text(record.source):
-            return bad_line(name, number, complaint, line, own=_own_id(line))
-        return _sentence_unit(record, f"{_one_line(record.source)}\n", size=len(line.encode()))
+        row = Row(id_of(record, name, number), name, "", (), kept_fields(record, columns))
+        if complaint:
+            return bad_line(name, number, complaint, line, own=row.id, row=row)
+        return row_unit(row, cell, columns, size=len(line.encode()))
 
     return each_line(lines, name, unit)
 
 
+def kept_fields(record: Mapping[str, Any], columns: Columns) -> Mapping[str, Any]:
+    """The fields of a record that are written again."""
+    if columns.keep is None:
+        return record
+    return {each: field_of(record, each) for each in columns.keep}
+
+
 def _own_id(line: str) -> str | None:
-    """The id of a record that is bad otherwise."""
+    """The id in a line of JSON that is no good record otherwise."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return None
     own = record.get("id") if isinstance(record, dict) else None
     return None if own is None else str(own)
-
-
-class TextPiece(str):
-    """A part of a line that is too long to be read as one."""
-
-    is_first = False
 
 
 def each_line(
@@ -235,10 +243,19 @@ def marked(units: Iterable[Unit], mark: Callable[[], str]) -> Iterator[Unit]:
         yield Unit((), _Same(mark()), 0)
 
 
-def cell_unit(own: str | None, name: str, number: int, cell: str, *, size: int) -> Unit:
-    """The unit of a sentence that stands in a cell of a table."""
-    sentence = SourceLine(own or f"{name}:{number}", cell)
-    return _sentence_unit(sentence, f"{_one_line(cell)}\n", size=size)
+def row_unit(row: Row, cell: str, columns: Columns, *, size: int) -> Unit:
+    """The unit of a row with the sentences of its cell."""
+    spans = cell_spans(cell, columns.cell)
+    row = replace(row, text=cell, spans=spans)
+    if len(spans) == 1:
+        sentence = SourceLine(row.id, spans[0].text)
+        if spans[0].text == cell:
+            return replace(_sentence_unit(sentence, f"{_one_line(cell)}\n", size=size), row=row)
+    sentences = [
+        SourceLine(f"{row.id}:{number}" if len(spans) > 1 else row.id, span.text)
+        for number, span in enumerate(spans, start=1)
+    ]
+    return Unit(sentences, _Block(Document(cell, spans), on_a_line=True), size, row=row)
 
 
 def problem_unit(
@@ -250,17 +267,26 @@ def problem_unit(
     *,
     word: str = "line",
     own: str | None = None,
+    row: Row | None = None,
 ) -> Unit:
     """A unit for something that cannot be read; ``line`` is how it is passed through as text."""
     problem = BadRecord(own or f"{name}:{number}", f"{name}, {word} {number}", complaint, source)
-    return Unit((), _Same(line), len(line.encode("utf-8", "surrogateescape")), problem)
+    return Unit((), _Same(line), len(line.encode("utf-8", "surrogateescape")), problem, row)
 
 
-def bad_line(name: str, number: int, complaint: str, line: str, *, own: str | None = None) -> Unit:
+def bad_line(
+    name: str,
+    number: int,
+    complaint: str,
+    line: str,
+    *,
+    own: str | None = None,
+    row: Row | None = None,
+) -> Unit:
     """A unit for a line, or a row of several, that cannot be read."""
     source = line.rstrip("\r\n")
     shown = source[:_SHOWN] if isinstance(line, TextPiece) else source
-    return problem_unit(name, number, complaint, shown, line, own=own)
+    return problem_unit(name, number, complaint, shown, line, own=own, row=row)
 
 
 def rest_unit(piece: TextPiece) -> Unit:
@@ -278,10 +304,11 @@ def too_long(unit: Unit, most: int) -> Unit:
     """The unit; or, where its sentence has more characters, one that passes it through."""
     if all(len(sentence.source) <= most for sentence in unit.sentences):
         return unit
-    (sentence,) = unit.sentences  # only a line or a row can hold such a one
+    sentence = max(unit.sentences, key=lambda each: len(each.source))
     complaint = f"it has {len(sentence.source):,} characters, and no sentence has over {most:,}"
-    problem = BadRecord(sentence.id, sentence.id, complaint, sentence.source)
-    return replace(unit, sentences=(), problem=problem)
+    source = unit.row.text if unit.row else sentence.source
+    problem = BadRecord(sentence.id, sentence.id, complaint, source)
+    return replace(unit, sentences=(), rebuild=_Same(unit.rebuild([])), problem=problem)
 
 
 def is_utf8(text: str) -> bool:
@@ -293,23 +320,6 @@ def is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def gathered(
-    units: Iterable[Unit], sentences: int, most: int, is_ready: Callable[[], bool]
-) -> Iterator[list[Unit]]:
-    """Put units together as long as the next one is there without waiting: until they hold so many
-    sentences, and at most ``most`` units."""
-    batch: list[Unit] = []
-    count = 0
-    for unit in units:
-        batch.append(unit)
-        count += len(unit.sentences)
-        if count >= sentences or len(batch) >= most or not is_ready():
-            yield batch
-            batch, count = [], 0
-    if batch:
-        yield batch
 
 
 def _block_unit(block: Document, name: str, line: int, column: int) -> Unit:

@@ -1,5 +1,7 @@
-"""What is done with a batch of units, wherever that happens: rewrite the sentences, encode the
-results. It travels to processes and machines; models are loaded there, on first use."""
+"""The one task of a run: rewrite the sentences of a batch of units, and encode the results.
+
+It is sent to processes and machines; models are loaded there, on first use.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,12 +11,13 @@ from parataxis.api import DEFAULT_SPLITTER, LARGEST_BATCH, Splitter
 from parataxis.errors import InputError, ParataxisError
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.encode import RecordEncoder
+from parataxis.run.encode import Encoder
 from parataxis.run.units import BadRecord, Unit
 from parataxis.splitters.registry import SentenceSplitter
 
 if TYPE_CHECKING:
     from parataxis.run.gpu.splitter import Models
+    from parataxis.syntax.patterns import Occurrence
 
 Rewriter = Callable[[Sequence[str]], Iterable[Rewrite]]
 """Rewrites a batch of sentences, in order: one rewrite for each."""
@@ -32,7 +35,7 @@ _WARM_UP = (
 
 
 class Encoded(NamedTuple):
-    """The bytes that a batch results in, and what was in it."""
+    """The bytes that a batch results in, and counts of what was in it."""
 
     data: bytes
     records: int
@@ -41,7 +44,7 @@ class Encoded(NamedTuple):
 
 
 def require_device_splitter(splitter: str) -> None:
-    """Refuse a splitter whose models do not run on a device."""
+    """Raise InputError for a splitter whose models do not run on a GPU."""
     if splitter != DEFAULT_SPLITTER:
         raise InputError(f'Only the splitter "{DEFAULT_SPLITTER}" runs on a GPU, not "{splitter}".')
 
@@ -53,6 +56,7 @@ class SplitterTask:
     splitter: str
     strict: bool = False
     beam: int | None = None
+    check: bool = False
     models: "Models | None" = None
     """The models of the pointer splitter, where they are on a GPU."""
     _loaded: Splitter | None = field(default=None, init=False, repr=False, compare=False)
@@ -68,35 +72,35 @@ class SplitterTask:
                 from parataxis.run.gpu.splitter import DevicePointerSplitter
 
                 splitter = DevicePointerSplitter(self.models)
-            self._loaded = Splitter(splitter, strict=self.strict, beam=self.beam)
+            self._loaded = Splitter(splitter, strict=self.strict, beam=self.beam, check=self.check)
         return self._loaded
 
     @property
     def prepare(self) -> Callable[[], object] | None:
-        """Loads the models, where processes that are forked afterwards can share them. Nothing is
-        known about the splitters of others: they may start threads, or open connections."""
+        """Loads the models, where processes that are forked afterwards can share them. A splitter
+        of a third party may start threads or open connections, so it is not loaded before."""
         return self._warm_up if self.splitter in _SHARED and self.models is None else None
 
     def _warm_up(self) -> None:
         list(self([_WARM_UP]))
 
-    def __call__(self, sentences: Sequence[str]) -> Iterable[Rewrite]:
+    def __call__(self, sentences: Sequence[str]) -> list[Rewrite]:
         """Rewrite sentences, in order."""
         first = LARGEST_BATCH if self.models is None else len(sentences)
-        return self.load().pipe(sentences, first=first)
+        return list(self.load().pipe(sentences, first=first))
 
 
 @dataclass
 class Work:
     """Rewrites the sentences of units and encodes the results.
 
-    ``splitter`` is the name that records get where the rewriter made none for them. A sentence on
-    which the rewriter fails is left whole, with a note and a problem: one sentence must not end a
-    long run. A ParataxisError does end it, and so does a failure on all of several sentences.
+    ``splitter`` is the name in the records of problems. A sentence on which the rewriter fails is
+    left whole, with a note and a problem: one sentence must not end a run. A ParataxisError does
+    end it, and so does a failure on all of several sentences.
     """
 
     rewrite: Rewriter
-    encode: RecordEncoder
+    encode: Encoder
     splitter: str
 
     def __call__(self, units: Sequence[Unit]) -> Encoded:
@@ -113,7 +117,10 @@ class Work:
             for sentence, rewrite in zip(sentences, rewrites, strict=True)
         )
         results = [(unit, [next(ready) for _ in unit.sentences]) for unit in units]
-        data = self.encode(results, self.splitter)
+        patterns = None
+        if self.encode.needs_patterns:
+            patterns = find_all_patterns([sentence.source for sentence in sentences])
+        data = self.encode(results, self.splitter, patterns)
         records = sum(bool(unit.sentences or unit.problem) for unit in units)
         return Encoded(data, records, len(sentences), problems)
 
@@ -124,7 +131,7 @@ class Work:
         return replace(self, rewrite=replace(self.rewrite, models=models))
 
     def rewrites(self, sources: Sequence[str]) -> tuple[list[Rewrite], dict[int, Exception]]:
-        """The rewrite of each source; and, by their places, why some had to be left whole."""
+        """The rewrite of each source, and the errors of those left whole, by their places."""
         if not sources:
             return [], {}
         try:
@@ -148,6 +155,18 @@ class Work:
     def _whole(self, source: str, error: Exception) -> Rewrite:
         note = f"Left whole because the splitter failed: {_in_words(error)}."
         return left_whole(source, splitter=self.splitter, note=note)
+
+
+def find_all_patterns(sources: Sequence[str]) -> list[Sequence["Occurrence"]]:
+    """The patterns of each source; none in one that is too long to be analysed."""
+    from parataxis.syntax.analyser import load_trees
+    from parataxis.syntax.analysis import Analysis
+    from parataxis.syntax.patterns import find_patterns
+
+    return [
+        find_patterns(analysis) if isinstance(analysis, Analysis) else ()
+        for analysis in load_trees().pipe(sources)
+    ]
 
 
 def _in_words(error: Exception) -> str:

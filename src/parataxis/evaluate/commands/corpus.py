@@ -29,12 +29,18 @@ from parataxis.evaluate.corpora.example import Example, gather
 from parataxis.evaluate.corpora.registry import Corpus, corpus_formats, load_format, parse_corpus
 from parataxis.evaluate.corpora.sentences import on_one_line, running_text
 from parataxis.report import Report, ReportFormat, ReportParagraph, Table, counted
-from parataxis.run.inspect import analyse_batches, read_sentences, total_size
-from parataxis.run.streams import InputFormat, InputFormatOption, check_records
+from parataxis.run.files import DataFormat
+from parataxis.run.inspect import (
+    InputFormatOption,
+    analyse_batches,
+    find_sentences,
+    read_sentences,
+    total_size,
+)
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern, PatternTable, draw_sample, pattern_table
 from parataxis.text.files import write_files
-from parataxis.text.inputs import STDIN, resolve_inputs
+from parataxis.text.inputs import STDIN
 
 _RANGE = re.compile(r"(\d*)-(\d*)")
 
@@ -324,15 +330,14 @@ def patterns(
     ] = None,
     seed: SeedOption = 0,
     output_format: ReportFormatOption = ReportFormat.TEXT,
-    input_format: InputFormatOption = InputFormat.AUTO,
+    input_format: InputFormatOption = DataFormat.AUTO,
 ) -> None:
     """Count the patterns at which sentences could be split.
 
     For each of the seven patterns: the number of sentences that have it, their percentage, and the
     number of occurrences.
     """
-    sources = resolve_inputs(inputs or [])
-    check_records(sources, input_format)
+    sources = find_sentences(inputs, input_format)
     too_long = 0
 
     def readable() -> Iterator[Analysis]:
@@ -345,7 +350,7 @@ def patterns(
 
     with open_output(None) as out:
         with Progress(total_size(sources), out) as progress:
-            batches = read_sentences(sources, input_format, progress)
+            batches = read_sentences(sources, progress)
             if sample is not None:  # sampled before the analysis, which is what takes the time
                 batches = iter([draw_sample(chain.from_iterable(batches), sample, seed=seed)])
             table = pattern_table(readable())

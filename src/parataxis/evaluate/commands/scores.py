@@ -43,7 +43,7 @@ from parataxis.report import (
     counted,
     plain_table,
 )
-from parataxis.text.inputs import STDIN, named_file, resolve_inputs
+from parataxis.text.inputs import STDIN, named_file, require_piped_input
 
 
 def evaluate(
@@ -136,7 +136,7 @@ def choose_metrics(
 def _outputs(arguments: list[str]) -> list[SystemOutput]:
     """The outputs of the systems, each with its name."""
     if not arguments:
-        resolve_inputs([])  # complains if nothing is piped in
+        require_piped_input()  # complains if nothing is piped in
     named = [named_file(argument) for argument in arguments or [STDIN]]
     if [file for _, file in named].count(STDIN) > 1:
         raise InputError("Standard input (-) can be read only once.")
