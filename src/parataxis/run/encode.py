@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.files import Packing, arrow
 from parataxis.run.rows import ID, Row, RowKind
 from parataxis.run.units import BadRecord, Unit
-from parataxis.splitters.source import left_whole
 
 if TYPE_CHECKING:
     from parataxis.syntax.patterns import Occurrence
