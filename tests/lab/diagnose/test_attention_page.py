@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from parataxis.lab.diagnose.attention import Looked, attention_page
-from parataxis.report import ReportParagraph
+from parataxis.report import Report, ReportParagraph
 from parataxis.splitters.registry import Attention
 
 ATTENTION = Attention(
@@ -18,7 +18,7 @@ ATTENTION = Attention(
 
 def test_attention_page_carries_the_weights() -> None:
     looked = Looked("COMPLEX-1", ATTENTION, (0, 1), "A note.")
-    page = attention_page("What x looks at", [ReportParagraph("All.")], [looked])
+    page = attention_page(Report("What x looks at", [ReportParagraph("All.")]), [looked])
     weights = re.findall(r'<td data-w="([\d.]+)"', page)
     assert [float(weight) for weight in weights] == ATTENTION.weights.ravel().tolist()
     assert "<b>" not in page

@@ -9,13 +9,9 @@ from parataxis.errors import InputError
 from parataxis.evaluate.resample import Resampler
 from parataxis.lab.downstream.effect import (
     Effect,
-    as_csv,
-    as_json,
-    as_latex,
-    as_markdown,
+    effect_report,
     effects,
     length_groups,
-    tables,
 )
 from parataxis.lab.downstream.parsers import (
     AnalyserParser,
@@ -25,6 +21,7 @@ from parataxis.lab.downstream.parsers import (
     load_parser,
 )
 from parataxis.lab.downstream.score import SplitSentence
+from parataxis.report import ReportFormat
 from parataxis.rewrite.record import Rewrite
 
 LINES = """
@@ -199,23 +196,24 @@ def test_effect_groups_are_named_by_their_lengths() -> None:
 
 def test_effect_tables_have_every_form(sentence: SplitSentence) -> None:
     found = effects([sentence], [FakeParser()], resampler=Resampler(5, 1))
-    (header, rows), (_, parts) = tables(found)
-    assert header[-4:] == ["before", "after", "change", "95 % interval"]
+    report = effect_report(found, ["a note"])
+    whole, by_length = report.tables
+    assert whole.header[-4:] == ("before", "after", "change", "95 % interval")
     assert ["fake", "pairs", "split", "1", "4", "75.00", "100.00", "+25.00"] in [
-        r[:8] for r in rows
+        row[:8] for row in whole.rows
     ]
-    assert [row[2] for row in parts if row[1] == "pairs"] == [
+    assert [row[2] for row in by_length.rows if row[1] == "pairs"] == [
         "1-10",
         "11-20",
         "21-30",
         "31-40",
         "41+",
     ]
-    assert as_markdown(found, ["a note"]).endswith("- `a note`\n")
-    assert as_latex(found, ["a note"]).count(r"\bottomrule") == 2
-    lines = as_csv(found).splitlines()
+    assert report.render(ReportFormat.MARKDOWN).endswith("- `a note`\n")
+    assert report.render(ReportFormat.LATEX).count(r"\bottomrule") == 2
+    lines = report.render(ReportFormat.CSV).splitlines()
     assert len(lines) == 1 + 2 * len(found)
-    assert '"change": 25.0' in as_json(found, [])
+    assert '"change": 25.0' in report.render(ReportFormat.JSON)
 
 
 @pytest.mark.parametrize("name", ["stanza", "spacy", "spacy:"])

@@ -26,7 +26,7 @@ from parataxis.evaluate.compare_report import comparison_report, differences_tab
 from parataxis.evaluate.corpora.leaks import Overlap
 from parataxis.evaluate.corpora.registry import parse_corpus
 from parataxis.evaluate.resample import Resampler
-from parataxis.report import Report, ReportFormat, markdown_table, plain_table
+from parataxis.report import Block, Report, ReportFormat, Table
 from parataxis.studies.blind import KEY, blind, write_study
 from parataxis.text.files import STREAM
 
@@ -157,10 +157,11 @@ def compare_datasets(
                 lambda count: progress.advance(count, count),
             )
         write_report("Training sets compared", comparison, output)
+        blocks: list[Block] = []
         if trained:
-            table = _training_cells(trained)
-            write_folder(output, {"training.md": markdown_table(*table)})
-            out.write(plain_table(*table, right=range(1, len(table[0]))) + "\n")
+            blocks.append(_training_table(trained))
+            training = Report("Training sets", blocks, bare=True).render(ReportFormat.MARKDOWN)
+            write_folder(output, {"training.md": training})
         study = blind(
             examples,
             {system.name: system.rewrites for system in systems},
@@ -168,12 +169,10 @@ def compare_datasets(
             seed=seed,
         )
         write_study(study, RUBRIC, output / "study", output / KEY)
-        found = comparison_report(comparison)
-        blocks = [
-            *found.blocks,
-            *([differences_table(comparison)] if comparison.differences else []),
-        ]
-        out.write(Report(found.title, blocks, bare=True).render(ReportFormat.TEXT))
+        blocks += comparison_report(comparison).blocks
+        if comparison.differences:
+            blocks.append(differences_table(comparison))
+        out.write(Report("Training sets compared", blocks, bare=True).render(ReportFormat.TEXT))
     warn(f"The study is in {output / 'study'}, and its key in {output / KEY}.")
 
 
@@ -256,11 +255,10 @@ def _corpora(word: str) -> list[str]:
     return found
 
 
-def _training_cells(trained: "Sequence[DatasetOutcome]") -> tuple[list[str], list[list[str]]]:
+def _training_table(trained: "Sequence[DatasetOutcome]") -> Table:
     """What each training set holds, how much of the test set, and how its run went."""
     header = ["training set", "sources", "references", "test sources seen", "simple sentences seen"]
-    header += ["steps", "best", "perplexity"]
-    return header, [
+    rows = [
         [
             each.name,
             f"{each.material.sources:,}",
@@ -273,3 +271,4 @@ def _training_cells(trained: "Sequence[DatasetOutcome]") -> tuple[list[str], lis
         ]
         for each in trained
     ]
+    return Table([*header, "steps", "best", "perplexity"], rows)

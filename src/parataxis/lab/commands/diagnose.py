@@ -1,9 +1,7 @@
 """``parataxis diagnose``: diagnostics that expose a splitter which cheats."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +9,7 @@ from typing import Annotated
 import typer
 
 from parataxis.api import Splitter, with_findings
+from parataxis.cli.options import ReportFormatOption
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
 from parataxis.evaluate.commands.corpora import CORPUS_HELP, read_corpus
@@ -26,7 +25,7 @@ from parataxis.lab.diagnose.sheet import (
     sheet_page,
     tallies,
 )
-from parataxis.report import latex_table, markdown_table, plain_table
+from parataxis.report import Report, ReportFormat, Table
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
 from parataxis.rewrite.record import Rewrite
 from parataxis.syntax.analysis import Analysis
@@ -135,20 +134,6 @@ FIRST = 20
 """Aharoni and Goldberg (2018, table 7) read the rewrites of 20 sources."""
 
 
-class TallyFormat(StrEnum):
-    """How the table of errors is written."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    JSON = "json"
-
-
-TallyFormatOption = Annotated[
-    TallyFormat, typer.Option("--format", "-f", help="How the table is written.")
-]
-
-
 def errors(
     rewrites: Annotated[
         list[str] | None,
@@ -175,7 +160,7 @@ def errors(
             "spreadsheet.",
         ),
     ] = None,
-    output_format: TallyFormatOption = TallyFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
 ) -> None:
     """Count correct, unsupported, repeated and missing facts, and make a sheet to correct them on.
 
@@ -209,7 +194,7 @@ def errors(
             made = {"errors.csv": as_sheet(lines), "errors.html": sheet_page(title, lines)}
             write_folder(output, made)
             warn(f"The sheet is in {output / 'errors.html'} and {output / 'errors.csv'}.")
-        out.write(_FORMS[output_format](tallies(lines)))
+        out.write(_report(tallies(lines)).render(output_format))
 
 
 def table(
@@ -219,7 +204,7 @@ def table(
             metavar="SHEET...", show_default=False, help="Sheets, CSV, that were corrected."
         ),
     ],
-    output_format: TallyFormatOption = TallyFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
 ) -> None:
     """Make the table of errors from corrected sheets.
 
@@ -233,7 +218,7 @@ def table(
         text = "".join(f"{line}\n" for _, line in read_lines(path, ReadReport(strict=True)))
         found += [(path, each) for each in tallies(read_sheet(text, name_of(path)))]
     with open_output(None) as out:
-        out.write(_FORMS[output_format](list(_told_apart(found))))
+        out.write(_report(list(_told_apart(found))).render(output_format))
 
 
 def _systems(
@@ -265,13 +250,13 @@ def _told_apart(found: Sequence[tuple[Path, ErrorTally]]) -> Iterator[ErrorTally
         yield replace(tally, system=f"{tally.system} ({path.stem})") if several else tally
 
 
-_HEADER = ("system", "sources", "unsupported", "repeated", "correct", "missing")
-_AGREED = "as the checks"
+_HEADER = ("system", "sources", "unsupported", "repeated", "correct", "missing", "as the checks")
 
 
-def _cells(found: Sequence[ErrorTally]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header and rows; a sheet that nobody has corrected agrees with the checks anyway."""
-    rows: list[tuple[str, ...]] = [
+def _report(found: Sequence[ErrorTally]) -> Report:
+    """The table of errors. A sheet that nobody has corrected agrees with the checks anyway, so the
+    last column is then left out."""
+    rows = [
         (
             each.system,
             str(each.sources),
@@ -283,27 +268,8 @@ def _cells(found: Sequence[ErrorTally]) -> tuple[tuple[str, ...], list[tuple[str
         )
         for each in found
     ]
-    if all(each.agreed == each.lines for each in found):
-        return _HEADER, [row[:-1] for row in rows]
-    return (*_HEADER, _AGREED), rows
-
-
-def _of(part: int, whole: int) -> str:
-    return f"{part}/{whole} ({100 * part / whole:.0f} %)" if whole else "0"
-
-
-def _text(found: Sequence[ErrorTally]) -> str:
-    header, rows = _cells(found)
-    return plain_table(header, rows, right=range(1, len(header)))
-
-
-def _latex(found: Sequence[ErrorTally]) -> str:
-    header, rows = _cells(found)
-    return latex_table(header, rows)
-
-
-def _json(found: Sequence[ErrorTally]) -> str:
-    records = [
+    columns = 6 if all(each.agreed == each.lines for each in found) else 7
+    record = [
         {
             "system": each.system,
             "sources": each.sources,
@@ -314,12 +280,9 @@ def _json(found: Sequence[ErrorTally]) -> str:
         }
         for each in found
     ]
-    return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
+    table = Table(_HEADER[:columns], [row[:columns] for row in rows])
+    return Report("Errors", [table], record, record, bare=True)
 
 
-_FORMS: dict[TallyFormat, Callable[[Sequence[ErrorTally]], str]] = {
-    TallyFormat.TEXT: _text,
-    TallyFormat.MARKDOWN: lambda found: markdown_table(*_cells(found)),
-    TallyFormat.LATEX: _latex,
-    TallyFormat.JSON: _json,
-}
+def _of(part: int, whole: int) -> str:
+    return f"{part}/{whole} ({100 * part / whole:.0f} %)" if whole else "0"

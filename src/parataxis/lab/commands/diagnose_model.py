@@ -1,23 +1,22 @@
-"""``parataxis diagnose attention``: what a splitter looks at while it writes."""
+"""``parataxis diagnose attention``, ``memorisation`` and ``probes``: does a splitter read its
+source, or does it recite its training set?"""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from parataxis.cli.options import ReportFormatOption
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
 from parataxis.evaluate.commands.corpora import (
     CORPUS_HELP,
     CorpusArgument,
     StrictOption,
-    TableFormat,
-    TableFormatOption,
     counting,
     parse_corpora,
     read_corpus,
@@ -41,6 +40,7 @@ from parataxis.lab.diagnose.attention import (
     Looked,
     Stare,
     attention_page,
+    heatmap_png,
     mean_stare,
     reference_stare,
     stare,
@@ -56,7 +56,7 @@ from parataxis.lab.diagnose.memorisation import (
     triple_entities,
 )
 from parataxis.lab.diagnose.verdict import Memorisation
-from parataxis.report import NONE, Block, Report, ReportFormat, ReportParagraph, Table, without_nans
+from parataxis.report import NONE, Block, Report, ReportFormat, ReportParagraph, Table
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.registry import AttentiveSplitter, load_splitter
 from parataxis.text.files import ReadReport, name_of, read_lines
@@ -85,7 +85,7 @@ def attention(
         typer.Option("--pictures", min=0, metavar="N", help="How many rewrites to draw."),
     ] = 5,
     output: FolderOption = None,
-    output_format: TableFormatOption = TableFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
     strict: StrictOption = False,
 ) -> None:
     """Show what a splitter looks at while it writes, and how much it stares at the first entity.
@@ -121,12 +121,10 @@ def attention(
         called = name or loaded.name
         title = f"What {called} looks at"
         summary = _summary(called, stares, len(examples))
+        report = Report(title, summary, _record(stares, len(examples)))
         if output is not None:
-            _write(output, title, summary, looked, _json(stares, len(examples)))
-        if output_format is TableFormat.JSON:
-            out.write(_json(stares, len(examples)))
-        else:
-            out.write(Report(title, summary).render(ReportFormat.TEXT))
+            _write(output, report, looked)
+        out.write(report.render(output_format))
 
 
 def _first_entities(examples: Sequence[Example]) -> list[Span | None]:
@@ -178,19 +176,11 @@ def _summary(name: str, stares: Sequence[Stare], sources: int) -> list[Block]:
     ]
 
 
-def _write(
-    folder: Path,
-    title: str,
-    summary: Sequence[Block],
-    looked: Sequence[Looked],
-    numbers: str,
-) -> None:
-    """The page, the pictures and the numbers."""
-    from parataxis.lab.diagnose.attention import heatmap_png
-
+def _write(folder: Path, report: Report, looked: Sequence[Looked]) -> None:
+    """Write the page, the pictures and the numbers."""
     made: dict[str, str | bytes] = {
-        "attention.html": attention_page(title, summary, looked),
-        "attention.json": numbers,
+        "attention.html": attention_page(report, looked),
+        "attention.json": report.render(ReportFormat.JSON),
     }
     for number, each in enumerate(looked, start=1):
         made[f"attention-{number}.png"] = heatmap_png(each.attention, each.entity)
@@ -202,29 +192,15 @@ def _share(value: float) -> str:
     return f"{value:.3f}" if value == value else NONE
 
 
-def _json(stares: Sequence[Stare], sources: int) -> str:
-    record = {
-        "sources": sources,
-        "with_entity": len(stares),
-        **without_nans(asdict(mean_stare(stares))),
-    }
-    return json.dumps(record, indent=1, allow_nan=False) + "\n"
+def _record(stares: Sequence[Stare], sources: int) -> dict[str, object]:
+    return {"sources": sources, "with_entity": len(stares), **asdict(mean_stare(stares))}
 
 
-# ``parataxis diagnose memorisation``: does a splitter read, or does it recite?
-
-_REFERENCES_DIAGNOSE_MEMORISATION = 4
-"""So many references of a source are looked at, where a corpus has more."""
-
-
-class VerdictFormat(StrEnum):
-    """How the verdict is written."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    HTML = "html"
-    JSON = "json"
-
+_RECITED_REFERENCES = 4
+"""``diagnose memorisation`` looks at so many references of a source, where a corpus has more."""
+_VERDICT_FORMATS = [
+    *(ReportFormat.TEXT, ReportFormat.MARKDOWN, ReportFormat.HTML, ReportFormat.JSON)
+]
 
 EntitiesOption = Annotated[
     Path | None,
@@ -263,9 +239,7 @@ def memorisation(
         int | None,
         typer.Option("--first", "-n", min=1, metavar="N", help="Only N sources and N entities."),
     ] = None,
-    output_format: Annotated[
-        VerdictFormat, typer.Option("--format", "-f", help="How the verdict is written.")
-    ] = VerdictFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
     output: FolderOption = None,
     strict: StrictOption = False,
 ) -> None:
@@ -302,24 +276,12 @@ def memorisation(
             examine(answers, memory, every_word=True) if answers else None,
             overlaps,
         )
-        forms = {
-            VerdictFormat.TEXT: found.document().render(ReportFormat.TEXT),
-            VerdictFormat.MARKDOWN: found.document().render(ReportFormat.MARKDOWN),
-            VerdictFormat.HTML: found.document().render(ReportFormat.HTML),
-            VerdictFormat.JSON: _json_diagnose_memorisation(found),
-        }
+        report = found.document()
         if output is not None:
-            write_folder(output, {f"memorisation.{_SUFFIXES[form]}": forms[form] for form in forms})
+            made = {f"memorisation{form.suffix}": report.render(form) for form in _VERDICT_FORMATS}
+            write_folder(output, made)
             warn(f"The verdict is in {output / 'memorisation.html'}.")
-        out.write(forms[output_format])
-
-
-_SUFFIXES = {
-    VerdictFormat.TEXT: "txt",
-    VerdictFormat.MARKDOWN: "md",
-    VerdictFormat.HTML: "html",
-    VerdictFormat.JSON: "json",
-}
+        out.write(report.render(output_format))
 
 
 def probes(
@@ -408,7 +370,7 @@ def _noting(examples: Iterable[Example], sources: dict[str, None]) -> Iterator[E
 
 def _references(examples: Iterable[Example]) -> Iterator[Rewrite]:
     for example in examples:
-        for simple in example.references[:_REFERENCES_DIAGNOSE_MEMORISATION]:
+        for simple in example.references[:_RECITED_REFERENCES]:
             yield Rewrite(source=example.source, simple=simple, splitter="reference")
 
 
@@ -416,11 +378,3 @@ def _overlaps(train: Iterable[Example], examples: Sequence[Example]) -> Overlaps
     """Let the training set pass; tell what of the evaluation set is in it."""
     found = find_overlaps(train, {"evaluation": examples}, near=1.0)["evaluation"]
     return found if examples else None
-
-
-def _json_diagnose_memorisation(found: Memorisation) -> str:
-    from parataxis.evaluate.commands.leaks import overlap_records
-
-    overlaps = overlap_records(found.overlaps) if found.overlaps else None
-    record = {**found.record(), "overlaps": overlaps}
-    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"

@@ -13,19 +13,10 @@ from parataxis.cli.terminal import Progress, open_output
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.treebanks import GoldSentence, read_treebank
 from parataxis.evaluate.resample import Resampler
-from parataxis.lab.downstream.effect import (
-    NAMES,
-    Effect,
-    as_csv,
-    as_json,
-    as_latex,
-    as_markdown,
-    effects,
-    tables,
-)
+from parataxis.lab.downstream.effect import effect_report, effects
 from parataxis.lab.downstream.parsers import load_extractor, load_parser
 from parataxis.lab.downstream.score import SplitSentence
-from parataxis.report import ReportFormat, counted, plain_table
+from parataxis.report import ReportFormat, counted
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
 from parataxis.rewrite.record import Rewrite
@@ -125,7 +116,7 @@ def downstream(
                 resampler=Resampler(trials, seed) if trials else None,
                 advance=lambda count: progress.advance(count, count),
             )
-        out.write(_written(results, _notes(sentences), output_format))
+        out.write(effect_report(results, _notes(sentences)).render(output_format))
 
 
 def _sentences(files: Sequence[Path], frames: Path | None, limit: int | None) -> list[GoldSentence]:
@@ -169,19 +160,3 @@ def _notes(sentences: Sequence[SplitSentence]) -> list[str]:
         f"{torn:,} of the {arcs:,} arcs of split sentences are torn: they cannot be attached after "
         "splitting",
     ]
-
-
-def _written(results: Sequence[Effect], notes: Sequence[str], form: ReportFormat) -> str:
-    if form is ReportFormat.CSV:
-        return as_csv(results)
-    if form is ReportFormat.JSON:
-        return as_json(results, notes)
-    if form is ReportFormat.LATEX:
-        return as_latex(results, notes)
-    if form is ReportFormat.MARKDOWN:
-        return as_markdown(results, notes)
-    parts = [
-        plain_table(header, rows, right=range(NAMES, len(header)))
-        for header, rows in tables(results)
-    ]
-    return "\n".join([*parts, "\n".join(notes)]) + "\n"

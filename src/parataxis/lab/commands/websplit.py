@@ -1,6 +1,5 @@
 """``parataxis corpus build-websplit``, ``split`` and ``verify``: WebSplit and splits by triples."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
@@ -9,21 +8,19 @@ from typing import Annotated
 
 import typer
 
+from parataxis.cli.options import ReportFormatOption
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.errors import InputError
 from parataxis.evaluate.commands.corpora import (
     CORPUS_HELP,
     CorpusArgument,
     StrictOption,
-    TableFormat,
-    TableFormatOption,
     counting,
     parse_corpora,
     read_corpus,
 )
 from parataxis.evaluate.commands.leaks import overlap_records, overlap_table
 from parataxis.evaluate.corpora.example import Example, Triple, group
-from parataxis.evaluate.corpora.leaks import Overlaps
 from parataxis.evaluate.corpora.registry import Corpus, load_format, parse_corpus
 from parataxis.evaluate.corpora.websplit import (
     Entry,
@@ -46,11 +43,12 @@ from parataxis.lab.websplit import (
 )
 from parataxis.report import (
     Block,
+    Notes,
     Report,
     ReportFormat,
     ReportParagraph,
+    Table,
     counted,
-    plain_table,
 )
 
 _PARTS = ("train", "validation", "test")
@@ -100,7 +98,7 @@ def build_websplit(
         bool,
         typer.Option("--tokens", help="Put spaces between words and marks, as the releases do."),
     ] = False,
-    output_format: TableFormatOption = TableFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
 ) -> None:
     """Build WebSplit from WebNLG: complex sentences and the sequences of simple ones that say the
     same triples.
@@ -120,11 +118,7 @@ def build_websplit(
                 raise InputError(f"{webnlg} has no sentence that simpler ones could rewrite.")
             passing = _advancing(tally.watch(chain([first], examples)), progress)
             written = _write(target, passing, known)
-        counts = tally.counts()
-        if output_format is TableFormat.JSON:
-            out.write(_json({"webnlg": _webnlg_counts(known), "websplit": asdict(counts)}))
-        else:
-            out.write(_build_table(known, counts))
+        out.write(_build_report(known, tally.counts()).render(output_format))
     warn(f"{counted(written, 'complex sentence')} written to {target.paths[0]}.")
 
 
@@ -155,17 +149,8 @@ def _advancing(examples: Iterable[Example], progress: Progress) -> Iterator[Exam
         yield example
 
 
-def _webnlg_counts(known: Verbalisations) -> dict[str, int]:
-    return {
-        "triple_sets": known.entries,
-        "texts": known.texts,
-        "texts_left_out": known.left_out,
-        "triples": known.triples,
-        "complex_sentences": len(known.sources),
-    }
-
-
-def _build_table(known: Verbalisations, counts: PartCounts) -> str:
+def _build_report(known: Verbalisations, counts: PartCounts) -> Report:
+    """The counts beside those of the papers."""
     names = {name for triples in known.names for each in triples for name in (each[0], each[2])}
     relations = {each.relation for triples in known.names for each in triples}
     here = {
@@ -179,14 +164,22 @@ def _build_table(known: Verbalisations, counts: PartCounts) -> str:
     for row, cell in here.items():
         papers = [PUBLISHED[version].get(row, missing) for version in ("v0.1", "v1.0")]
         rows.append((row, *(_number(n) for each in (cell, *papers) for n in each)))
-    header = ("", "here", "unique", "v0.1", "unique", "v1.0", "unique")
     summary = (
         f"{counted(known.texts, 'text')} of {counted(known.entries, 'triple set')} read, "
         f"{counted(known.left_out, 'text')} not marked as good left out; "
         f"{len(known.sources) - counts.complex_unique:,} of {len(known.sources):,} complex "
         "sentences have no reference"
     )
-    return f"{plain_table(header, rows, right=range(1, 7))}\n{summary}\n"
+    webnlg = {
+        "triple_sets": known.entries,
+        "texts": known.texts,
+        "texts_left_out": known.left_out,
+        "triples": known.triples,
+        "complex_sentences": len(known.sources),
+    }
+    table = Table(("", "here", "unique", "v0.1", "unique", "v1.0", "unique"), rows)
+    record = {"webnlg": webnlg, "websplit": asdict(counts)}
+    return Report("WebSplit in numbers", [table, Notes([summary])], record, bare=True)
 
 
 def split(
@@ -208,7 +201,7 @@ def split(
     seed: Annotated[
         int, typer.Option("--seed", metavar="S", help="The same seed makes the same split.")
     ] = 0,
-    output_format: TableFormatOption = TableFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
     strict: StrictOption = False,
 ) -> None:
     """Split a corpus by its triples, such that none is in two parts and each relation in training.
@@ -226,10 +219,7 @@ def split(
                 tally.add(example)
         found, parts = _split(tally.digests, wanted, seed, source.label)
         _save(path, parts)
-        if output_format is TableFormat.JSON:
-            out.write(_json(_split_record(tally, found, parts)))
-        else:
-            out.write(_split_table(tally, found, parts))
+        out.write(_split_report(tally, found, parts).render(output_format))
     _tell_short(found, wanted)
     warn(f"The parts are written to {path}.")
 
@@ -290,52 +280,41 @@ def _save(path: Path, parts: dict[str, list[Digest]]) -> None:
     write_parts(path, record)
 
 
-def _split_record(
+def _split_report(
     tally: WebSplitTally, found: splitting.DataSplit, parts: dict[str, list[Digest]]
-) -> dict[str, object]:
-    counts = {part: asdict(tally.counts(parts[part])) for part in _PARTS}
-    for part, seen in _seen(tally, parts).items():
-        counts[part]["in_training"] = overlap_records(seen)
-    summary = {
-        "dropped": len(found.dropped),
-        "groups": found.groups,
-        "largest_group": found.largest,
-    }
-    return {**counts, **summary}
-
-
-def _seen(tally: WebSplitTally, parts: dict[str, list[Digest]]) -> dict[str, Overlaps]:
-    """What of validation and test is in training, as ``parataxis corpus leaks`` counts it."""
-    return tally.overlaps({part: parts[part] for part in _PARTS[1:]}, parts["train"])
-
-
-def _split_table(
-    tally: WebSplitTally, found: splitting.DataSplit, parts: dict[str, list[Digest]]
-) -> str:
-    rows: list[tuple[str, ...]] = []
+) -> Report:
+    """The counts of each part beside those of the paper, and what of it is in training."""
+    counts = {part: tally.counts(parts[part]) for part in _PARTS}
+    record: dict[str, object] = {part: asdict(each) for part, each in counts.items()}
     total = sum(len(getattr(found, part)) for part in (*_PARTS, "dropped"))
-    for part in _PARTS:
-        counts = tally.counts(parts[part])
+    rows: list[tuple[str, ...]] = []
+    for part, each in counts.items():
         here = {
-            "complex": WebSplitCell(counts.complex, counts.complex_unique),
-            "simple": WebSplitCell(counts.simple, counts.simple_unique),
+            "complex": WebSplitCell(each.complex, each.complex_unique),
+            "simple": WebSplitCell(each.simple, each.simple_unique),
         }
         for side, cell in here.items():
             paper = PUBLISHED[part][side]
-            share = f"{100 * counts.complex_unique / total:.1f}" if side == "complex" else ""
+            share = f"{100 * each.complex_unique / total:.1f}" if side == "complex" else ""
             label = f"{part} {side} sentences"
             rows.append((label, *map(_number, cell), share, *map(_number, paper)))
     header = ("", "count", "unique", "% of unique", "A&G 2018", "unique")
-    table = plain_table(header, rows, right=range(1, 6))
-    blocks: list[Block] = []
-    for part, overlaps in _seen(tally, parts).items():
-        blocks += [ReportParagraph(f"{part} in train"), overlap_table(overlaps)]
-    seen = Report("", blocks, bare=True).render(ReportFormat.TEXT)
+    blocks: list[Block] = [Table(header, rows)]
+    # As ``parataxis corpus leaks`` counts it.
+    held_out = {part: parts[part] for part in _PARTS[1:]}
+    for part, seen in tally.overlaps(held_out, parts["train"]).items():
+        record[part] = {**asdict(counts[part]), "in_training": overlap_records(seen)}
+        blocks += [ReportParagraph(f"{part} in train"), overlap_table(seen)]
     summary = (
         f"{counted(found.groups, 'group')} of sentences tied by triples, the largest of "
         f"{found.largest:,}; {counted(len(found.dropped), 'sentence')} dropped"
     )
-    return f"{table}\n{seen}\n{summary}\n"
+    record |= {
+        "dropped": len(found.dropped),
+        "groups": found.groups,
+        "largest_group": found.largest,
+    }
+    return Report("A split by triples", [*blocks, Notes([summary])], record, bare=True)
 
 
 def verify(
@@ -364,7 +343,7 @@ def verify(
     fail: Annotated[
         bool, typer.Option("--fail", help="Exit with code 1 if a condition is violated.")
     ] = False,
-    output_format: TableFormatOption = TableFormat.TEXT,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
     strict: StrictOption = False,
 ) -> None:
     """Verify a split by triples: each relation is in training, no triple is in two parts.
@@ -388,8 +367,7 @@ def verify(
             verdict = verifying.verify(parts)
         if verdict.sources == verdict.without_triples:
             raise InputError("The corpus has no triples; there is nothing to verify.")
-        write = _verdict_json if output_format is TableFormat.JSON else _verdict_text
-        out.write(write(verdict))
+        out.write(_verdict_report(verdict).render(output_format))
     if verdict.without_triples:
         warn(f"{counted(verdict.without_triples, 'source')} without triples cannot be verified.")
     if fail and verdict.violations:
@@ -434,11 +412,11 @@ def _divided(
     return {**parts}
 
 
-def _verdict_text(verdict: verifying.Verdict) -> str:
+def _verdict_report(verdict: verifying.Verdict) -> Report:
     violations = verdict.violations
-    lines = [f"{each}\n" for each in violations[:_SHOWN]]
+    shown = [str(each) for each in violations[:_SHOWN]]
     if len(violations) > _SHOWN:
-        lines.append(f"... and {len(violations) - _SHOWN:,} more; --format json lists all.\n")
+        shown.append(f"... and {len(violations) - _SHOWN:,} more; --format json lists all.")
     by_condition = [
         (condition.value, str(sum(each.condition is condition for each in violations)))
         for condition in verifying.Condition
@@ -447,20 +425,15 @@ def _verdict_text(verdict: verifying.Verdict) -> str:
         f"{counted(verdict.sources, 'source')}, {counted(verdict.triples, 'triple')} and "
         f"{counted(verdict.relations, 'relation')} looked at"
     )
-    gap = "\n" if violations else ""
     sizes = [(part, f"{size:,}") for part, size in verdict.sizes.items()]
-    parts = plain_table(("part", "sources"), sizes, right=(1,))
-    table = plain_table(("condition", "violations"), by_condition, right=(1,))
-    return f"{''.join(lines)}{gap}{parts}\n{table}\n{looked_at}\n"
-
-
-def _verdict_json(verdict: verifying.Verdict) -> str:
-    return _json(asdict(verdict))
+    blocks: list[Block] = [
+        *([Notes(shown)] if shown else []),
+        Table(("part", "sources"), sizes),
+        Table(("condition", "violations"), by_condition),
+        Notes([looked_at]),
+    ]
+    return Report("A split by triples, verified", blocks, asdict(verdict), bare=True)
 
 
 def _number(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
-
-
-def _json(record: object) -> str:
-    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"

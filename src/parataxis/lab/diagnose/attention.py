@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from parataxis.evaluate.figures import new_figure, plain_label
 from parataxis.lab.diagnose.memorisation import Span
-from parataxis.report import Block
+from parataxis.report import Report
 from parataxis.report.page import block_html, page_head
 from parataxis.rewrite.align import align
 from parataxis.splitters.registry import SPLIT_MARK, Attention
@@ -109,15 +109,15 @@ class Looked:
     note: str
 
 
-def attention_page(title: str, blocks: Sequence[Block], looked: Iterable[Looked]) -> str:
-    """The page: what is said of all, then each rewrite."""
+def attention_page(report: Report, looked: Iterable[Looked]) -> str:
+    """The page: the summary, then each rewrite."""
     own = files("parataxis.lab.diagnose") / "assets"
     style = (own / "attention.css").read_text(encoding="utf-8")
     script = (own / "attention.js").read_text(encoding="utf-8")
     parts = [
-        page_head(title, style, scripts=True),
-        f"<h1>{escape(title)}</h1>",
-        *(line for block in blocks for line in block_html(block)),
+        page_head(report.title, style, scripts=True),
+        f"<h1>{escape(report.title)}</h1>",
+        *(line for block in report.blocks for line in block_html(block)),
         '<p class="hint">Point at a word of the output, or go there with Tab and the arrow keys, '
         "to see what it looked at; at a word of the source, to see which words looked at it. The "
         'first entity is <span class="entity">underlined</span>.</p>',

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
-from parataxis.evaluate.commands.leaks import overlap_table
+from parataxis.evaluate.commands.leaks import overlap_records, overlap_table
 from parataxis.evaluate.corpora.leaks import Overlaps
 from parataxis.lab.diagnose.memorisation import REPEATS, Recital, Said
 from parataxis.report import (
@@ -174,7 +174,8 @@ class Memorisation:
 
     def document(self) -> Report:
         """The verdict on a page."""
-        return Report(f"Does {self.system} know its training set by heart?", [*self._blocks()])
+        title = f"Does {self.system} know its training set by heart?"
+        return Report(title, [*self._blocks()], self.record())
 
     def _blocks(self) -> Iterator[Block]:
         yield ReportParagraph(self.headline())
@@ -245,6 +246,7 @@ class Memorisation:
             "references": _record(self.references) if self.references else None,
             "probes": self._probe_record(),
             "recited": [_said_record(each) for each in self.predictions.said if each.is_recited],
+            "overlaps": overlap_records(self.overlaps) if self.overlaps else None,
         }
 
     def _probe_record(self) -> dict[str, object] | None:
