@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from parataxis.checks import Checker
-from parataxis.evaluate.metrics.facts import label_sentences, missing_facts, shared_analyser
+from parataxis.evaluate.metrics.facts import label_sentences, lost_facts, shared_analyser
 from parataxis.syntax.analysis import Analysis
 from parataxis.text.tokens import plain_brackets
 
@@ -108,7 +108,7 @@ def _report(console: Console, name: str, cases: Sequence[Case], *, show: bool) -
     lost: list[tuple[int, int]] = []
     for case, found, analysis in zip(cases, findings, analyses, strict=True):
         said = label_sentences(case.simple, found)
-        missing = missing_facts(found, analysis if isinstance(analysis, Analysis) else None)
+        missing = len(lost_facts(found, analysis if isinstance(analysis, Analysis) else None))
         pairs += zip(case.labels, said, strict=True)
         lost.append((case.missing, missing))
         if show and (tuple(said) != case.labels or bool(missing) != bool(case.missing)):

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md and its curves, from a file of results."""
+"""Writes docs/benchmarks.md and its figures from a file of results."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ Results = Mapping[str, Any]
 
 CURVES = {
     "cores": ("threads", "Cores", "In batches, analysis and checks included."),
-    "batches": ("sources side by side", "Batches", "The search alone, on one core."),
+    "batches": ("sources in a batch", "Batches", "The search alone, on one core."),
     "lengths": ("words of the source", "Length", "Analysis and checks included, beam 4."),
     "documents": (
         "sentences of the document",
@@ -23,7 +23,7 @@ CURVES = {
 
 
 def write_page(results: Results, docs: Path) -> None:
-    """Write the page and its pictures into the folder of the documentation."""
+    """Write the page and its figures into the documentation folder."""
     images = docs / "images"
     images.mkdir(exist_ok=True)
     for name, (label, _, _) in CURVES.items():
@@ -34,7 +34,7 @@ def write_page(results: Results, docs: Path) -> None:
 
 
 def curve(lines: Mapping[str, Mapping[str, float]], label: str) -> str:
-    """A picture of sentences a second."""
+    """A figure of sentences per second, as SVG."""
 
     def draw(axes: Any) -> None:
         for name, points in lines.items():
@@ -58,10 +58,10 @@ def page(results: Results) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     parts = [
         "# Benchmarks",
-        "How fast the splitters and the analyser are, beside other systems in the same run. "
-        "`python benchmarks/speed.py --page` measures all of it and writes this page; "
-        "[benchmarks](../benchmarks/README.md) says what that needs. Machines differ, so look at "
-        "the ratios. [How it was made fast](speed.md) has what each change gave.",
+        "The speed of the splitters and of the analyser, compared with other systems in the same "
+        "run. `python benchmarks/speed.py --page` measures everything and writes this page; "
+        "[benchmarks](../benchmarks/README.md) lists what that needs. Machines differ, so compare "
+        "the ratios. [How it was made fast](speed.md) lists what each change gained.",
         f"Measured {results['date']} on {machine['processor']} ({machine['architecture']}, "
         f"{', '.join(machine['int8']) or 'no int8 instructions'}), {results['threads']} of "
         f"{machine['cores']} cores, {machine['gigabytes']} GB, {machine['system']}, "
@@ -69,16 +69,15 @@ def page(results: Results) -> str:
         f"{results['sentences']['count']} sentences of {results['sentences']['words']:.1f} words, "
         f"for T5 {results['sentences']['pieces_in']:.1f} word pieces in and "
         f"{results['sentences']['pieces_out']:.1f} out; slow systems had fewer sentences of the "
-        f"same lengths. Medians of {results['rounds']} rounds in which each system ran once.",
+        f"same lengths. Medians of {results['rounds']} rounds; each system runs once in a round.",
         "## Splitters",
         _speeds(systems["ours"]),
-        "*Alone* is one sentence after the other, which is what someone waits for who splits one; "
-        "*p50* and *p95* are how long half and 95 % of them take at most. `pointer, model only` is "
-        "without analysis and checks.",
-        "## Beside T5",
-        "The T5 models have random weights, since speed does not depend on them, and write as many "
-        "word pieces as the references have. *Ratio*: how many times the speed of that system "
-        "`pointer`, with analysis and checks, has at the same beam.",
+        "*Alone* means one sentence at a time; *p50* and *p95* are the percentiles of its latency. "
+        "`pointer, model only` is without analysis and checks.",
+        "## Comparison with T5",
+        "The T5 models have random weights, because speed does not depend on them, and write as "
+        "many word pieces as the references have. *Ratio* is the speed of `pointer`, with analysis "
+        "and checks, divided by the speed of that system at the same beam.",
         _against(systems["t5"], systems["ours"]),
         "## The analyser",
         _analysers(systems["analysers"]),
@@ -89,9 +88,8 @@ def page(results: Results) -> str:
             for name, (label, title, text) in CURVES.items()
         ),
         "## A new process",
-        "From the start of a process to its end, with the work of one sentence, and its memory at "
-        "most. The last rows split many sentences, in windows of up to 256: that is how far memory "
-        "grows.",
+        "Wall-clock time of a whole process that works on one sentence, and its peak memory. The "
+        "last rows split many sentences in windows of up to 256, which bounds the memory.",
         _table(
             ("", "seconds", "MB"),
             (
@@ -102,11 +100,11 @@ def page(results: Results) -> str:
         "## The floor",
         _floor_text(results["floors"]),
         *map(_floor, results["floors"]),
-        "## Has it become slower?",
+        "## Checking for regressions",
         "`python benchmarks/speed.py --check` measures these ratios again, in interleaved rounds, "
-        "and fails where one is more than 10 % below. A shared machine is not quiet: on two cores "
-        "of one, the ratio of batches at beam 1 differed by a fifth between runs (0.87 and 1.09), "
-        "so measure again before you believe a fall:",
+        "and fails if one is more than 10 % lower. Shared machines are noisy: on two cores of one, "
+        "the ratio in batches at beam 1 differed by a fifth between runs (0.87 and 1.09), so "
+        "measure again before you trust a drop:",
         _table(
             ("ratio", "recorded"),
             ((name, f"{value:.2f}") for name, value in results["ratios"].items()),
@@ -196,12 +194,12 @@ def _points(lines: Mapping[str, Mapping[str, float]], label: str) -> str:
 def _floor_text(floors: Sequence[Results]) -> str:
     best = floors[0]["best_rates"]
     return (
-        "What the multiply-adds of the models alone would take: the products of the ONNX graphs "
-        "are counted for the shapes that really ran, and each is timed by itself through "
-        "onnxruntime. One core, milliseconds of processor time a sentence. With matrices of "
-        "1024 x 1024 this "
-        f"core does {best['int8'] / 1e9:,.0f} billion multiply-adds a second in int8 and "
-        f"{best['float'] / 1e9:,.0f} in float; the small matrices of a sentence are slower."
+        "The time that the multiply-adds of the models alone would take: the products of the ONNX "
+        "graphs are counted for the shapes that occurred, and each is timed separately with "
+        "onnxruntime. Milliseconds of CPU time for a sentence, on one core. With matrices of "
+        f"1024 x 1024 this core reaches {best['int8'] / 1e9:,.0f} billion multiply-adds a second "
+        f"in int8 and {best['float'] / 1e9:,.0f} in float; the small matrices of a sentence are "
+        "slower."
     )
 
 
@@ -220,9 +218,9 @@ def _floor(found: Results) -> str:
     ]
     models = sum(each["measured"] for each in parts.values())
     floor = sum(each["floor"] for each in parts.values())
-    rows.append(("Python around them", "", "", "", f"{found['whole'] - models:.2f}", ""))
+    rows.append(("Python", "", "", "", f"{found['whole'] - models:.2f}", ""))
     rows.append(
-        ("all", "", "", f"{floor:.2f}", f"{found['whole']:.2f}", f"{found['whole'] / floor:.1f}")
+        ("total", "", "", f"{floor:.2f}", f"{found['whole']:.2f}", f"{found['whole'] / floor:.1f}")
     )
     return f"Beam {found['beam']}:\n\n" + _table(
         ("", "int8, millions", "float, millions", "floor", "measured", "times the floor"), rows
