@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 from parataxis.errors import InputError, ParataxisError, TooLongError
@@ -21,13 +21,12 @@ from parataxis.text.documents import Document, read_document
 __all__ = ["BATCH", "DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split", "with_findings"]
 
 DEFAULT_SPLITTER = "pointer"
-"""The splitter that is used where none is named."""
+"""The splitter that is used if none is named."""
 
 BATCH = 32
-"""Sentences handed to a splitter at first: many enough to batch, few enough to answer soon."""
+"""Sentences in the first batch: enough to be efficient, few enough for quick first results."""
 LARGEST_BATCH = 256
-"""Sentences handed to it later; each batch is twice as large as the last up to this."""
-
+"""Sentences in the largest batch; each batch is twice as large as the one before."""
 
 _MARKUP = re.compile(r"\]\(|</?[A-Za-z][^<>]*>|(?<!`)`[^`]+`(?!`)")
 _MARKUP_NOTE = "Left whole because it holds a link, code or a tag, which a split could tear apart."
@@ -40,9 +39,9 @@ def split(
     strict: bool = False,
     beam: int | None = None,
 ) -> "DocumentRewrite":
-    """Split the sentences of a text; everything between them comes back as it was.
+    """Split the sentences of a text; everything between them is kept unchanged.
 
-    ``strict`` and ``beam`` are those of :class:`Splitter`.
+    See :class:`Splitter` for ``strict`` and ``beam``.
 
     >>> result = split("Ann came, and Bob left.  It rained.", splitter="source")
     >>> str(result)
@@ -62,7 +61,7 @@ class DocumentRewrite:
 
     @cached_property
     def text(self) -> str:
-        """The whole text with its sentences split; all else is exactly as it was."""
+        """The text with its sentences split; everything else is unchanged."""
         return self.document.rebuild(
             {
                 index: list(rewrite.simple)
@@ -81,13 +80,13 @@ class DocumentRewrite:
 
 
 class Splitter:
-    """Splits many sentences or texts; the models behind it are loaded once, on first use.
+    """Splits many sentences or texts; its models are loaded once, on first use.
 
-    ``splitter`` is the name of an installed splitter or an object that is one. With ``check``,
-    each rewrite carries the findings of the checks. With ``strict``, which checks too, no rewrite
-    with a finding is given out: a splitter that searches takes another one, and in the last resort
-    the source stays whole, and its ``note`` says why. ``beam`` is how many hypotheses a splitter
-    that searches follows, from 1 to 8.
+    ``splitter`` is the name of an installed splitter, or a splitter object. With ``check``, each
+    rewrite carries the findings of the checks. With ``strict``, no rewrite with a finding is
+    returned: an adjustable splitter chooses another one, and as a last resort the source stays
+    whole, with the reason in ``note``. ``beam`` is the number of hypotheses of an adjustable
+    splitter, from 1 to 8.
 
     >>> splitter = Splitter("source")
     >>> splitter("It rained.").simple
@@ -111,9 +110,9 @@ class Splitter:
         self._given = splitter, beam
 
     def __reduce__(self) -> tuple[object, ...]:
-        """How to make it again in another process: its models are loaded there, not sent."""
+        """Pickle the options only; the models are loaded again in the other process."""
         splitter, beam = self._given
-        return _made, (splitter, self.check, self.strict, beam)
+        return partial(Splitter, splitter, check=self.check, strict=self.strict, beam=beam), ()
 
     @property
     def name(self) -> str:
@@ -122,11 +121,11 @@ class Splitter:
 
     @property
     def keeps_books(self) -> bool:
-        """Whether the splitter tells what it costs; then all work is done in one process."""
+        """Whether the splitter tracks its costs, so that all work must be done in one process."""
         return isinstance(self._splitter, ReportingSplitter)
 
     def report(self) -> str | None:
-        """What was done and spent, in one sentence, where the splitter keeps books; else None."""
+        """What was done and spent, in one sentence, if the splitter tracks its costs."""
         return self._splitter.report() if isinstance(self._splitter, ReportingSplitter) else None
 
     def __call__(self, sentence: str) -> Rewrite:
@@ -137,8 +136,7 @@ class Splitter:
         """Rewrite many sentences, in order; none is lost.
 
         A sentence that is too long for the splitter, or that holds a link, code or a tag, comes
-        back whole, with a note. ``first`` is how many sentences are handed to the splitter at
-        first: more where nobody waits for the first answer.
+        back whole, with a note. ``first`` is the size of the first batch.
         """
         for batch in _growing(sentences, first):
             for sentence in batch:
@@ -151,7 +149,7 @@ class Splitter:
             yield from map(self._strict, rewrites) if self.strict else rewrites
 
     def split(self, text: str) -> DocumentRewrite:
-        """Split the sentences of a text; everything between them comes back as it was.
+        """Split the sentences of a text; everything between them is kept unchanged.
 
         >>> print(Splitter("source").split("1. Ann came.\\n2. Bob left."))
         1. Ann came.
@@ -176,20 +174,11 @@ class Splitter:
     def _plain(self, sentences: Sequence[str]) -> list[Rewrite]:
         try:
             rewrites = list(self._splitter.pipe(sentences))
-        except TooLongError:
-            return [self._one(sentence) for sentence in sentences]
-        return self._in_order(sentences, rewrites)
-
-    def _one(self, sentence: str) -> Rewrite:
-        try:
-            rewrite = self._splitter(sentence)
         except TooLongError as error:
-            return left_whole(sentence, splitter=self.name, note=str(error))
-        return self._in_order([sentence], [rewrite])[0]
-
-    def _in_order(self, sentences: Sequence[str], rewrites: list[Rewrite]) -> list[Rewrite]:
-        """The rewrites, if they are those of the sentences: anyone can write a splitter, and one
-        that loses or moves a sentence would corrupt the text."""
+            if len(sentences) == 1:
+                return [left_whole(sentences[0], splitter=self.name, note=str(error))]
+            return [rewrite for sentence in sentences for rewrite in self._plain([sentence])]
+        # Anyone can write a splitter, and one that loses a sentence would corrupt the text.
         if [rewrite.source for rewrite in rewrites] != list(sentences):
             raise ParataxisError(
                 f'The splitter "{self.name}" did not return one rewrite for each sentence, in '
@@ -198,7 +187,7 @@ class Splitter:
         return rewrites
 
     def _strict(self, rewrite: Rewrite) -> Rewrite:
-        """The rewrite where the checks find nothing in it, else the source with the reason."""
+        """The rewrite if it has no findings, else the source with the reason."""
         if not rewrite.findings:
             return rewrite
         note = f"Left whole because the checks fault the rewrite: {complaints(rewrite.findings)}."
@@ -207,7 +196,7 @@ class Splitter:
 
 
 def _growing(sentences: Iterable[str], size: int) -> Iterator[list[str]]:
-    """Batches of sentences, the first ones smaller."""
+    """Batches of doubling size."""
     stream = iter(sentences)
     while batch := list(islice(stream, size)):
         yield batch
@@ -215,13 +204,13 @@ def _growing(sentences: Iterable[str], size: int) -> Iterator[list[str]]:
 
 
 def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
-    """The same rewrites, in order, each with what the checks find in it.
+    """The same rewrites, in order, each with the findings of the checks.
 
     >>> rewrite = Rewrite(source="He may not go.", simple=["He may go."], splitter="mine")
     >>> [finding.message for finding in next(with_findings([rewrite])).findings]
     ["The negation 'not' is missing."]
     """
-    # Imported here because the plain path needs neither the checks nor, perhaps, the analyser.
+    # Imported here because a splitter without checks does not need them.
     from parataxis.checks import Checker
     from parataxis.syntax.analyser import load_trees
 
@@ -235,23 +224,15 @@ def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
 
 
 def _checked(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
-    """The same rewrites with their findings; those that come with them are not checked again."""
+    """The same rewrites with findings; those that have findings already are not checked again."""
     listed = list(rewrites)
     found = with_findings(rewrite for rewrite in listed if rewrite.findings is None)
     return (next(found) if rewrite.findings is None else rewrite for rewrite in listed)
 
 
-def _made(
-    splitter: str | SentenceSplitter, check: bool, strict: bool, beam: int | None
-) -> Splitter:
-    return Splitter(splitter, check=check, strict=strict, beam=beam)
-
-
 def _adjusted(splitter: SentenceSplitter, *, strict: bool, beam: int | None) -> SentenceSplitter:
-    if isinstance(splitter, AdjustableSplitter):
-        return (
-            splitter.adjusted(beam=beam, strict=strict) if strict or beam is not None else splitter
-        )
+    if isinstance(splitter, AdjustableSplitter) and (strict or beam is not None):
+        return splitter.adjusted(beam=beam, strict=strict)
     if beam is not None:
         raise InputError(
             f'The splitter "{splitter.name}" follows no beam; leave the beam out or choose another '
@@ -261,7 +242,8 @@ def _adjusted(splitter: SentenceSplitter, *, strict: bool, beam: int | None) -> 
 
 
 def _require_text(text: str) -> None:
-    """Refuse a lone surrogate, half a character that JSON and Python can hold but no file can."""
+    """Refuse a lone surrogate (half a character), which JSON and Python allow but no file can
+    hold."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -1,7 +1,7 @@
 """Errors that a user can cause.
 
-Every one carries a single sentence that says what was wrong, where, and what to do; the command
-line prints that sentence and exits with code 2, and nothing has been written.
+Each carries one sentence that says what was wrong, where, and what to do. The command line prints
+that sentence and exits with code 2, without having written anything.
 """
 
 __all__ = ["InputError", "ParataxisError", "TooLongError", "TryLaterError", "UnknownSplitterError"]
@@ -24,7 +24,7 @@ class UnknownSplitterError(ParataxisError):
 
 
 class TryLaterError(ParataxisError):
-    """A service has too much to do; ``seconds`` is when it may take more."""
+    """A service is busy; ``seconds`` is the time after which to retry."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message)

@@ -1,6 +1,6 @@
-"""What is installed under an entry-point group: splitters, corpus formats, metrics.
+"""Registries of plugins by entry-point group: splitters, corpus formats, metrics.
 
-The built-in ones are registered the same way, so one of a third party is their equal.
+The built-in ones are registered in the same way as those of third parties.
 """
 
 from collections.abc import Callable
@@ -16,10 +16,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What a list of the installed shows: ``distribution`` is the package it comes with.
-
-    ``problem`` says in one sentence why a broken one cannot be used; it is None for others.
-    """
+    """An installed plugin as it is listed: ``distribution`` is its package, and ``problem`` says in
+    one sentence why it cannot be used, or is None."""
 
     name: str
     summary: str
@@ -34,10 +32,10 @@ class Installed:
 
 @dataclass(frozen=True, slots=True)
 class Registry(Generic[T]):
-    """The objects of an entry-point group, made by calling what each entry names.
+    """The plugins of an entry-point group, made by calling the object of each entry point.
 
-    ``noun`` is what users call one of them, ``needs`` what makes an object one of them, and
-    ``unknown`` the error for a name that is not installed.
+    ``noun`` is the word for a plugin in messages, ``needs`` names the members of the protocol, and
+    ``unknown`` is the error for a name that is not installed.
     """
 
     group: str
@@ -47,21 +45,19 @@ class Registry(Generic[T]):
     unknown: type[ParataxisError] = ParataxisError
 
     def names(self) -> list[str]:
-        """The names of all installed ones, sorted; nothing is imported."""
+        """The names of all installed plugins, sorted, without importing them."""
         return sorted(self._entries())
 
     def load(self, name: str) -> T:
-        """The object of that name, ready to use."""
+        """Load the plugin of that name."""
         entries = self._entries()
         if name not in entries:
             raise self.unknown(self._complaint(name, sorted(entries)))
         return self._load(entries[name])
 
     def available(self, summary: Callable[[T], str]) -> list[Installed]:
-        """Every installed one with its one-line summary, sorted by name.
-
-        One that cannot be loaded is listed with its problem and does not hide the others.
-        """
+        """Every installed plugin with its summary, sorted by name; one that cannot be loaded is
+        listed with its problem."""
         found = []
         for name, entry in sorted(self._entries().items()):
             try:
@@ -72,7 +68,7 @@ class Registry(Generic[T]):
         return found
 
     def _entries(self) -> dict[str, EntryPoint]:
-        """Entry points by name; of two with one name, that of Parataxis itself, else the first."""
+        """Entry points by name; of two with the same name, ours or else the first."""
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
             if entry.name not in found or _distribution(entry) == "parataxis":
@@ -85,7 +81,7 @@ class Registry(Generic[T]):
             made = entry.load()()
         except ParataxisError:
             raise
-        except Exception as error:  # another package's code can fail in any way
+        except Exception as error:  # third-party code can fail in any way
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise ParataxisError(
                 f"{owner} cannot be loaded ({reason}); update or remove it."

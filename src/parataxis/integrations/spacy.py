@@ -1,7 +1,7 @@
 """Parataxis as a component of a spaCy pipeline: ``nlp.add_pipe("parataxis")``.
 
-spaCy imports this module by itself, through an entry point, whenever a pipeline is made. So it
-imports nothing heavy, and the models are loaded with the first document.
+spaCy imports this module through an entry point whenever a pipeline is made, so it imports nothing
+heavy, and the models are loaded with the first document.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["GROUP", "RewriteComponent", "make_component"]
 
 GROUP = "rewrites"
-"""``doc.spans[GROUP]`` are the sentences of a document that have a rewrite."""
+"""The key in ``doc.spans`` of the sentences that have a rewrite."""
 
 BATCH = 64
-"""Documents that are split together where spaCy names no other number."""
+"""Documents per batch, unless spaCy passes another number."""
 
 
 class RewriteComponent:
-    """Gives each sentence of a document its rewrite; tokens and annotations stay as they are.
+    """Gives each sentence of a document its rewrite; tokens and annotations are unchanged.
 
-    Sentences are those of the pipeline where it finds any (a parser, a sentencizer), else ours.
-    ``doc._.rewrites`` is a list of rewrites, ``doc.spans["rewrites"]`` the sentences they belong
-    to, and ``span._.rewrite`` the rewrite of such a sentence. They are kept as JSON lines
-    (``span._.rewrite_json``), which is why they survive ``to_bytes``, pickling and ``DocBin``.
+    The sentences are those of the pipeline if it sets any (by a parser or sentencizer), else ours.
+    ``doc._.rewrites`` is the list of rewrites, ``doc.spans["rewrites"]`` their sentences, and
+    ``span._.rewrite`` the rewrite of such a sentence. They are stored as JSON
+    (``span._.rewrite_json``), so they survive ``to_bytes``, pickling and ``DocBin``.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class RewriteComponent:
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = BATCH) -> Iterator[Doc]:
-        """Rewrite the sentences of many documents, in batches across them."""
+        """Rewrite the sentences of many documents, in batches across documents."""
         docs = iter(stream)
         while batch := list(islice(docs, batch_size)):
             self._rewrite(batch)
@@ -78,13 +78,13 @@ class RewriteComponent:
 def make_component(
     nlp: Language, name: str, splitter: str, strict: bool, beam: int | None, check: bool
 ) -> RewriteComponent:
-    """Make the component with the settings of the pipeline's configuration."""
+    """Make the component from the configuration of the pipeline."""
     _require_own_extensions()
     return RewriteComponent(splitter=splitter, strict=strict, beam=beam, check=check)
 
 
 def _sentences(doc: Doc) -> list[tuple[Span, str]]:
-    """The sentences of a document that have words, and the text of each on one line."""
+    """The sentences of a document that are not empty, and the text of each on one line."""
     from parataxis.text.segments import on_one_line, sentence_spans
 
     if doc.has_annotation("SENT_START"):
@@ -92,10 +92,10 @@ def _sentences(doc: Doc) -> list[tuple[Span, str]]:
         return [(span, text) for span, text in texts if text]
     found: list[tuple[Span, str]] = []
     for sentence in sentence_spans(doc.text):
-        # Expanded, it is never None: every character that can be seen belongs to a token.
+        # Expanded, it is never None: every visible character belongs to a token.
         span = cast(Span, doc.char_span(sentence.start, sentence.end, alignment_mode="expand"))
         if found and span.start < found[-1][0].end:
-            # A token holds the end of one sentence and the start of the next: they stay together.
+            # One token holds the end of a sentence and the start of the next, so they are joined.
             span = doc[found.pop()[0].start : span.end]
             found.append((span, on_one_line(span.text)))
         else:
@@ -116,14 +116,14 @@ def _rewrite(span: Span) -> "Rewrite | None":
 
 
 def _rewrites(doc: Doc) -> "list[Rewrite]":
-    # A document that went through no pipeline with this component has no such group.
+    # A document from a pipeline without this component has no such group.
     found = map(_rewrite, doc.spans[GROUP]) if GROUP in doc.spans else ()
     return [rewrite for rewrite in found if rewrite is not None]
 
 
 def _add_extensions() -> None:
-    """Add our attributes where nobody has any of the same name: an error here would break every
-    pipeline, also of those who do not use the component."""
+    """Add our attributes unless others have the same names: an error here would break every
+    pipeline, even without the component."""
     if not Span.has_extension("rewrite_json"):
         Span.set_extension("rewrite_json", default=None)
     if not Span.has_extension("rewrite"):

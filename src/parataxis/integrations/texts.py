@@ -1,37 +1,41 @@
-"""A column of texts: what pandas and datasets have in common."""
+"""Splitting a column of texts: what pandas and datasets have in common."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from parataxis.api import DocumentRewrite, Splitter
 from parataxis.errors import InputError
+from parataxis.rewrite.record import Rewrite
 from parataxis.text.documents import read_document
 
 
-class Names(NamedTuple):
-    """The columns that splitting adds."""
+def added_columns(column: str) -> tuple[str, str, str]:
+    """The names of the columns that splitting adds: texts, rewrites, numbers of sentences.
 
-    simple: str
-    rewrites: str
-    sentences: str
-
-    @classmethod
-    def of(cls, column: str) -> "Names":
-        """Their names, after that of the column with the texts.
-
-        >>> Names.of("text").simple
-        'text_simple'
-        """
-        return cls(*(f"{column}_{field}" for field in cls._fields))
-
-
-def split_texts(splitter: Splitter, texts: Sequence[str | None]) -> list[DocumentRewrite | None]:
-    """Split the sentences of many texts, in batches across them; None, a missing text, stays.
-
-    >>> found = split_texts(Splitter("source"), ["It rained. Ann left.", None, ""])
-    >>> [each and each.simple for each in found]
-    [['It rained.', 'Ann left.'], None, []]
+    >>> added_columns("text")
+    ('text_simple', 'text_rewrites', 'text_sentences')
     """
+    return f"{column}_simple", f"{column}_rewrites", f"{column}_sentences"
+
+
+def split_column_values(
+    splitter: Splitter, texts: Sequence[str | None], record: Callable[[Rewrite], Any]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """The values of the added columns; ``record`` converts each rewrite. A missing text gives None.
+
+    >>> split_column_values(Splitter("source"), ["It rained. Ann left.", None, ""], str)[0]
+    ['It rained. Ann left.', None, '']
+    """
+    found = _split_texts(splitter, texts)
+    return (
+        [each and each.text for each in found],
+        [each and list(map(record, each.rewrites)) for each in found],
+        [each and len(each.simple) for each in found],
+    )
+
+
+def _split_texts(splitter: Splitter, texts: Sequence[str | None]) -> list[DocumentRewrite | None]:
+    """Split the sentences of many texts, in batches across texts."""
     documents = []
     for place, text in enumerate(texts):
         if text is not None and not isinstance(text, str):

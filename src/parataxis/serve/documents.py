@@ -6,6 +6,8 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
+from pydantic import TypeAdapter, ValidationError
+
 from parataxis.errors import InputError
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite
@@ -20,7 +22,7 @@ from parataxis.run.documents import (
     open_document,
 )
 from parataxis.serve.models import DocumentRead, DocumentSentence
-from parataxis.serve.problems import TooMuchError, require_short
+from parataxis.serve.problems import TooMuchError, complaint, require_short
 from parataxis.text.documents import read_document
 
 _TEXT = "Text"
@@ -32,7 +34,6 @@ MEDIA_TYPES = {
     DocumentFormat.MARKDOWN: "text/markdown; charset=utf-8",
     DocumentFormat.HTML: "text/html; charset=utf-8",
 }
-_NO_SPLITTER = "source"
 _MARKUP, _WORD_MARKUP = 4, 20
 """Bytes that are allowed per character of a text with its markup."""
 
@@ -83,8 +84,9 @@ def media_type(name: str) -> str:
     return MEDIA_TYPES[document_format(name)]
 
 
-def read(file: File) -> DocumentRead:
+def read(data: bytes, name: str, characters: int) -> DocumentRead:
     """The text of a document, with a blank line between paragraphs, and its sentences."""
+    file = open_file(data, name, characters)
     parts: list[str] = []
     places: list[tuple[int, int]] = []
     start = 0
@@ -105,10 +107,12 @@ def read(file: File) -> DocumentRead:
 
 
 def write(
-    file: File, rewrites: Sequence[Rewrite | None], *, tracked: bool
-) -> tuple[bytes, DocumentReport]:
-    """The document with rewrites of its sentences; None leaves a sentence unchanged."""
-    sentences = file.document.sentences
+    data: bytes, name: str, characters: int, given: bytes, tracked: bool
+) -> tuple[str, bytes, str]:
+    """Apply rewrites, given as JSON: the name of the document, the new document, and a sentence
+    about the rewrites that could not be applied, or ""."""
+    file = open_file(data, name, characters)
+    rewrites, sentences = _rewrites(given), file.document.sentences
     if len(rewrites) != len(sentences):
         raise InputError(
             f"{file.name} has {len(sentences)} sentences, but there are {len(rewrites)} rewrites; "
@@ -118,12 +122,23 @@ def write(
         _fitting(number, sentence, rewrite)
         for number, (sentence, rewrite) in enumerate(zip(sentences, rewrites, strict=True), start=1)
     ]
-    return file.document.rewritten(whole, tracked=tracked)
+    made, report = file.document.rewritten(whole, tracked=tracked)
+    return file.name, made, report.note()
+
+
+def _rewrites(text: bytes) -> list[Rewrite | None]:
+    try:
+        return TypeAdapter(list[Rewrite | None]).validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        if first["type"] == "json_invalid":
+            raise InputError('The field "rewrites" is no JSON.') from error
+        raise InputError(complaint({**first, "loc": ("rewrites", *first["loc"])})) from error
 
 
 def _fitting(number: int, sentence: str, rewrite: Rewrite | None) -> Rewrite:
     if rewrite is None:
-        return left_whole(sentence, splitter=_NO_SPLITTER)
+        return left_whole(sentence, splitter="source")
     if rewrite.is_split:
         require_short(rewrite.source, rewrite.simple)
     if rewrite.source != sentence:

@@ -14,20 +14,16 @@ from contextlib import contextmanager, suppress
 from typing import IO, Any
 from weakref import WeakSet
 
-from pydantic import TypeAdapter, ValidationError
-
 from parataxis.errors import InputError, ParataxisError
-from parataxis.rewrite.record import Rewrite
 from parataxis.serve import documents
 from parataxis.serve.models import DocumentRead
-from parataxis.serve.problems import TooMuchError, complaint
+from parataxis.serve.problems import TooMuchError
 
 SECONDS = 60.0
 """The time limit for one document."""
 MEMORY = 2 << 30
 """The memory limit of a process in bytes."""
 _TOO_HARD = "The document takes too long to read, or too much memory."
-_REWRITES = TypeAdapter(list[Rewrite | None])
 
 
 class Readers:
@@ -142,7 +138,10 @@ def main(memory: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    functions: dict[str, Callable[..., object]] = {"read": _read, "write": _write}
+    functions: dict[str, Callable[..., object]] = {
+        "read": documents.read,
+        "write": documents.write,
+    }
     _send(sys.stdout.buffer, "ready")  # the time limit starts now
     while True:
         try:
@@ -160,25 +159,3 @@ def main(memory: int) -> None:
             traceback.print_exc()
             answer = RuntimeError("A worker process failed; its traceback is on standard error.")
         _send(sys.stdout.buffer, answer)
-
-
-def _read(data: bytes, name: str, characters: int) -> DocumentRead:
-    return documents.read(documents.open_file(data, name, characters))
-
-
-def _write(
-    data: bytes, name: str, characters: int, rewrites: bytes, tracked: bool
-) -> tuple[str, bytes, str]:
-    file = documents.open_file(data, name, characters)
-    made, report = documents.write(file, _rewrites(rewrites), tracked=tracked)
-    return file.name, made, report.note()
-
-
-def _rewrites(text: bytes) -> list[Rewrite | None]:
-    try:
-        return _REWRITES.validate_json(text)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        if first["type"] == "json_invalid":
-            raise InputError('The field "rewrites" is no JSON.') from error
-        raise InputError(complaint({**first, "loc": ("rewrites", *first["loc"])})) from error

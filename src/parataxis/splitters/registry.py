@@ -1,4 +1,4 @@
-"""What a splitter is: anything with a name that turns a sentence into a :class:`Rewrite`."""
+"""The protocol of splitters, its optional extensions, and the registry of installed splitters."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class SentenceSplitter(Protocol):
 
     Construction takes no arguments and is cheap: models are loaded on first use. ``summary`` is
     one line for ``parataxis splitters``. A splitter always returns at least one non-empty simple
-    sentence; where it can do nothing it returns the source itself.
+    sentence; if it cannot split a sentence, it returns the source itself.
     """
 
     name: str
@@ -43,49 +43,46 @@ class SentenceSplitter(Protocol):
         """Rewrite one sentence."""
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
-        """Rewrite many sentences, in order, in batches where that is faster."""
+        """Rewrite many sentences, in order; batches may be faster."""
 
 
 @runtime_checkable
 class AdjustableSplitter(SentenceSplitter, Protocol):
     """A splitter that searches among several rewrites of a sentence.
 
-    A strict one takes none with a finding of the checks. Its rewrites carry their findings.
+    In strict mode it takes none with a finding. Its rewrites carry their findings.
     """
 
     def adjusted(self, *, beam: int | None = None, strict: bool = False) -> SentenceSplitter:
-        """The same splitter following so many hypotheses (None: as many as before), or strict."""
+        """A copy with another beam (None keeps it), or a strict one."""
 
 
 @runtime_checkable
 class ModelSplitter(SentenceSplitter, Protocol):
-    """A splitter that ships no model: its users train one and name the folder, as "NAME:DIR"."""
+    """A splitter that ships no model: users train one and name its folder as "NAME:DIR"."""
 
     def opened(self, folder: Path) -> SentenceSplitter:
-        """The same splitter with the model of a folder; a ParataxisError where there is none."""
+        """A copy with the model in a folder; raises ParataxisError if there is none."""
 
 
 @runtime_checkable
 class ReportingSplitter(SentenceSplitter, Protocol):
-    """A splitter that keeps books, since it costs money; they are kept in one process."""
+    """A splitter that costs money and tracks its spending within one process."""
 
     def report(self) -> str | None:
-        """What has been done and spent since it was made, in one sentence; None for nothing."""
+        """What was done and spent so far, in one sentence; None if nothing was."""
 
-
-# What a splitter looked at in its source when it wrote each word, for those that can tell.
 
 SPLIT_MARK = "<split>"
-"""Stands between two simple sentences of an output."""
+"""Separates two simple sentences in :attr:`Attention.output`."""
 
 
 @dataclass(frozen=True)
 class Attention:
-    """How much each word of an output (a row of the weights) attended to each of its source.
-    "<split>" stands between two simple sentences.
+    """How much each output word (a row of the weights) attended to each source word.
 
-    The rows of a model with attention sum to 1. Those of a model that points sum to how likely it
-    was to point at the source at all: where it wrote a word of its own, to little.
+    The rows of a model with attention sum to 1. The rows of a pointer model sum to the probability
+    that it pointed at the source at all, which is small where it wrote a closed word.
     """
 
     source: tuple[str, ...]
@@ -95,15 +92,14 @@ class Attention:
 
 @runtime_checkable
 class AttentiveSplitter(SentenceSplitter, Protocol):
-    """A splitter that tells what it looked at."""
+    """A splitter that can report its attention."""
 
     def attention(self, sentence: str) -> Attention:
         """What the likeliest rewrite of a sentence attended to, word by word."""
 
 
-# The installed splitters, found through entry points of the group ``parataxis.splitters``.
-
 GROUP = "parataxis.splitters"
+"""The entry-point group of splitters."""
 
 _SPLITTERS: Registry[SentenceSplitter] = Registry(
     GROUP,
@@ -115,7 +111,7 @@ _SPLITTERS: Registry[SentenceSplitter] = Registry(
 
 
 def splitter_names() -> list[str]:
-    """The names of all installed splitters, sorted; nothing is imported.
+    """The names of all installed splitters, sorted, without importing them.
 
     >>> {"rules", "source"} <= set(splitter_names())
     True
@@ -124,7 +120,7 @@ def splitter_names() -> list[str]:
 
 
 def load_splitter(name: str) -> SentenceSplitter:
-    """The splitter of that name, ready to use; "NAME:DIR" is one with the model in a folder."""
+    """Load the splitter of that name; "NAME:DIR" loads it with the model in a folder."""
     if ":" not in name:
         return _SPLITTERS.load(name)
     plain, _, folder = name.partition(":")
@@ -137,8 +133,6 @@ def load_splitter(name: str) -> SentenceSplitter:
 
 
 def available_splitters() -> list[Installed]:
-    """Every installed splitter with its one-line summary, sorted by name.
-
-    A splitter that cannot be loaded is listed with its problem and does not hide the others.
-    """
+    """Every installed splitter with its summary, sorted by name; one that cannot be loaded is
+    listed with its problem."""
     return _SPLITTERS.available(lambda splitter: splitter.summary)

@@ -1,4 +1,4 @@
-"""The splitter that leaves every sentence whole: the source itself, the lowest baseline."""
+"""The splitter that leaves every sentence whole: the lowest baseline."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,7 @@ from parataxis.rewrite.record import Rewrite
 
 
 class SourceSplitter:
-    """Returns the source itself, with the provenance that every word has: its own place.
+    """Returns the source itself, with every word as its own provenance.
 
     >>> SourceSplitter()("It rained.").simple
     ('It rained.',)
