@@ -70,7 +70,7 @@ def test_study_budget_of_a_study(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "Nothing is to be counted"),
+        ([], "There is nothing to calculate"),
         (["--write", "500x3"], '"500x3" is not like 500x3@0.2'),
         (["--money", "5"], "--money and --price go together"),
         (["--money", "5", "--price", "0"], "the price must be above zero"),
@@ -90,13 +90,13 @@ def test_study_rubrics_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> No
     assert "¿Cuán gramatical es el texto simplificado?" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "csv", "latex", "html"])
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "csv", "tsv", "latex", "html"])
 def test_study_report_forms(study: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
     files = ["--items", str(study / "items.jsonl"), "--ratings", str(study / "ratings.jsonl")]
     assert main(["study", "report", *files, "--format", form]) == 0
     out = capsys.readouterr().out
     assert "human" in out
-    assert ("1.0" if form == "csv" else "100.0") in out
+    assert ("1.0" if form in ("json", "csv", "tsv") else "100.0") in out
 
 
 def test_study_report_folder_has_the_benchmark(
@@ -149,13 +149,13 @@ def test_study_report_with_references(study: Path, capsys: pytest.CaptureFixture
     assert main(["study", "report", *given]) == 0
     out = capsys.readouterr().out
     assert "bleu" in out.splitlines()[4]
-    assert "How far metrics agree with them" in out
+    assert "Correlation with metrics" in out
     assert main(["study", "report", *given, "--format", "csv"]) == 0
     assert "rules,bleu,,," in capsys.readouterr().out
     assert main(["study", "report", *given, "--format", "latex"]) == 0
     tables = capsys.readouterr().out
     assert tables.count(r"\begin{tabular}") == tables.count(r"\end{tabular}") == 5
-    assert "% How far metrics agree with them" in tables
+    assert "% Correlation with metrics" in tables
     assert main(["study", "report", *given, "--output", str(study / "out")]) == 0
     rows = (study / "out" / "correlations.csv").read_text(encoding="utf-8").splitlines()
     assert rows[0] == "metric,criterion,group,value,p_value,low,high,pairs"

@@ -27,10 +27,10 @@ def test_study_example_runs_from_one_command_to_all_tables(tmp_path: Path) -> No
     )
     assert done.returncode == 0, done.stderr
     for heading in (
-        "What raters said",
-        "How far they agree",
-        "How far to trust them",
-        "How far metrics agree with them",
+        "Ratings",
+        "Agreement",
+        "Reliability",
+        "Correlation with metrics",
         "Perfect rewrites",
     ):
         assert heading in done.stdout

@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.budget import TaskBatch, affordable, benchmark, perfect, statistics
+from parataxis.studies.budget import TaskBatch, affordable
 from parataxis.studies.records import Rating
+from parataxis.studies.report import benchmark, perfect, statistics
 
 SOURCE = "Ghent, a city, is old."
 

@@ -1,7 +1,8 @@
-"""How far raters agree: Krippendorff's alpha, pairs of ratings, and each rater against the rest.
+"""Agreement of raters: Krippendorff's alpha, pairwise agreement, each rater against the rest, and
+reliability compared with an expert.
 
-Krippendorff (2011), *Computing Krippendorff's alpha-reliability*. Ratings may be missing: an item
-that only one person rated says nothing about agreement and is left out.
+Krippendorff (2011), *Computing Krippendorff's alpha-reliability*. Ratings may be missing; items
+with a single rating are left out.
 """
 
 import random
@@ -25,36 +26,36 @@ Numbers = NDArray[np.float64]
 
 
 class MeasurementLevel(StrEnum):
-    """How far apart two values are."""
+    """The level of measurement, which defines the distance of two values."""
 
     NOMINAL = "nominal"
     """Equal or not."""
     ORDINAL = "ordinal"
-    """By how many ratings lie between them."""
+    """The number of ratings between them."""
     INTERVAL = "interval"
-    """By the square of their difference."""
+    """The square of their difference."""
 
 
 @dataclass(frozen=True)
 class Alpha:
-    """Krippendorff's alpha: 1 is perfect agreement, 0 what chance would give.
+    """Krippendorff's alpha: 1 is perfect agreement, 0 is chance level.
 
-    Where it is undefined, ``value`` is None and ``reason`` says why. ``low`` and ``high`` are its
-    95 % interval from items drawn again, where it was asked for.
+    If it is undefined, ``value`` is None and ``reason`` says why. ``low`` and ``high`` are its
+    95 % bootstrap interval over items, if requested.
     """
 
     value: float | None
     items: int
-    """Items with two ratings or more."""
+    """Items with at least two ratings."""
     ratings: int
-    """Ratings of these."""
+    """Ratings of these items."""
     reason: str | None = None
     low: float | None = None
     high: float | None = None
 
 
 def alpha(table: Table, level: MeasurementLevel, *, trials: int = 0, seed: int = 1) -> Alpha:
-    """Krippendorff's alpha of ratings.
+    """Krippendorff's alpha of ratings, with an interval from so many bootstrap trials.
 
     >>> votes = {"a": {"ann": 1, "bob": 1}, "b": {"ann": 0, "bob": 0}, "c": {"ann": 1}}
     >>> alpha(votes, MeasurementLevel.NOMINAL)
@@ -79,7 +80,7 @@ def alpha(table: Table, level: MeasurementLevel, *, trials: int = 0, seed: int =
 def _alpha(
     counts: Numbers, distances: Callable[[Numbers, Numbers], Numbers], values: Numbers
 ) -> float:
-    """One less the ratio of the disagreement within items to that among all ratings."""
+    """One minus the ratio of the disagreement within items to that among all ratings."""
     sizes = counts.sum(1)
     within = (counts.T / (sizes - 1)) @ counts - np.diag((counts.T / (sizes - 1)).sum(1))
     totals = within.sum(1)
@@ -135,19 +136,19 @@ def pairwise(table: Table) -> tuple[float | None, int]:
 
 @dataclass(frozen=True)
 class RaterAgreement:
-    """One rater beside all others who rated the same items."""
+    """One rater compared with all others who rated the same items."""
 
     rater: str
     items: int
-    """Items that somebody else rated too."""
+    """Items that somebody else rated, too."""
     agreement: float | None
-    """The share of pairs with another's rating that are equal; None without a pair."""
+    """The share of pairs with another rater's rating that are equal; None without pairs."""
     difference: float | None
-    """How much higher than the others' mean this rater rates, on average."""
+    """The mean difference from the others' mean rating."""
 
 
 def raters_against_rest(table: Table) -> list[RaterAgreement]:
-    """Each rater against the rest, those who agree least first."""
+    """Each rater against the rest; those who agree least come first."""
     shares: dict[str, list[bool]] = defaultdict(list)
     gaps: dict[str, list[float]] = defaultdict(list)
     seen: Counter[str] = Counter()
@@ -175,15 +176,15 @@ def _mean(values: Sequence[float] | Iterable[float]) -> float:
     return sum(listed) / len(listed)
 
 
-# How far the crowd can be trusted: an expert rates a sample of what the crowd rated.
+# --- Reliability
 #
 # The method of Zhang et al. (2020), §6: rewrites fall into buckets by how many of their raters said
-# *correct*; an expert rates a few of each; a Beta posterior with Laplace's prior says how often the
-# expert would agree.
+# *correct*. An expert rates a few of each bucket, and a Beta posterior with Laplace's prior
+# estimates how often the expert agrees.
 
 
 class Bucket(NamedTuple):
-    """So many of so many raters said yes."""
+    """How many of how many raters said yes."""
 
     yes: int
     raters: int
@@ -191,7 +192,7 @@ class Bucket(NamedTuple):
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is known about how often the expert says yes in a bucket: a Beta distribution."""
+    """The Beta distribution of how often the expert says yes in a bucket."""
 
     bucket: Bucket
     yes: int
@@ -203,15 +204,15 @@ class Posterior:
         return (self.yes + 1) / (self.yes + self.no + 2)
 
     def at_least(self, confidence: float = 0.9) -> float:
-        """The share that is exceeded with this confidence."""
+        """The lower bound of the share with this confidence."""
         return float(_beta(self).ppf(1 - confidence))
 
     def at_most(self, confidence: float = 0.9) -> float:
-        """The share that is not reached with this confidence."""
+        """The upper bound of the share with this confidence."""
         return float(_beta(self).ppf(confidence))
 
     def density(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The curve of figure 1."""
+        """The density, as in figure 1."""
         return np.asarray(_beta(self).pdf(shares), np.float64)
 
 
@@ -226,7 +227,7 @@ def _beta(posterior: Posterior) -> Any:
 
 
 def buckets(ratings: Iterable[Rating], outcome: str) -> dict[str, Bucket]:
-    """The bucket of each item: how many of those who rated it gave the outcome."""
+    """The bucket of each item: how many of its raters gave the outcome."""
     votes: dict[str, list[bool]] = defaultdict(list)
     for rating in ratings:
         value = rating.outcomes.get(outcome)
@@ -238,8 +239,8 @@ def buckets(ratings: Iterable[Rating], outcome: str) -> dict[str, Bucket]:
 def sample(
     found: Mapping[str, Bucket], groups: Mapping[str, str], each: int, *, seed: int = 1
 ) -> list[str]:
-    """So many items of each bucket in each group (a system on a benchmark), drawn by chance and
-    shuffled; all of a bucket that has no more."""
+    """Draw so many items from each bucket in each group (a system on a benchmark), or all if there
+    are fewer, in random order."""
     cells: dict[tuple[str, Bucket], list[str]] = defaultdict(list)
     for item in sorted(found):
         cells[groups[item], found[item]].append(item)
@@ -254,7 +255,7 @@ def sample(
 
 
 def posteriors(crowd: Iterable[Rating], expert: Sequence[Rating], outcome: str) -> list[Posterior]:
-    """The posterior of each bucket that the expert rated something of, from few to many.
+    """The posterior of each bucket from which the expert rated something.
 
     >>> def rating(item, rater, yes):
     ...     return Rating(item=item, rater=rater, rubric="r", answers={}, outcomes={"correct": yes})

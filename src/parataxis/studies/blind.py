@@ -1,8 +1,8 @@
-"""A blinded study: rewrites of several systems as items that do not tell whose they are.
+"""Blinded studies: rewrites by several systems as items that do not reveal the system.
 
-The items are rewrites like any other. The name of the system is replaced by an opaque one, the id
-by a random one, and all else that a system says about its rewrite is left out. The key, which
-people who rate must not see, is a file of its own, outside the folder of the study.
+The name of the system is replaced by an opaque one, the id by a random one, and all other fields
+of the rewrite are dropped. The key, which raters must not see, is in a separate file outside the
+folder of the study.
 """
 
 import csv
@@ -23,7 +23,7 @@ ITEMS, STUDY, KEY = "items.jsonl", "study.yaml", "study-key.csv"
 
 
 class KeyRow(NamedTuple):
-    """What an item really is: whose rewrite, and of which example."""
+    """The system and the example of an item."""
 
     id: str
     splitter: str
@@ -34,7 +34,7 @@ class KeyRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Blinded:
-    """The items in the order in which they are shown, and the key to each."""
+    """The items in the order in which they are shown, and their keys."""
 
     items: tuple[Rewrite, ...]
     key: tuple[KeyRow, ...]
@@ -47,10 +47,10 @@ def blind(
     sources: int,
     seed: int,
 ) -> Blinded:
-    """The rewrites of so many sources, drawn by chance, by every system; those of one source
-    follow each other in an order drawn by chance. ``systems`` has a rewrite for each example.
+    """Draw so many sources at random, with the rewrites by every system. The rewrites of one
+    source follow each other in random order. ``systems`` has a rewrite for each example.
 
-    People read running text, so that of tokenised corpora is put together again.
+    Tokenised corpora are detokenised, since people read running text.
 
     >>> ghent = Example("Ghent, a city, is old.", (), "corpus:1")
     >>> rewrites = {"mine": [("Ghent is a city.", "It is old.")], "yours": [("Ghent is old.",)]}
@@ -87,8 +87,8 @@ def _unused(chance: random.Random, used: set[str]) -> str:
 
 
 def write_study(blinded: Blinded, rubric: str, folder: Path, key: Path) -> None:
-    """Write the items and the description of the study into its folder, and the key elsewhere;
-    all appear when all are written."""
+    """Write the items and the description of the study into its folder, and the key elsewhere.
+    The files appear when all of them are written."""
     folder.mkdir(parents=True, exist_ok=True)
     with write_files([folder / ITEMS, folder / STUDY, key]) as (item, line, row):
         for each in blinded.items:

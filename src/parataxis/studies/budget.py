@@ -1,19 +1,16 @@
-"""What a study costs, and what a sum of money buys."""
+"""The costs of a study, and how much work a sum of money buys."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from parataxis.evaluate.corpora.example import Example
-from parataxis.rewrite.record import Rewrite
-from parataxis.studies.records import Rating
-from parataxis.text.tokens import tokenize
+from parataxis.studies.items import ItemKind, read_items
+from parataxis.studies.records import Purpose
+from parataxis.studies.study import Payment, Study
 
 
 @dataclass(frozen=True)
 class TaskBatch:
-    """Things that each get the same number of answers at the same price: 500 sources with three
+    """Items that each get the same number of answers at the same price: 500 sources with three
     rewrites at 20 cents, 1,500 rewrites with two ratings at 7 cents."""
 
     things: int
@@ -22,7 +19,7 @@ class TaskBatch:
 
     @property
     def answers(self) -> int:
-        """How many answers are paid."""
+        """The number of answers to be paid."""
         return self.things * self.each
 
     def cost(self, fee: Fraction = Fraction(0)) -> Fraction:
@@ -37,7 +34,7 @@ class TaskBatch:
 
 
 def affordable(money: Fraction, price: Fraction, fee: Fraction = Fraction(0)) -> int:
-    """How many answers at a price a sum buys.
+    """The number of answers that a sum buys at a price.
 
     >>> affordable(Fraction(508), Fraction("0.07"), Fraction("0.25"))
     5805
@@ -45,66 +42,17 @@ def affordable(money: Fraction, price: Fraction, fee: Fraction = Fraction(0)) ->
     return int(money / (price * (1 + fee)))
 
 
-# The rewrites that deserve to be references: those that all their raters found correct.
-
-CORRECT = "correct"
-
-
-def perfect(
-    rewrites: Iterable[Rewrite],
-    ratings: Iterable[Rating],
-    *,
-    outcome: str = CORRECT,
-    raters: int = 2,
-) -> list[Rewrite]:
-    """The rewrites that at least so many people rated and nobody found wanting
-    (Zhang et al. 2020, §4.2.2)."""
-    votes: dict[str, list[bool]] = defaultdict(list)
-    for rating in ratings:
-        value = rating.outcomes.get(outcome)
-        if isinstance(value, bool):
-            votes[rating.item].append(value)
-    return [
-        rewrite
-        for rewrite in rewrites
-        if rewrite.id is not None and len(votes[rewrite.id]) >= raters and all(votes[rewrite.id])
+def batches_of(study: Study, payment: Payment) -> list[tuple[ItemKind, TaskBatch]]:
+    """The work that a study asks for. This is an upper bound: every writer is assumed to rewrite
+    every source, and nobody to flag one."""
+    items = [item for item in read_items(study) if item.purpose is Purpose.ITEM]
+    given = sum(item.kind is ItemKind.RATE for item in items)
+    sources = len(items) - given
+    writers = study.write.writers if study.write else 0
+    rewrite, rating = Fraction(str(payment.per_rewrite)), Fraction(str(payment.per_rating))
+    batches = [
+        (ItemKind.WRITE, TaskBatch(sources, writers, rewrite)),
+        (ItemKind.RATE, TaskBatch(sources * writers, study.raters_of_rewrites, rating)),
+        (ItemKind.RATE, TaskBatch(given, study.raters_of_items, rating)),
     ]
-
-
-def benchmark(rewrites: Iterable[Rewrite]) -> list[Example]:
-    """Rewrites as the references of their sources, each reference once."""
-    found: dict[str, dict[tuple[str, ...], None]] = {}
-    for rewrite in rewrites:
-        found.setdefault(rewrite.source, {})[rewrite.simple] = None
-    return [
-        Example(source, tuple(references), str(number))
-        for number, (source, references) in enumerate(found.items(), start=1)
-    ]
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """The rows of table 2 of Zhang et al. (2020)."""
-
-    complex: int
-    simple: int
-    """References; several of one source each count."""
-    tokens_per_complex: float
-    sentences_per_simple: float
-
-
-def statistics(examples: Sequence[Example]) -> Statistics:
-    """Count a benchmark.
-
-    >>> ghent = Example("Ghent, a city, is old.", (("Ghent is a city.", "It is old."),), "1")
-    >>> statistics([ghent])
-    Statistics(complex=1, simple=1, tokens_per_complex=8.0, sentences_per_simple=2.0)
-    """
-    references = [reference for example in examples for reference in example.references]
-    tokens = sum(len(tokenize(example.source)) for example in examples)
-    return Statistics(
-        len(examples),
-        len(references),
-        tokens / len(examples) if examples else 0.0,
-        sum(map(len, references)) / len(references) if references else 0.0,
-    )
+    return [(kind, batch) for kind, batch in batches if batch.things]

@@ -1,9 +1,9 @@
-"""What a study is about, as its files give it: sources to be written, rewrites to be rated, and
-items whose answers are known."""
+"""The items of a study, read from its files: sources to be rewritten, rewrites to be rated, and
+items with known answers."""
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -18,14 +18,14 @@ from parataxis.studies.study import Study
 from parataxis.text.files import ReadReport, read_lines, unquoted
 
 Expected = Mapping[str, Value | Sequence[Value]]
-"""Known answers by question; a list names all that are right."""
+"""Known answers by question; a list holds all correct answers."""
 
 _SOURCE_COLUMNS = ("source", "complex", "original")
 _REWRITE_COLUMNS = ("rewrite", "simple", "target", "suggested rewrite")
 
 
 class ItemKind(StrEnum):
-    """What is to be done with an item."""
+    """What people do with an item."""
 
     WRITE = "write"
     RATE = "rate"
@@ -33,7 +33,7 @@ class ItemKind(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """Something to be written or rated. ``rewrite`` is None where it is yet to be written."""
+    """A source or a rewrite. ``rewrite`` is None if it is yet to be written."""
 
     id: str
     source: str
@@ -44,12 +44,12 @@ class Item:
 
     @property
     def kind(self) -> ItemKind:
-        """Whether it is to be written or to be rated."""
+        """Whether it is to be written or rated."""
         return ItemKind.WRITE if self.rewrite is None else ItemKind.RATE
 
 
 def as_expected(expected: Expected, answers: Answers, tolerance: float = 0) -> dict[str, bool]:
-    """For each question whose answer is known, whether it was given.
+    """For each question with a known answer, whether that answer was given.
 
     >>> as_expected({"sensical": 5, "new": False}, {"sensical": 4, "new": False}, tolerance=1)
     {'sensical': True, 'new': True}
@@ -64,7 +64,7 @@ def as_expected(expected: Expected, answers: Answers, tolerance: float = 0) -> d
 
 
 def _same(given: Value, right: Any, tolerance: float) -> bool:
-    """Yes and no are no numbers, though Python takes them for some."""
+    """Whether an answer is correct; unlike in Python, yes and no are not numbers."""
     if isinstance(given, bool) or isinstance(right, bool):
         return given is right
     if isinstance(given, int | float) and isinstance(right, int | float):
@@ -75,7 +75,7 @@ def _same(given: Value, right: Any, tolerance: float) -> bool:
 
 
 def read_items(study: Study) -> list[Item]:
-    """All items of a study, from all its files; an id may be there only once."""
+    """Read all items of a study from its files; ids must be unique."""
     if study.items is None and study.write is None:
         raise InputError(
             f'The study "{study.name}" has nothing to do: it needs "items" (rewrites to be rated) '
@@ -83,49 +83,45 @@ def read_items(study: Study) -> list[Item]:
         )
     items: list[Item] = []
     if study.write:
-        items += _some([Item(*line) for line in _sources(study.write.sources)], study.write.sources)
+        sources = [Item(*line) for line in _sources(study.write.sources)]
+        items += _not_empty(sources, study.write.sources)
     if study.items:
-        items += _some(_told_apart(list(_rewrites(study.items))), study.items)
+        items += _not_empty(_with_unique_ids(list(_rewrites(study.items))), study.items)
     if study.qualification:
         items += _controls(study.qualification.training, Purpose.TRAINING)
         items += _controls(study.qualification.test, Purpose.TEST)
-    if study.attention:
-        items += _controls(study.attention.items, Purpose.ATTENTION)
-    if study.known:
-        items += _controls(study.known.items, Purpose.KNOWN)
-    _refuse_repeated(items)
-    return items
-
-
-def _some(items: list[Item], path: Path) -> list[Item]:
-    if not items:
-        raise InputError(f"{path} has no items.")
-    return items
-
-
-def _refuse_repeated(items: Iterable[Item]) -> None:
+    for purpose in (Purpose.ATTENTION, Purpose.KNOWN):
+        if controls := study.controls(purpose):
+            items += _controls(controls.items, purpose)
     seen: set[str] = set()
     for item in items:
         if item.id in seen:
             raise InputError(f'Two items of the study have the id "{item.id}".')
         seen.add(item.id)
+    return items
 
 
-def _told_apart(rewrites: Sequence[Rewrite]) -> list[Item]:
-    """The rewrites as items. Several systems that rewrote the same corpus use its ids; there the
-    name of the system is added."""
+def _not_empty(items: list[Item], path: Path) -> list[Item]:
+    if not items:
+        raise InputError(f"{path} has no items.")
+    return items
+
+
+def _with_unique_ids(rewrites: Sequence[Rewrite]) -> list[Item]:
+    """The rewrites as items. Several systems that rewrote the same corpus use its ids; in that
+    case the name of the system is added."""
     times = Counter(rewrite.id for rewrite in rewrites)
     by_system = Counter((rewrite.id, rewrite.splitter) for rewrite in rewrites)
 
     def id_of(rewrite: Rewrite) -> str:
-        is_told = times[rewrite.id] > 1 and by_system[rewrite.id, rewrite.splitter] == 1
-        return f"{rewrite.id}@{rewrite.splitter}" if is_told else rewrite.id or ""
+        is_shared = times[rewrite.id] > 1 and by_system[rewrite.id, rewrite.splitter] == 1
+        return f"{rewrite.id}@{rewrite.splitter}" if is_shared else rewrite.id or ""
 
     return [Item(id_of(rewrite), rewrite.source, rewrite) for rewrite in rewrites]
 
 
 def _controls(path: Path | None, purpose: Purpose) -> list[Item]:
-    """Items with known answers. What is known must not travel with the rewrite that is shown."""
+    """Read items with known answers. These are removed from the rewrite, which raters see."""
     if path is None:
         return []
     found = []
@@ -140,7 +136,7 @@ def _controls(path: Path | None, purpose: Purpose) -> list[Item]:
             raise InputError(f'The "feedback" of the item "{rewrite.id}" of {path} is not a text.')
         bare = Rewrite.model_validate(record)
         found.append(Item(rewrite.id or "", rewrite.source, bare, purpose, expected, feedback))
-    return _some(found, path)
+    return _not_empty(found, path)
 
 
 def _is_expected(found: object) -> bool:
@@ -192,7 +188,7 @@ def _text(path: Path) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a table. ``named`` is empty where the table has no header."""
+    """A row of a table. ``named`` is empty if the table has no header."""
 
     where: str
     default_id: str
@@ -204,7 +200,7 @@ class _Row:
         return self.named.get("id") or self.default_id
 
     def cell(self, names: Sequence[str], place: int) -> str:
-        """The cell under one of the names, or at a place; it must not be empty."""
+        """The cell in the column of that name or, without a header, at that place."""
         column = next((self.named[name] for name in names if name in self.named), None)
         if column is None and not self.named and place < len(self.cells):
             column = self.cells[place]
@@ -214,7 +210,7 @@ class _Row:
 
 
 def _rows(path: Path) -> Iterator[_Row]:
-    """The rows of a TSV or CSV file; the first is a header where it names a source."""
+    """The rows of a TSV or CSV file; the first is a header if it names a source column."""
     header: list[str] | None = None
     for number, cells in _cells(path):
         if not any(cell.strip() for cell in cells):
@@ -229,7 +225,7 @@ def _rows(path: Path) -> Iterator[_Row]:
 
 
 def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The numbered rows. Those of a TSV are lines: its texts may begin with a quotation mark."""
+    """The numbered rows. In TSV each line is a row, since texts may begin with a quotation mark."""
     if path.suffix.lower() == ".tsv":
         for number, line in enumerate(_text(path), start=1):
             yield number, [unquoted(cell) for cell in line.split("\t")]
@@ -242,22 +238,22 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"{path.name}, line {reader.line_num}: {error}.") from error
 
 
-# What a writer typed: its sentences, and whether it shows the least effort that a study asks.
+# --- What writers type
 
 
 class Effort(StrEnum):
-    """Why a text is not taken for a rewrite."""
+    """Why a text is not accepted as a rewrite."""
 
     EMPTY = "empty"
     SAME = "same"
-    """It is the source."""
+    """It is equal to the source."""
     TOO_FEW = "too-few"
     """It has fewer sentences than the study asks for."""
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
-    """The simple sentences of a text: its lines where it has several, else what the segmenter
-    finds.
+    """The simple sentences of a text: its lines if there are several, otherwise the sentences
+    that the segmenter finds.
 
     >>> sentences_of("Dr. Lee left. He is back!"), sentences_of("One, e.g. this.\\n\\nTwo.")
     (('Dr. Lee left.', 'He is back!'), ('One, e.g. this.', 'Two.'))
@@ -267,7 +263,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
 
 
 def effort(source: str, text: str, sentences: int) -> Effort | None:
-    """What is wrong with a rewrite at first sight, or None.
+    """Why a text is not accepted as a rewrite, or None.
 
     >>> effort("Ann, who left, is back.", "Ann is back.", 2)
     <Effort.TOO_FEW: 'too-few'>

@@ -1,11 +1,13 @@
-"""What a study leaves behind: rewrites that were judged, and ratings of them.
+"""The results of a study: rewrites, ratings and flagged sources.
 
-The rewrites are records like any other (:class:`parataxis.rewrite.Rewrite`): ``id`` names the item,
-``splitter`` the system, and ``writer`` the person, if a person of the study wrote it. A rating
-names its item and its rater. Both travel as JSON lines, so that a report needs no database.
+Rewrites are the usual records (:class:`parataxis.rewrite.Rewrite`): ``id`` is the item,
+``splitter`` the system, and ``writer`` the person, if a participant wrote it. A rating names its
+item and its rater. Both are stored as JSON lines, so that a report needs no database.
 """
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -17,14 +19,17 @@ from parataxis.rewrite.record import Rewrite
 from parataxis.text.files import ReadReport, read_lines
 
 HUMAN = "human"
-"""The system of rewrites that people of a study wrote."""
+"""The name of the system in rewrites that participants wrote."""
+
+REWRITE, FLAG = "rewrite", "flag"
+"""The keys of the answers to a write task: the text, or a flag instead of it."""
 
 Value = bool | int | str | None
-"""An answer: yes or no, a number, a text (the key of a choice is one), or none of them where the
-question does not apply."""
+"""An answer: yes or no, a number, a text or the key of a choice; None if the question does not
+apply."""
 
 Answers = Mapping[str, Value]
-"""Answers by the id of the question."""
+"""Answers by question id."""
 
 
 class Purpose(StrEnum):
@@ -33,17 +38,17 @@ class Purpose(StrEnum):
     ITEM = "item"
     """To be judged."""
     TRAINING = "training"
-    """To learn from: feedback follows."""
+    """To learn from, with feedback."""
     TEST = "test"
     """To qualify."""
     ATTENTION = "attention"
-    """To see whether somebody reads: the answers are plain to see."""
+    """To check that raters read: the answers are obvious."""
     KNOWN = "known"
-    """Its answers are known, and it looks like any other."""
+    """A control item with known answers that looks like any other item."""
 
 
 class Rating(BaseModel):
-    """What one person said about one rewrite, and what follows from it."""
+    """One person's answers about one rewrite, and the outcomes derived from them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,21 +57,45 @@ class Rating(BaseModel):
     rubric: str
     answers: dict[str, Value]
     outcomes: dict[str, bool | float | None] = Field(default_factory=dict)
-    """What the rubric derives from the answers, such as *correct*."""
+    """Derived from the answers by the rubric, such as *correct*."""
     identical: bool = False
-    """Whether the rewrite was equal to its source, so that the rubric's fixed answers hold."""
+    """Whether the rewrite was equal to its source, so that the rubric's fixed answers apply."""
     purpose: Purpose = Purpose.ITEM
     seconds: float | None = None
     when: datetime | None = None
 
 
+class Flag(StrEnum):
+    """What a writer may answer instead of a rewrite (Zhang et al. 2020, §4.2.1)."""
+
+    SIMPLE = "simple"
+    """There is nothing to split."""
+    TOO_HARD = "too-hard"
+
+
+@dataclass(frozen=True)
+class FlaggedSource:
+    """A source that a writer flagged instead of rewriting it."""
+
+    source_id: str
+    source: str
+    writer: str
+    flag: Flag
+    when: datetime | None = None
+
+    def to_json(self) -> str:
+        """The record as a line of JSON."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return json.dumps(given, ensure_ascii=False, default=str)
+
+
 def is_identical(rewrite: Rewrite) -> bool:
-    """Whether a rewrite says nothing but its source, in the same words and order."""
+    """Whether a rewrite is equal to its source, apart from white space."""
     return " ".join(" ".join(rewrite.simple).split()) == " ".join(rewrite.source.split())
 
 
 def read_ratings(path: Path) -> Iterator[Rating]:
-    """The ratings of a file of JSON lines; blank lines are skipped."""
+    """Read the ratings in a file of JSON lines; blank lines are skipped."""
     for number, line in read_lines(path, ReadReport(strict=True)):
         if line.strip():
             try:
@@ -76,14 +105,12 @@ def read_ratings(path: Path) -> Iterator[Rating]:
                 raise InputError(f"{path}, line {number}, is not a rating: {reason}.") from error
 
 
-# Texts that people of a study read, in one language or in several.
-
 Text = str | dict[str, str]
-"""One text for everybody, or texts by language code."""
+"""One text for everybody, or one for each language code."""
 
 
 def in_language(text: str | Mapping[str, str], language: str) -> str:
-    """The text in that language; in English, or else in its first language, where it has none.
+    """The text in that language, or else in English, or else in its first language.
 
     >>> in_language({"en": "yes", "es": "sí"}, "es"), in_language({"es": "sí"}, "en")
     ('sí', 'sí')

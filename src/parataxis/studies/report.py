@@ -1,8 +1,8 @@
-"""The tables and figures of a study, from its rewrites and ratings."""
+"""The report of a study: ratings, agreement, reliability, correlations and perfect rewrites."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.correlate import Correlation
 from parataxis.evaluate.figures import draw_svg
 from parataxis.evaluate.metrics.protocol import Metric
-from parataxis.report import Block, Figure, Heading, Report, ReportParagraph, Table
+from parataxis.report import NONE, Block, Figure, Heading, Report, ReportParagraph, Table
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.agreement import (
     Alpha,
@@ -24,26 +24,24 @@ from parataxis.studies.agreement import (
     posteriors,
     raters_against_rest,
 )
-from parataxis.studies.budget import CORRECT, benchmark, perfect, statistics
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value, in_language
 from parataxis.studies.rubric import NUMBERS, QuestionKind, Rubric
 from parataxis.studies.summary import Summary, correlations, judged_rewrites, summarise, with_scores
+from parataxis.text.tokens import tokenize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-# A study on one page: what raters said, how far they agree, how far to trust them, and the
-# rewrites that are good enough to be references.
-
 TRIALS = 200
-"""Samples of items for the interval of an alpha."""
+"""Bootstrap samples for the interval of an alpha."""
 CONFIDENCE = 0.9
+CORRECT = "correct"
+"""The outcome that decides which rewrites are perfect."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far raters agree about one question or outcome."""
+    """The agreement of raters about one question or outcome."""
 
     title: str
     level: MeasurementLevel
@@ -54,31 +52,54 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class BenchmarkSize:
+    """The rows of table 2 of Zhang et al. (2020)."""
+
+    complex: int
+    simple: int
+    """References; several references of one source count each."""
+    tokens_per_complex: float
+    sentences_per_simple: float
+
+
+@dataclass(frozen=True)
 class StudyReport:
-    """All that can be said about a study, before it is laid out."""
+    """The results of a study, before they are laid out."""
 
     rubric: Rubric
     summary: Summary
     agreement: tuple[Agreement, ...]
     raters: tuple[RaterAgreement, ...]
-    """By the rubric's first outcome that is yes or no, else by its first question."""
+    """By the rubric's first yes-or-no outcome, or else by its first question."""
     trust: tuple[Posterior, ...] = ()
     gold: tuple[Rewrite, ...] = ()
     correlations: tuple[Correlation, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def document(self, title: str, figure: str = "") -> Report:
-        """The report as headings, paragraphs and tables. ``figure`` is the picture of how far to
-        trust the raters, as SVG."""
-        return Report(title, list(self._blocks(figure)))
+        """The report in all formats. ``figure`` is the reliability plot as SVG."""
+        record = {
+            "title": title,
+            "rubric": self.rubric.name,
+            "columns": self.summary.columns,
+            "systems": [asdict(row) for row in self.summary.rows],
+            "agreement": [asdict(one) for one in self.agreement],
+            "raters": [asdict(one) for one in self.raters],
+            "reliability": [_trust_record(one) for one in self.trust],
+            "correlations": [asdict(one) for one in self.correlations],
+            "perfect": asdict(statistics(benchmark(self.gold))),
+            "notes": self.notes,
+        }
+        lines = list(self.summary.lines())
+        return Report(title, list(self._blocks(figure)), record=record, lines=lines)
 
     def _blocks(self, figure: str) -> Iterator[Block]:
         header, rows = self.summary.table()
-        yield Heading("What raters said")
+        yield Heading("Ratings")
         numbers = 2 + len(self.summary.columns) + len(self.summary.metrics)
         yield Table(header, rows, names=len(header) - numbers)
         yield ReportParagraph(self._legend())
-        yield Heading("How far they agree")
+        yield Heading("Agreement")
         yield Table(
             ["question", "level", "alpha", "95 % interval", "equal pairs", "pairs"],
             [_agreement_cells(one) for one in self.agreement],
@@ -92,35 +113,30 @@ class StudyReport:
             [_rater_cells(one) for one in self.raters],
         )
         if self.trust:
-            yield Heading("How far to trust them")
+            yield Heading("Reliability")
             yield Table(
                 ["raters who said yes", "expert yes", "expert no", "mean", "at least", "at most"],
                 [_trust_cells(one) for one in self.trust],
             )
-            yield from (ReportParagraph(line) for line in _conclusions(self.trust))
+            yield from map(ReportParagraph, _conclusions(self.trust))
             if figure:
                 yield Figure(figure, "How often an expert agrees, by how many raters said yes.")
         if self.correlations:
-            yield Heading("How far metrics agree with them")
+            yield Heading("Correlation with metrics")
             yield _correlation_table(self.correlations)
             pairs = max(each.pairs for each in self.correlations)
             yield ReportParagraph(
                 f"Spearman's correlation over single rewrites, {pairs:,} in all; †: not "
-                "significant at .05. What people of the study wrote is left out."
+                "significant at .05. Rewrites by participants are left out."
             )
         if CORRECT in self.rubric.outcomes:
-            counted = statistics(benchmark(self.gold))
+            size = statistics(benchmark(self.gold))
+            counts = [f"{size.complex:,}", f"{size.simple:,}"]
+            means = [f"{size.tokens_per_complex:.1f}", f"{size.sentences_per_simple:.1f}"]
             yield Heading("Perfect rewrites")
             yield Table(
                 ["# complex", "# simple", "# toks/complex", "# sents/simple"],
-                [
-                    [
-                        f"{counted.complex:,}",
-                        f"{counted.simple:,}",
-                        f"{counted.tokens_per_complex:.1f}",
-                        f"{counted.sentences_per_simple:.1f}",
-                    ]
-                ],
+                [[*counts, *means]],
                 names=0,
             )
         yield from map(ReportParagraph, self.notes)
@@ -128,8 +144,8 @@ class StudyReport:
     def _legend(self) -> str:
         parts = []
         if any(question.kind in NUMBERS for question in self.rubric.questions):
-            parts.append("Of a number: the share of the best answer, and the mean.")
-        parts.append("Of yes or no: the share of answers that speak for the rewrite.")
+            parts.append("For numbers: the share of the best answer, and the mean.")
+        parts.append("For yes or no: the share of answers in favour of the rewrite.")
         same = sum(row.identical for row in self.summary.rows)
         if same:
             fixed = "; some of their answers are fixed" if self.rubric.identical else ""
@@ -149,11 +165,11 @@ def study_report(
     metrics: Sequence[Metric] = (),
     column: Metric | None = None,
 ) -> StudyReport:
-    """The report of a study. A rewrite is perfect if so many raters found it correct; where
-    people wrote some, only theirs can be references.
+    """The report of a study. A rewrite is perfect if at least so many raters rated it and all
+    found it correct; if participants wrote some, only theirs can be references.
 
-    ``examples`` bring references for ``metrics``, which are correlated with what raters said, and
-    for ``column``, whose score of each system stands beside it.
+    ``examples`` hold references for ``metrics``, which are correlated with the ratings, and for
+    ``column``, whose scores are added to the summary.
     """
     summary = summarise(rewrites, ratings, rubric, language)
     if column is not None:
@@ -162,64 +178,58 @@ def study_report(
     judged = [rating for rating in ratings if rating.purpose is Purpose.ITEM]
     notes = []
     if summary.unknown:
-        notes.append(f"{summary.unknown:,} ratings are of items that are not there; left out.")
+        notes.append(f"{summary.unknown:,} ratings of unknown items are left out.")
     if metrics and not compared:
-        notes.append("No rewrite of a system has a rating and a reference; nothing correlates.")
-    is_gold = CORRECT in rubric.outcomes
+        notes.append("No rewrite by a system has a rating and a reference; nothing correlates.")
     by_people = [rewrite for rewrite in rewrites if rewrite.splitter == HUMAN]
-    yes_no = rubric.verdicts
+    has_gold, verdicts = CORRECT in rubric.outcomes, rubric.verdicts
     return StudyReport(
         rubric,
         summary,
         tuple(agreements(rubric, judged, language)),
         tuple(raters_compared(rubric, judged)),
-        tuple(posteriors(judged, expert, yes_no[0])) if expert and yes_no else (),
-        tuple(perfect(by_people or rewrites, judged, raters=raters)) if is_gold else (),
+        tuple(posteriors(judged, expert, verdicts[0])) if expert and verdicts else (),
+        tuple(perfect(by_people or rewrites, judged, raters=raters)) if has_gold else (),
         tuple(correlations(compared, metrics)) if compared else (),
         tuple(notes),
     )
 
 
+# --- Agreement
+
+
 def raters_compared(rubric: Rubric, ratings: Sequence[Rating]) -> list[RaterAgreement]:
-    """Each rater against the rest, by the rubric's first outcome that is yes or no, else by its
-    first question; those who agree least first."""
-    yes_no = rubric.verdicts
-    main = f"={yes_no[0]}" if yes_no else rubric.questions[0].id
+    """Each rater against the rest, by the rubric's first yes-or-no outcome, or else by its first
+    question; those who agree least come first."""
+    verdicts = rubric.verdicts
+    main = f"={verdicts[0]}" if verdicts else rubric.questions[0].id
     return raters_against_rest(_values(ratings, main, rubric))
 
 
 def agreements(
     rubric: Rubric, ratings: Sequence[Rating], language: str, *, trials: int = TRIALS
 ) -> Iterator[Agreement]:
-    """How far raters agree about each question that is no text, and each outcome that is yes or
-    no; with the interval from so many samples."""
-    for question in rubric.questions:
-        if question.kind is not QuestionKind.TEXT:
-            level = (
-                MeasurementLevel.ORDINAL if question.kind in NUMBERS else MeasurementLevel.NOMINAL
-            )
-            title = in_language(question.title or question.id, language)
-            yield _agreement(title, level, ratings, question.id, rubric, trials)
-    for name, outcome in rubric.outcomes.items():
-        if outcome.all:
-            title = in_language(outcome.title or name, language)
-            yield _agreement(title, MeasurementLevel.NOMINAL, ratings, f"={name}", rubric, trials)
-
-
-def _agreement(
-    title: str,
-    level: MeasurementLevel,
-    ratings: Sequence[Rating],
-    key: str,
-    rubric: Rubric,
-    trials: int,
-) -> Agreement:
-    table = _values(ratings, key, rubric)
-    return Agreement(title, level, alpha(table, level, trials=trials), *pairwise(table))
+    """The agreement about each question except texts, and about each yes-or-no outcome; intervals
+    are from so many bootstrap samples."""
+    asked = [
+        (question.id, question.title or question.id, question.kind in NUMBERS)
+        for question in rubric.questions
+        if question.kind is not QuestionKind.TEXT
+    ]
+    derived = [
+        (f"={name}", outcome.title or name, False)
+        for name, outcome in rubric.outcomes.items()
+        if outcome.all
+    ]
+    for key, title, is_number in asked + derived:
+        level = MeasurementLevel.ORDINAL if is_number else MeasurementLevel.NOMINAL
+        table = _values(ratings, key, rubric)
+        found = alpha(table, level, trials=trials)
+        yield Agreement(in_language(title, language), level, found, *pairwise(table))
 
 
 def _values(ratings: Sequence[Rating], key: str, rubric: Rubric) -> dict[str, dict[str, float]]:
-    """Values by item and rater; fixed answers say nothing about raters, and are left out."""
+    """Values by item and rater, without fixed answers, which say nothing about the raters."""
     table: dict[str, dict[str, float]] = defaultdict(dict)
     is_outcome = key.startswith("=")
     asked = set(rubric.outcomes[key[1:]].all) if is_outcome else {key}
@@ -241,9 +251,9 @@ def _agreement_cells(one: Agreement) -> list[str]:
     return [
         one.title,
         one.level.value,
-        "–" if found.value is None else f"{found.value:.3f}",
+        NONE if found.value is None else f"{found.value:.3f}",
         "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}",
-        "–" if one.equal is None else f"{100 * one.equal:.1f} %",
+        NONE if one.equal is None else f"{100 * one.equal:.1f} %",
         f"{one.pairs:,}",
     ]
 
@@ -252,8 +262,8 @@ def _rater_cells(one: RaterAgreement) -> list[str]:
     return [
         one.rater,
         f"{one.items:,}",
-        "–" if one.agreement is None else f"{100 * one.agreement:.1f} %",
-        "–" if one.difference is None else f"{one.difference:+.2f}",
+        NONE if one.agreement is None else f"{100 * one.agreement:.1f} %",
+        NONE if one.difference is None else f"{one.difference:+.2f}",
     ]
 
 
@@ -267,19 +277,29 @@ def _correlation_table(found: Sequence[Correlation]) -> Table:
     return Table(["rewrites of", "metric", *criteria], cells, names=2)
 
 
+# --- Reliability (Zhang et al. 2020, section 6 and figure 1)
+
+
+def _trust_record(one: Posterior) -> dict[str, object]:
+    return {
+        "yes": one.bucket.yes,
+        "raters": one.bucket.raters,
+        "expert_yes": one.yes,
+        "expert_no": one.no,
+        "mean": one.mean,
+        "at_least": one.at_least(CONFIDENCE),
+        "at_most": one.at_most(CONFIDENCE),
+    }
+
+
 def _trust_cells(one: Posterior) -> list[str]:
-    return [
-        f"{one.bucket.yes} of {one.bucket.raters}",
-        str(one.yes),
-        str(one.no),
-        f"{100 * one.mean:.0f} %",
-        f"{100 * one.at_least(CONFIDENCE):.0f} %",
-        f"{100 * one.at_most(CONFIDENCE):.0f} %",
-    ]
+    shares = (one.mean, one.at_least(CONFIDENCE), one.at_most(CONFIDENCE))
+    bucket = f"{one.bucket.yes} of {one.bucket.raters}"
+    return [bucket, str(one.yes), str(one.no), *(f"{100 * share:.0f} %" for share in shares)]
 
 
 def _conclusions(trust: Sequence[Posterior]) -> Iterator[str]:
-    """The sentences of §6 of Zhang et al. (2020), for the buckets where all raters agree."""
+    """The sentences of §6 of Zhang et al. (2020), for the buckets in which all raters agree."""
     for one in trust:
         yes, raters = one.bucket
         if yes == raters:
@@ -291,20 +311,65 @@ def _conclusions(trust: Sequence[Posterior]) -> Iterator[str]:
     yield f"These bounds are one-sided, with {100 * CONFIDENCE:.0f} % confidence."
 
 
-# Figure 1 of Zhang et al. (2020): how often an expert agrees, by what raters said.
-
-
 def reliability_svg(trust: Sequence[Posterior]) -> str:
-    """A curve for each bucket, as SVG."""
-    return draw_svg(lambda axes: _curves(axes, trust), height=3.2)
+    """Figure 1 of Zhang et al. (2020) as SVG: a density for each bucket."""
+    return draw_svg(lambda axes: _draw_densities(axes, trust), height=3.2)
 
 
-def _curves(axes: "Axes", trust: Sequence[Posterior]) -> None:
+def _draw_densities(axes: "Axes", trust: Sequence[Posterior]) -> None:
     shares = np.linspace(0, 1, 401)
     for one, line in zip(trust, cycle(("-", "--", "-.", ":")), strict=False):
         label = f"{one.bucket.yes} of {one.bucket.raters} raters"
-        axes.plot(shares, one.density(shares), line, label=label)  # curves may cover each other
+        axes.plot(shares, one.density(shares), line, label=label)  # curves may overlap
     axes.set_xlabel("share of rewrites that an expert finds correct")
     axes.set_ylabel("density")
     axes.set_xlim(0, 1)
     axes.set_ylim(bottom=0)
+
+
+# --- Perfect rewrites
+
+
+def perfect(
+    rewrites: Iterable[Rewrite],
+    ratings: Iterable[Rating],
+    *,
+    outcome: str = CORRECT,
+    raters: int = 2,
+) -> list[Rewrite]:
+    """The rewrites with the outcome in all ratings, of which there are at least so many
+    (Zhang et al. 2020, §4.2.2)."""
+    votes: dict[str | None, list[bool]] = defaultdict(list)
+    for rating in ratings:
+        value = rating.outcomes.get(outcome)
+        if isinstance(value, bool):
+            votes[rating.item].append(value)
+    return [each for each in rewrites if len(votes[each.id]) >= raters and all(votes[each.id])]
+
+
+def benchmark(rewrites: Iterable[Rewrite]) -> list[Example]:
+    """The sources of the rewrites with these as references, without duplicates."""
+    found: dict[str, dict[tuple[str, ...], None]] = {}
+    for rewrite in rewrites:
+        found.setdefault(rewrite.source, {})[rewrite.simple] = None
+    return [
+        Example(source, tuple(references), str(number))
+        for number, (source, references) in enumerate(found.items(), start=1)
+    ]
+
+
+def statistics(examples: Sequence[Example]) -> BenchmarkSize:
+    """The size of a benchmark.
+
+    >>> ghent = Example("Ghent, a city, is old.", (("Ghent is a city.", "It is old."),), "1")
+    >>> statistics([ghent])
+    BenchmarkSize(complex=1, simple=1, tokens_per_complex=8.0, sentences_per_simple=2.0)
+    """
+    references = [reference for example in examples for reference in example.references]
+    tokens = sum(len(tokenize(example.source)) for example in examples)
+    return BenchmarkSize(
+        len(examples),
+        len(references),
+        tokens / len(examples) if examples else 0.0,
+        sum(map(len, references)) / len(references) if references else 0.0,
+    )

@@ -1,44 +1,35 @@
-"""Rubrics as data: what raters are asked, and what follows from their answers."""
+"""Rubrics as data: what raters are asked, and what is derived from their answers."""
 
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictInt,
-    StrictStr,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import Field, StrictBool, StrictInt, StrictStr, StringConstraints, model_validator
 
 from parataxis.errors import InputError
 from parataxis.plugins import Installed, Registry
 from parataxis.studies.records import Answers, Text, Value, in_language
-from parataxis.studies.study import FaultError, read_yaml
-
-# A rubric: questions, when each is asked, what speaks for a rewrite, and what is derived.
+from parataxis.studies.yaml_files import FaultError, YamlPart, read_yaml, texts_of
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=40)]
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z]$")]
 Given = StrictBool | StrictInt | StrictStr
-"""A value that a question can have for an answer."""
+"""A possible answer to a question."""
+Wanted = Mapping[str, tuple[bool | int | str, ...]]
+"""The accepted answers by question id."""
 
 
 class QuestionKind(StrEnum):
     """How a question is answered."""
 
     SLIDER = "slider"
-    """A number on a line between two ends, 0 to 5 unless the rubric says otherwise."""
+    """A number between two ends, by default 0 to 5."""
     SCALE = "scale"
-    """One of a few numbers, each of which may have a label: 1 to 5, 1 to 3."""
+    """One of a few numbers, by default 1 to 5, with optional labels."""
     YES_NO = "yes-no"
     CHOICE = "choice"
     """One of several named answers."""
@@ -49,12 +40,8 @@ NUMBERS = (QuestionKind.SLIDER, QuestionKind.SCALE)
 _RANGE = {QuestionKind.SLIDER: (0, 5), QuestionKind.SCALE: (1, 5)}
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Case(_Part):
-    """An example that a rater can look at: a rewrite that is good or bad in this respect."""
+class Case(YamlPart):
+    """An example for raters: a rewrite that is good or bad with respect to a question."""
 
     source: str
     simple: tuple[str, ...] = Field(min_length=1)
@@ -62,32 +49,32 @@ class Case(_Part):
     why: Text | None = None
 
 
-class Question(_Part):
+class Question(YamlPart):
     """One question about a rewrite."""
 
     id: Id
     kind: QuestionKind
     text: Text
     title: Text | None = None
-    """A short name for tables; the id where there is none."""
+    """A short name for tables; the default is the id."""
     help: Text | None = None
     low: int | None = None
     high: int | None = None
     labels: dict[int, Text] = Field(default_factory=dict)
-    """What the numbers mean; of a slider only the ends are shown."""
+    """What the numbers mean; a slider shows only the ends."""
     choices: dict[Id, Text] = Field(default_factory=dict)
     when: dict[Id, tuple[Given, ...]] = Field(default_factory=dict)
     """Asked only if each of these questions has one of these answers."""
     required: bool = True
     best: Given | None = None
-    """The answer that speaks for the rewrite."""
+    """The answer in favour of the rewrite."""
     key: Key | None = None
-    """The key that leads to the question."""
+    """The keyboard shortcut of the question."""
     examples: tuple[Case, ...] = ()
 
     @property
     def numbers(self) -> range:
-        """The numbers that can be chosen; none of a question of another kind."""
+        """The numbers that can be chosen; empty for other kinds of questions."""
         if self.kind not in NUMBERS:
             return range(0)
         low, high = _RANGE[self.kind]
@@ -95,7 +82,7 @@ class Question(_Part):
         return range(first, (high if self.high is None else self.high) + 1)
 
     def allows(self, value: object) -> bool:
-        """Whether a value is an answer to the question.
+        """Whether a value is a possible answer to the question.
 
         >>> Question(id="sense", kind=QuestionKind.SLIDER, text="Clear?").allows(5)
         True
@@ -124,15 +111,15 @@ class Question(_Part):
         return self
 
 
-class Outcome(_Part):
-    """What follows from the answers: whether all of some hold, or the mean of some."""
+class Outcome(YamlPart):
+    """Derived from the answers: whether all of several conditions hold, or a mean."""
 
     title: Text | None = None
     all: dict[Id, tuple[Given, ...]] = Field(default_factory=dict)
     """True if each of these questions has one of these answers."""
     mean: tuple[Id, ...] = ()
-    """The mean of these questions: a number as it is, yes or no as 1 if it is the best answer
-    and else 0."""
+    """The mean over these questions: a number as it is, yes or no as 1 for the best answer and
+    otherwise 0."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -141,7 +128,7 @@ class Outcome(_Part):
         return self
 
 
-class Rubric(_Part):
+class Rubric(YamlPart):
     """What raters are asked about each rewrite; read by :func:`load_rubric`."""
 
     name: Id
@@ -150,12 +137,12 @@ class Rubric(_Part):
     instructions: Text = ""
     questions: tuple[Question, ...] = Field(min_length=1)
     identical: dict[Id, Given | None] = Field(default_factory=dict)
-    """The answers that are fixed where the rewrite is equal to its source; null is "does not
-    apply". Questions that are not named here are asked as always."""
+    """The fixed answers for a rewrite that is equal to its source; null is "does not apply".
+    Questions that are not named here are asked as usual."""
     outcomes: dict[Id, Outcome] = Field(default_factory=dict)
 
     def question(self, name: str) -> Question:
-        """The question of that id."""
+        """The question with that id."""
         return next(question for question in self.questions if question.id == name)
 
     @property
@@ -165,13 +152,17 @@ class Rubric(_Part):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that all texts of the rubric are there in; none where a text has only
-        one, which is then shown to everybody."""
-        common: set[str] | None = None
-        for text in _texts(self):
-            if isinstance(text, dict):
-                common = set(text) if common is None else common & set(text)
-        return tuple(sorted(common or ()))
+        """The languages in which all translated texts of the rubric are available."""
+        translated = [set(text) for text in self._texts() if isinstance(text, dict)]
+        return tuple(sorted(set.intersection(*translated))) if translated else ()
+
+    def _texts(self) -> Iterable[Text | None]:
+        yield from (self.title, self.summary, self.instructions)
+        for question in self.questions:
+            yield from (question.text, question.title, question.help, *question.labels.values())
+            yield from question.choices.values()
+            yield from (case.why for case in question.examples)
+        yield from (outcome.title for outcome in self.outcomes.values())
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -195,11 +186,7 @@ class Rubric(_Part):
         return self
 
 
-def _check_answers(
-    wanted: Mapping[str, tuple[bool | int | str, ...]],
-    known: Mapping[str, Question],
-    *where: int | str,
-) -> None:
+def _check_answers(wanted: Wanted, known: Mapping[str, Question], *where: int | str) -> None:
     for name, values in wanted.items():
         if name not in known:
             raise FaultError(f'there is no question "{name}" before it', *where, name)
@@ -228,41 +215,14 @@ def _shown(value: Value) -> str:
     return f'"{value}"'
 
 
-def _texts(part: object) -> Iterable[object]:
-    """All texts of a rubric that people read."""
-    if isinstance(part, Rubric):
-        yield from (part.title, part.summary, part.instructions)
-        for question in part.questions:
-            yield from _texts(question)
-        yield from (outcome.title for outcome in part.outcomes.values())
-    elif isinstance(part, Question):
-        yield from (part.text, part.title, part.help, *part.labels.values())
-        yield from (*part.choices.values(), *(case.why for case in part.examples))
-
-
-# Answers to a rubric: which questions apply, what is wrong with them, and what follows.
+# --- Answers
 
 _NUMBER = re.compile(r"-?[0-9]{1,6}(\.0+)?")  # spreadsheets write 5 as 5.0
-_MESSAGES = {
-    "missing": {
-        "en": "Please answer this question.",
-        "es": "Responda a esta pregunta, por favor.",
-    },
-    "wrong": {
-        "en": "This is not one of the possible answers.",
-        "es": "Esta no es una de las respuestas posibles.",
-    },
-    "text": {"en": "Please write something here.", "es": "Escriba algo aquí, por favor."},
-    "unknown": {
-        "en": "There is no such question.",
-        "es": "No existe esta pregunta.",
-    },
-}
 
 
 def from_text(question: Question, text: str) -> Value:
-    """An answer as forms and tables write it. What cannot be understood stays a text, which
-    :func:`problems` then refuses.
+    """The answer that a form or a table holds as text. Text that cannot be parsed is returned as
+    it is, and :func:`problems` then reports it.
 
     >>> from_text(Question(id="sense", kind=QuestionKind.SLIDER, text="Clear?"), "5")
     5
@@ -278,35 +238,34 @@ def from_text(question: Question, text: str) -> Value:
 
 
 def applicable(rubric: Rubric, answers: Answers, *, identical: bool) -> list[Question]:
-    """The questions that are asked, given the answers so far. Those whose answers are fixed for a
-    rewrite that is equal to its source are not."""
-    known = _with_fixed(rubric, answers, identical)
+    """The questions that are asked, given the answers so far. Questions with fixed answers are
+    not asked if the rewrite is equal to its source."""
+    fixed = _fixed(rubric, identical)
+    known = {**answers, **fixed}
     asked: dict[str, Question] = {}
     for question in rubric.questions:
-        if _holds(question.when, known, {*asked, *_fixed(rubric, identical)}):
+        if _holds(question.when, known, {*asked, *fixed}):
             asked[question.id] = question
-    return [asked[name] for name in asked if name not in _fixed(rubric, identical)]
+    return [asked[name] for name in asked if name not in fixed]
 
 
 def problems(
     rubric: Rubric, answers: Answers, *, identical: bool, language: str = "en"
 ) -> dict[str, str]:
-    """What is wrong, by question; nothing is wrong with what :func:`complete` leaves out."""
-    found = {}
-    for question in applicable(rubric, answers, identical=identical):
-        problem = _problem(question, answers.get(question.id))
-        if problem:
-            found[question.id] = in_language(_MESSAGES[problem], language)
+    """Error messages by question. Answers that :func:`complete` drops are not errors."""
+    messages = texts_of("parataxis.studies", "rubrics/messages.yaml")
+    wrong: dict[str, str | None] = {
+        question.id: _problem(question, answers.get(question.id))
+        for question in applicable(rubric, answers, identical=identical)
+    }
     ids = {question.id for question in rubric.questions}
-    for name in answers:
-        if name not in ids:
-            found[name] = in_language(_MESSAGES["unknown"], language)
-    return found
+    wrong.update((name, "unknown") for name in answers if name not in ids)
+    return {name: in_language(messages[key], language) for name, key in wrong.items() if key}
 
 
 def complete(rubric: Rubric, answers: Answers, *, identical: bool) -> dict[str, Value]:
-    """An answer to each question of the rubric, in its order: what was answered, what is fixed,
-    and None where a question was not asked or not answered."""
+    """An answer to each question of the rubric, in order: given or fixed, and None if a question
+    was not asked or not answered."""
     asked = {question.id for question in applicable(rubric, answers, identical=identical)}
     fixed = _fixed(rubric, identical)
     found: dict[str, Value] = {}
@@ -320,8 +279,8 @@ def complete(rubric: Rubric, answers: Answers, *, identical: bool) -> dict[str, 
 def outcomes(
     rubric: Rubric, answers: Answers, *, identical: bool
 ) -> dict[str, bool | float | None]:
-    """What follows from the answers; None where it cannot be said, since a question that it
-    depends on has no answer."""
+    """The outcomes derived from the answers; None if a question that one depends on has no
+    answer."""
     known = complete(rubric, answers, identical=identical)
     found: dict[str, bool | float | None] = {}
     for name, outcome in rubric.outcomes.items():
@@ -340,13 +299,7 @@ def _fixed(rubric: Rubric, identical: bool) -> Mapping[str, Value]:
     return rubric.identical if identical else {}
 
 
-def _with_fixed(rubric: Rubric, answers: Answers, identical: bool) -> dict[str, Value]:
-    return {**answers, **_fixed(rubric, identical)}
-
-
-def _holds(
-    wanted: Mapping[str, tuple[bool | int | str, ...]], answers: Answers, known: set[str]
-) -> bool:
+def _holds(wanted: Wanted, answers: Answers, known: set[str]) -> bool:
     """Whether each of these questions was asked and has one of these answers."""
     return all(
         name in known and any(_same(answers.get(name), value) for value in values)
@@ -355,7 +308,7 @@ def _holds(
 
 
 def _same(one: Value, other: Value) -> bool:
-    """Equality in which 1 is not yes."""
+    """Equality that distinguishes 1 from yes."""
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
@@ -373,17 +326,15 @@ def _number(question: Question, value: Value) -> float:
     return float(_same(value, question.best))
 
 
-# Rubrics by name or by file. The shipped ones are registered like those of third parties.
+# --- Rubrics by name or by file
 
 _REGISTRY = Registry("parataxis.rubrics", "rubric", Path, "the path of its file", InputError)
-"""An entry point names a function that gives the path of a YAML file."""
+"""An entry point names a function that returns the path of a YAML file."""
 
 
 def load_rubric(name: str | Path) -> Rubric:
-    """An installed rubric by its name, or the rubric of a YAML file.
-
-    A rubric with an error is refused with the line and the reason.
-    """
+    """Load an installed rubric by name, or the rubric in a YAML file. An error in a rubric is
+    reported with its line."""
     path = Path(name)
     if path.suffix.lower() in (".yaml", ".yml"):
         return read_yaml(path, Rubric)
@@ -397,7 +348,7 @@ def available_rubrics() -> list[Installed]:
 
 @cache
 def writing() -> Rubric:
-    """What writers are told and asked, as a rubric. It rates nothing, so it is not installed."""
+    """The instructions and questions for writers. It rates nothing, so it is not installed."""
     return read_yaml(_shipped("write"), Rubric)
 
 
@@ -405,21 +356,8 @@ def _shipped(name: str) -> Path:
     return Path(str(files("parataxis.studies"))) / "rubrics" / f"{name}.yaml"
 
 
-def six_criteria() -> Path:
-    """The six criteria of Zhang et al. (2020)."""
-    return _shipped("six-criteria")
-
-
-def gms() -> Path:
-    """Grammaticality, meaning, simplicity and structural simplicity: the 2019 report."""
-    return _shipped("gms")
-
-
-def concise() -> Path:
-    """The conciseness rubric of BrevE/CLaro."""
-    return _shipped("concise")
-
-
-def plain_language() -> Path:
-    """The plain-language rubric of BrevE/CLaro."""
-    return _shipped("plain-language")
+# The entry points of the shipped rubrics.
+six_criteria = partial(_shipped, "six-criteria")
+gms = partial(_shipped, "gms")
+concise = partial(_shipped, "concise")
+plain_language = partial(_shipped, "plain-language")

@@ -1,14 +1,17 @@
-"""A study with invented people, to try it out before real ones come. Needs the extra [study]."""
+"""Simulated participants, to try out a study. Needs the extra [study].
+
+The simulated answers say nothing about real rewrites.
+"""
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from parataxis.checks import Checker
-from parataxis.rewrite.record import FindingKind as Fault
+from parataxis.rewrite.record import FindingKind
 from parataxis.studies.agreement import buckets
-from parataxis.studies.agreement import sample as drawn_from
+from parataxis.studies.agreement import sample as draw_sample
 from parataxis.studies.items import Expected, Item, ItemKind, effort
 from parataxis.studies.records import Answers, Purpose, Value
 from parataxis.studies.rubric import (
@@ -18,41 +21,39 @@ from parataxis.studies.rubric import (
     Rubric,
     applicable,
     complete,
-    outcomes,
 )
-from parataxis.studies.store import Overview, Stage, Store, Task
+from parataxis.studies.store import Store
+from parataxis.studies.store.types import Overview, Stage, Task
 from parataxis.studies.study import BackgroundKind, BackgroundQuestion, Role, Study
 
-# What a perfect rater would answer about a rewrite: by the checks, and else by a chance that is
-# the same for everybody. It is made to try studies out, and says nothing about real rewrites.
-
 _FAULTS = {
-    "misses": {Fault.LOST},
-    "adds": {Fault.NEW},
-    "wrong-split": {Fault.RELATION, Fault.FRAGMENT},
-    "split-further": set[Fault](),
-    "grammatical": {Fault.NO_VERB, Fault.FRAGMENT},
-    "grammaticality": {Fault.NO_VERB, Fault.FRAGMENT},
-    "fluency": {Fault.NO_VERB, Fault.FRAGMENT, Fault.REPEATED},
+    "misses": {FindingKind.LOST},
+    "adds": {FindingKind.NEW},
+    "wrong-split": {FindingKind.RELATION, FindingKind.FRAGMENT},
+    "split-further": set[FindingKind](),
+    "grammatical": {FindingKind.NO_VERB, FindingKind.FRAGMENT},
+    "grammaticality": {FindingKind.NO_VERB, FindingKind.FRAGMENT},
+    "fluency": {FindingKind.NO_VERB, FindingKind.FRAGMENT, FindingKind.REPEATED},
 }
-"""Which findings speak against a rewrite in which question of the shipped rubrics; in any other
-question all do."""
+"""The findings against a rewrite, by question of the shipped rubrics; for any other question all
+findings count."""
 _UNSPLIT = {"split-further", "simplicity", "simplification"}
-"""The questions in which a rewrite that is its source is not good."""
+"""The questions in which an unsplit rewrite is bad."""
 _SLIP, _LONG = 0.01, 12
 
 
 class Truth:
-    """The right answers to a rubric, rewrite by rewrite."""
+    """The correct answers about a rewrite: derived from the checks, otherwise random but the same
+    for everybody."""
 
     def __init__(self, rubric: Rubric, seed: int, checker: Checker | None = None) -> None:
         self._rubric = rubric
         self._seed = seed
         self._checker = checker or Checker()
-        self._faults: dict[tuple[str, tuple[str, ...]], set[Fault]] = {}
+        self._faults: dict[tuple[str, tuple[str, ...]], set[FindingKind]] = {}
 
     def __call__(self, source: str, simple: Sequence[str], *, identical: bool) -> dict[str, Value]:
-        """The answers to all questions that are asked."""
+        """The correct answers to all questions that are asked."""
         answers: dict[str, Value] = {}
         for question in self._rubric.questions:
             if question in applicable(self._rubric, answers, identical=identical):
@@ -63,23 +64,23 @@ class Truth:
         chance = random.Random(f"{self._seed}:{question.id}:{source}:{simple}")
         if question.kind is QuestionKind.TEXT:
             return source if question.required else None
-        is_good = chance.random() >= _SLIP and not self._speaks_against(question, source, simple)
+        is_good = chance.random() >= _SLIP and not self._is_bad(question, source, simple)
         if is_good and question.best is not None:
             return question.best
         return worse(question, chance)
 
-    def _speaks_against(self, question: Question, source: str, simple: tuple[str, ...]) -> bool:
+    def _is_bad(self, question: Question, source: str, simple: tuple[str, ...]) -> bool:
         key = (source, simple)
         if key not in self._faults:
             self._faults[key] = {one.kind for one in self._checker(source, simple)}
         is_unsplit = len(simple) == 1 and len(source.split()) > _LONG
         if question.id in _UNSPLIT and is_unsplit:
             return True
-        return bool(self._faults[key] & _FAULTS.get(question.id, set(Fault)))
+        return bool(self._faults[key] & _FAULTS.get(question.id, set(FindingKind)))
 
 
 def worse(question: Question, chance: random.Random) -> Value:
-    """An answer that does not speak for the rewrite; near the best one, where it is a number."""
+    """An answer that is not the best one; a number close to it."""
     if question.kind is QuestionKind.YES_NO:
         return (not question.best) if isinstance(question.best, bool) else chance.random() < 0.5
     if question.kind is QuestionKind.CHOICE:
@@ -92,32 +93,32 @@ def worse(question: Question, chance: random.Random) -> Value:
     return None
 
 
-# Invented people: with how much care they look, how they lean, and what they get up to.
+# --- Simulated people
 
 _SIMPLE = 9
-"""A sentence of fewer words is left whole."""
+"""Writers flag a sentence with fewer words as simple."""
 
 
 @dataclass(frozen=True)
 class Habits:
-    """How somebody works."""
+    """How a simulated person works."""
 
     care: float = 0.95
-    """How often they see what is there, in each question."""
+    """How often they answer a question correctly."""
     bias: int = 0
-    """What they add to numbers when they are not sure."""
+    """What they add to a number when they are wrong."""
     pace: float = 60.0
     """Seconds for a task."""
     leaves_after: int | None = None
-    """Takes one more task after so many, and is never seen again."""
+    """Takes one more task after so many, and abandons it."""
     undoes_at: int | None = None
-    """Takes back this submission, and looks again."""
+    """Undoes the submission with this number, and answers again."""
     cheats: bool = False
-    """Is careful as long as the qualification lasts, and then answers anything."""
+    """Is careful during the qualification only."""
 
 
 def cast_raters(number: int, chance: random.Random) -> list[Habits]:
-    """So many raters. Of five or more one cheats, one leaves and one thinks again."""
+    """Make raters. Of five or more, one cheats, one leaves and one undoes a submission."""
     found = [
         Habits(
             care=chance.uniform(0.92, 0.99),
@@ -134,7 +135,7 @@ def cast_raters(number: int, chance: random.Random) -> list[Habits]:
 
 
 def cast_writers(number: int, chance: random.Random) -> list[Habits]:
-    """So many writers; of four or more one is careless."""
+    """Make writers; of four or more, one is careless."""
     found = [
         Habits(care=chance.uniform(0.9, 1), pace=chance.uniform(90, 200)) for _ in range(number)
     ]
@@ -152,7 +153,7 @@ def rate(
     identical: bool,
     expected: Expected | None = None,
 ) -> dict[str, Value]:
-    """What somebody with these habits answers, where these answers are right."""
+    """The answers of a rater with these habits, given the correct ones."""
     right = {**truth, **{name: _first(known) for name, known in (expected or {}).items()}}
     answers: dict[str, Value] = {}
     for question in rubric.questions:
@@ -170,7 +171,7 @@ def _first(known: Value | Sequence[Value]) -> Value:
 
 
 def _mistaken(question: Question, seen: Value, bias: int, chance: random.Random) -> Value:
-    """Another answer than the one that is right."""
+    """A wrong answer."""
     if isinstance(seen, bool):
         return not seen
     if question.kind in NUMBERS and isinstance(seen, int):
@@ -181,7 +182,7 @@ def _mistaken(question: Question, seen: Value, bias: int, chance: random.Random)
 
 
 def _some(question: Question, seen: Value, chance: random.Random) -> Value:
-    """An answer where one is needed: a question may be asked because of a mistake before."""
+    """An answer if one is required: a question may be asked because of an earlier mistake."""
     if seen is not None or not question.required:
         return seen
     if question.kind in NUMBERS:
@@ -197,8 +198,8 @@ def write(
     chance: random.Random,
     sentences: int,
 ) -> dict[str, Value]:
-    """What somebody writes: one of the rewrites in the pool, or the source cut in two; without
-    care something is lost."""
+    """The answer of a writer: a rewrite from the pool, or the source cut in two. A careless writer
+    loses words."""
     known = pool.get(source)
     simple = list(chance.choice(known)) if known else _cut(source)
     if chance.random() >= habits.care:
@@ -227,24 +228,19 @@ def _damaged(simple: list[str], chance: random.Random) -> list[str]:
     return [*simple[:-1], " ".join(words[:gone] + words[gone + 1 :])]
 
 
-def seconds_for(habits: Habits, chance: random.Random) -> float:
-    """How long a task takes."""
-    return round(habits.pace * chance.lognormvariate(0, 0.4), 1)
-
-
-# People at work in the database of a study, one click after another, as on the pages.
+# --- The simulation
 
 Pool = Mapping[str, Sequence[Sequence[str]]]
-"""Rewrites that writers know, by source."""
+"""Rewrites for writers to choose from, by source."""
 
 _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 _EACH = 2
-"""Rewrites of each bucket that the expert rates (Zhang et al. 2020, §6)."""
+"""Rewrites from each bucket that the expert rates (Zhang et al. 2020, §6)."""
 _QUALIFYING = (Purpose.TRAINING, Purpose.TEST)
 
 
 class Clock:
-    """A time that passes only when it is told to; for :meth:`Store.open`."""
+    """A clock that is advanced by hand, for :meth:`Store.open`."""
 
     def __init__(self, start: datetime = _START) -> None:
         self._now = start
@@ -253,20 +249,20 @@ class Clock:
         return self._now
 
     def wait(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self._now += timedelta(seconds=seconds)
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """What happened."""
+    """The result of a simulation."""
 
     overview: Overview
     people: int
     """Writers and raters."""
     submissions: int
     abandoned: int
-    """Tasks that somebody took and left."""
+    """Tasks that were taken and never submitted."""
     undone: int
     excluded: int
     failed: int
@@ -276,18 +272,21 @@ class Simulated:
 
 
 @dataclass
-class _Somebody:
+class _Worker:
+    """A simulated person, and what they have done so far."""
+
     id: str
     habits: Habits
     chance: random.Random
     done: int = 0
+    submissions: int = 0
     is_gone: bool = False
     has_undone: bool = False
 
 
-@dataclass
-class _Town:
-    """All that the people know, and what they did."""
+@dataclass(frozen=True)
+class _Simulation:
+    """What all simulated people share."""
 
     store: Store
     study: Study
@@ -297,9 +296,6 @@ class _Town:
     pool: Pool
     known: Mapping[str, Item]
     crowd: int
-    counts: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("done", "left", "back"), 0)
-    )
 
 
 def simulate(
@@ -313,70 +309,71 @@ def simulate(
     pool: Pool | None = None,
     truth: Truth | None = None,
 ) -> Simulated:
-    """Let so many people do a study that has just been created, and an expert look over them.
+    """Let people do a study that has just been created, and an expert rate a sample.
 
-    A third of them write, where there is something to write, and never fewer than a source needs;
-    the others, at least one, rate. What they answer
-    follows from the seed; which of them gets what, the store draws by a chance of its own.
+    A third of them are writers, if there is something to write, but no fewer than a source needs;
+    the others, at least one, are raters. Their answers depend on the seed only, but the store
+    assigns the tasks at random.
     """
     study = store.study
     chance = random.Random(seed)
     known = {item.id: item for item in items}
     truth = truth or Truth(rubric, seed)
-    town = _Town(store, study, rubric, truth, clock, pool or {}, known, people)
-    crew = _invite(town, people, chance)
-    _work(town, crew, chance)
-    drawn = _draw(town, seed)
+    run = _Simulation(store, study, rubric, truth, clock, pool or {}, known, people)
+    crew = _invite(run, people, chance)
+    _work(run, crew, chance)
+    drawn, experts = _draw(run, seed), []
     if drawn:
-        expert = store.invite(["Expert"], Role.EXPERT)[0]
         store.ask_experts(drawn)
+        expert = store.invite(["Expert"], Role.EXPERT)[0].id
         habits = Habits(care=1, pace=120)
-        _work(town, [_Somebody(expert.id, habits, random.Random(f"{seed}:expert"))], chance)
+        experts.append(_Worker(expert, habits, random.Random(f"{seed}:expert")))
+        _work(run, experts, chance)
     stages = [store.progress(one.id).stage for one in crew]
     return Simulated(
         store.overview(),
         len(crew),
-        town.counts["done"],
-        town.counts["left"],
-        town.counts["back"],
+        sum(one.submissions for one in [*crew, *experts]),
+        sum(one.is_gone for one in crew),
+        sum(one.has_undone for one in crew),
         stages.count(Stage.BLOCKED),
         stages.count(Stage.FAILED),
         len(drawn),
     )
 
 
-def _invite(town: _Town, people: int, chance: random.Random) -> list[_Somebody]:
-    """The people; the first rater comes by the panel, where the study has one."""
-    writers = max(town.study.write.writers + 1, people // 3) if town.study.write else 0
+def _invite(run: _Simulation, people: int, chance: random.Random) -> list[_Worker]:
+    """Invite the people; if the study has a panel, one of them comes from it."""
+    writers = max(run.study.write.writers + 1, people // 3) if run.study.write else 0
     raters = max(1, people - writers)
-    store, found = town.store, []
+    store, found = run.store, []
     for role, habits in (
         (Role.WRITER, cast_writers(writers, chance)),
         (Role.RATER, cast_raters(raters, chance)),
     ):
         names = [f"{role} {number}" for number in range(1, len(habits) + 1)]
         ids = []
-        panel = town.study.panel
+        panel = run.study.panel
         if panel is not None and panel.role is role and names:
             given = {name: f"simulated-{meaning}" for meaning, name in panel.parameters.items()}
             ids.append(store.person_by_panel(given).id)
         ids += [person.id for person in store.invite(names[len(ids) :], role)]
         found += [
-            _Somebody(id_, each, random.Random(f"{chance.random()}"))
+            _Worker(id_, each, random.Random(f"{chance.random()}"))
             for id_, each in zip(ids, habits, strict=True)
         ]
     return found
 
 
-def _work(town: _Town, crew: Sequence[_Somebody], chance: random.Random) -> None:
-    """Until nobody has anything to do, also not after the leases of those who left."""
+def _work(run: _Simulation, crew: Sequence[_Worker], chance: random.Random) -> None:
+    """Work until nobody has anything to do, even after all leases have expired."""
     idle: set[str] = set()
     has_waited = False
     while True:
         awake = [one for one in crew if not one.is_gone and one.id not in idle]
         if awake:
             one = chance.choice(awake)
-            if _step(town, one):
+            if _step(run, one):
                 has_waited = False
                 idle.clear()
             else:
@@ -384,66 +381,64 @@ def _work(town: _Town, crew: Sequence[_Somebody], chance: random.Random) -> None
         elif has_waited:
             return
         else:
-            town.clock.wait(60 * town.study.lease_minutes + 1)
+            run.clock.wait(60 * run.study.lease_minutes + 1)
             has_waited = True
             idle.clear()
 
 
-def _step(town: _Town, one: _Somebody) -> bool:
-    """One page of one person; False where there is nothing to do for them."""
-    store = town.store
+def _step(run: _Simulation, one: _Worker) -> bool:
+    """One step of one person; False if there is nothing to do for them."""
+    store = run.store
     match store.progress(one.id).stage:
         case Stage.CONSENT:
-            store.consent(one.id, town.study.languages[0])
+            store.consent(one.id, run.study.languages[0])
         case Stage.BACKGROUND:
-            store.save_background(one.id, _background(town.study.background, one.chance))
+            store.save_background(one.id, _background(run.study.background, one.chance))
         case _:
-            task = store.next_task(one.id)  # also where they wait: a lease may have ended
-            return task is not None and _do(town, one, task)
+            task = store.next_task(one.id)  # also if they wait: a lease may have expired
+            return task is not None and _do(run, one, task)
     return True
 
 
-def _do(town: _Town, one: _Somebody, task: Task) -> bool:
+def _do(run: _Simulation, one: _Worker, task: Task) -> bool:
     habits = one.habits
     if habits.leaves_after is not None and one.done >= habits.leaves_after:
         one.is_gone = True
-        town.counts["left"] += 1
         return True
-    seconds = seconds_for(habits, one.chance)
-    town.clock.wait(seconds / town.crowd)
-    town.store.submit(one.id, task.slot, _answers(town, one, task), seconds)
-    town.counts["done"] += 1
+    seconds = round(habits.pace * one.chance.lognormvariate(0, 0.4), 1)
+    run.clock.wait(seconds / run.crowd)
+    run.store.submit(one.id, task.slot, _answers(run, one, task), seconds)
+    one.submissions += 1
     one.done += task.purpose not in _QUALIFYING
     if (
         habits.undoes_at is not None
         and one.done >= habits.undoes_at
         and not one.has_undone
-        and town.store.progress(one.id).can_undo
+        and run.store.progress(one.id).can_undo
     ):
         one.has_undone = True
-        again = town.store.undo(one.id)
-        town.store.submit(one.id, again.slot, _answers(town, one, again), seconds)
-        town.counts["back"] += 1
+        again = run.store.undo(one.id)
+        run.store.submit(one.id, again.slot, _answers(run, one, again), seconds)
     return True
 
 
-def _answers(town: _Town, one: _Somebody, task: Task) -> dict[str, Value]:
+def _answers(run: _Simulation, one: _Worker, task: Task) -> dict[str, Value]:
     if task.kind is ItemKind.WRITE:
-        wanted = town.study.write.sentences if town.study.write else 2
-        return write(task.item.source, town.pool, one.habits, one.chance, wanted)
+        wanted = run.study.write.sentences if run.study.write else 2
+        return write(task.item.source, run.pool, one.habits, one.chance, wanted)
     simple, identical = task.item.simple or (), task.item.identical
     qualifies = task.purpose in _QUALIFYING
     is_plain = qualifies if one.habits.cheats else task.purpose is Purpose.ATTENTION
-    item = town.known.get(task.item.id)
+    item = run.known.get(task.item.id)
     answers = rate(
-        town.rubric,
-        town.truth(task.item.source, simple, identical=identical),
+        run.rubric,
+        run.truth(task.item.source, simple, identical=identical),
         Habits(care=1) if is_plain else one.habits,
         one.chance,
         identical=identical,
         expected=item.expected if item else None,
     )
-    return complete(town.rubric, answers, identical=identical)
+    return complete(run.rubric, answers, identical=identical)
 
 
 def _background(questions: Sequence[BackgroundQuestion], chance: random.Random) -> dict[str, Value]:
@@ -461,14 +456,11 @@ def _background(questions: Sequence[BackgroundQuestion], chance: random.Random) 
     return given
 
 
-def _draw(town: _Town, seed: int) -> list[str]:
-    """Rewrites for an expert, where the rubric has an outcome that is yes or no."""
-    if not town.rubric.verdicts:
+def _draw(run: _Simulation, seed: int) -> list[str]:
+    """Sample rewrites for an expert, if the rubric has a yes-or-no outcome."""
+    if not run.rubric.verdicts:
         return []
-    ratings = town.store.export_ratings(
-        lambda answers, identical: outcomes(town.rubric, answers, identical=identical)
-    )
-    systems = {rewrite.id: rewrite.splitter for rewrite in town.store.export_items()}
-    found = buckets(ratings, town.rubric.verdicts[0])
+    systems = {rewrite.id: rewrite.splitter for rewrite in run.store.export_items()}
+    found = buckets(run.store.export_ratings(run.rubric), run.rubric.verdicts[0])
     groups = {item: systems[item] for item in found}
-    return drawn_from(found, groups, _EACH, seed=seed)
+    return draw_sample(found, groups, _EACH, seed=seed)

@@ -1,35 +1,32 @@
-"""What raters said about each system: table 3 of Zhang et al. (2020), table 7 of the 2019 report,
-and the summary of BrevE/CLaro are the same table for different rubrics."""
+"""The ratings of each system as one table.
+
+With different rubrics it is table 3 of Zhang et al. (2020), table 7 of the 2019 report, and the
+summary of BrevE/CLaro.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.correlate import Correlation, correlate
 from parataxis.evaluate.judgements import Judged
 from parataxis.evaluate.metrics.protocol import Metric, ScoredItem, score
+from parataxis.report import NONE
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value, in_language
 from parataxis.studies.rubric import NUMBERS, Question, QuestionKind, Rubric
 
 BENCHMARK = "benchmark"
-"""A field that a rewrite may have: where its source comes from."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """Something that was asked or derived."""
-
-    id: str
-    title: str
+"""An optional field of a rewrite: the benchmark that its source comes from."""
 
 
 @dataclass(frozen=True)
 class SummaryCell:
-    """What came out: of ``count`` answers the share that is the best one, and their mean.
+    """The number of answers, the share of the best answer, and the mean.
 
-    A number has both, yes or no and a choice only the share, and a derived mean only that.
+    A number has both a share and a mean, yes or no and a choice only a share, and a derived mean
+    only a mean.
     """
 
     count: int
@@ -39,7 +36,7 @@ class SummaryCell:
     def __str__(self) -> str:
         share = None if self.share is None else f"{100 * self.share:.1f} %"
         mean = None if self.mean is None else f"{self.mean:.2f}"
-        return " / ".join(part for part in (share, mean) if part) or "–"
+        return " / ".join(part for part in (share, mean) if part) or NONE
 
 
 @dataclass(frozen=True)
@@ -55,40 +52,53 @@ class SummaryRow:
     """Rewrites among these that are equal to their source."""
     cells: Mapping[str, SummaryCell]
     scores: Mapping[str, float | None] = field(default_factory=dict)
-    """By metric; None where nothing could be scored."""
+    """By metric; None if nothing could be scored."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """All systems, in the order in which they come; people last."""
+    """All systems in the order of the rewrites, people last."""
 
-    columns: tuple[Column, ...]
+    columns: Mapping[str, str]
+    """The titles of the questions and outcomes, by their keys in the cells."""
     rows: tuple[SummaryRow, ...]
     unknown: int
-    """Ratings of items that are not among the rewrites, which were left out."""
+    """Ratings of items that are not among the rewrites; they are left out."""
     rated: frozenset[str] = frozenset()
     """The ids of the rewrites with a rating."""
     metrics: tuple[str, ...] = ()
     """Automatic metrics, the last columns."""
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Header and rows as text; the column of benchmarks only where there is one."""
+        """The header and the rows as text; benchmarks have a column if there are any."""
         named = any(row.benchmark for row in self.rows)
         header = [*(["benchmark"] if named else []), "system", "items", "ratings"]
         rows = []
         for row in self.rows:
             names = [*([row.benchmark] if named else []), row.system]
-            cells = (str(row.cells[column.id]) for column in self.columns)
+            cells = (str(row.cells[key]) for key in self.columns)
             scores = (row.scores[name] for name in self.metrics)
-            shown = ("–" if score is None else f"{score:.1f}" for score in scores)
+            shown = (NONE if score is None else f"{score:.1f}" for score in scores)
             rows.append([*names, f"{row.items:,}", f"{row.ratings:,}", *cells, *shown])
-        return [*header, *(column.title for column in self.columns), *self.metrics], rows
+        return [*header, *self.columns.values(), *self.metrics], rows
+
+    def lines(self) -> Iterator[dict[str, object]]:
+        """A record with plain numbers for each system and column."""
+        for row in self.rows:
+            of = {"benchmark": row.benchmark, "system": row.system}
+            for key, title in self.columns.items():
+                cell = row.cells[key]
+                numbers = {"answers": cell.count, "share": cell.share, "mean": cell.mean}
+                yield {**of, "column": title, **numbers}
+            for name in self.metrics:
+                numbers = {"answers": None, "share": None, "mean": row.scores[name]}
+                yield {**of, "column": name, **numbers}
 
 
 def summarise(
     rewrites: Iterable[Rewrite], ratings: Iterable[Rating], rubric: Rubric, language: str = "en"
 ) -> Summary:
-    """Count what was said about the rewrites; items with another purpose do not count."""
+    """Summarise the ratings of the rewrites; training, test and control items do not count."""
     known = {rewrite.id: rewrite for rewrite in rewrites if rewrite.id is not None}
     groups: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     for rewrite in known.values():
@@ -101,15 +111,11 @@ def summarise(
             groups[group_of(known[rating.item])].append(rating)
         else:
             unknown += 1
-    rows = [
-        _row(benchmark, system, given, rubric)
-        for (benchmark, system), given in groups.items()
-        if given
-    ]
+    rows = [_row(*group, given, rubric) for group, given in groups.items() if given]
     order = {benchmark: place for place, (benchmark, _) in enumerate(reversed(list(groups)))}
     rows.sort(key=lambda row: (-order[row.benchmark], row.system == HUMAN))
     rated = frozenset(rating.item for given in groups.values() for rating in given)
-    return Summary(tuple(_columns(rubric, language)), tuple(rows), unknown, rated)
+    return Summary(dict(_columns(rubric, language)), tuple(rows), unknown, rated)
 
 
 def group_of(rewrite: Rewrite) -> tuple[str, str]:
@@ -118,18 +124,15 @@ def group_of(rewrite: Rewrite) -> tuple[str, str]:
     return (named if isinstance(named, str) else ""), rewrite.splitter
 
 
-def _columns(rubric: Rubric, language: str) -> Iterable[Column]:
+def _columns(rubric: Rubric, language: str) -> Iterator[tuple[str, str]]:
     for question in rubric.questions:
-        if question.kind is QuestionKind.TEXT:
-            continue
-        title = in_language(question.title or question.id, language)
         if question.kind is QuestionKind.CHOICE:
             for key, text in question.choices.items():
-                yield Column(f"{question.id}:{key}", in_language(text, language).lower())
-        else:
-            yield Column(question.id, title)
+                yield f"{question.id}:{key}", in_language(text, language).lower()
+        elif question.kind is not QuestionKind.TEXT:
+            yield question.id, in_language(question.title or question.id, language)
     for name, outcome in rubric.outcomes.items():
-        yield Column(f"={name}", in_language(outcome.title or name, language))
+        yield f"={name}", in_language(outcome.title or name, language)
 
 
 def _row(benchmark: str, system: str, ratings: Sequence[Rating], rubric: Rubric) -> SummaryRow:
@@ -140,12 +143,8 @@ def _row(benchmark: str, system: str, ratings: Sequence[Rating], rubric: Rubric)
     for name, outcome in rubric.outcomes.items():
         found = [rating.outcomes.get(name) for rating in ratings]
         values = [float(value) for value in found if value is not None]
-        mean = sum(values) / len(values) if values else None
-        cells[f"={name}"] = (
-            SummaryCell(len(values), share=mean)
-            if outcome.all
-            else SummaryCell(len(values), mean=mean)
-        )
+        kind = "share" if outcome.all else "mean"
+        cells[f"={name}"] = SummaryCell(len(values), **{kind: _mean(values)})
     items = {rating.item: rating.identical for rating in ratings}
     return SummaryRow(benchmark, system, len(items), len(ratings), sum(items.values()), cells)
 
@@ -158,8 +157,7 @@ def _question_cells(question: Question, values: Sequence[Value]) -> dict[str, Su
             for key in question.choices
         }
     if question.kind in NUMBERS:
-        numbers = [value for value in values if isinstance(value, int)]
-        mean = sum(numbers) / count if count else None
+        mean = _mean([value for value in values if isinstance(value, int)])
         share = None if question.best is None else _share(values, question.best)
         return {question.id: SummaryCell(count, share, mean)}
     best = True if question.best is None else question.best
@@ -167,13 +165,14 @@ def _question_cells(question: Question, values: Sequence[Value]) -> dict[str, Su
 
 
 def _share(values: Sequence[Value], wanted: Value) -> float | None:
-    return sum(value == wanted for value in values) / len(values) if values else None
+    return _mean([value == wanted for value in values])
 
 
-# Raters beside automatic metrics: table 4 of Zhang et al. (2020), and BLEU, the last column of
-# its table 3.
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
-References = Mapping[str, tuple[tuple[str, ...], ...]]
+
+# --- Automatic metrics (Zhang et al. 2020, table 4, and the last column of table 3)
 
 
 def judged_rewrites(
@@ -183,9 +182,9 @@ def judged_rewrites(
     examples: Sequence[Example] = (),
     language: str = "en",
 ) -> list[Judged]:
-    """What raters said about each rewrite on average: of a number its mean, of yes or no the share
-    that speaks for the rewrite. People's rewrites are left out, since they are what references are
-    made of (Zhang et al. 2020, appendix C); so are, where there are references, sources without."""
+    """The average rating of each rewrite: the mean of a number, and the share of answers in favour
+    of the rewrite for yes or no. Rewrites by people are left out, since references are made of
+    them (Zhang et al. 2020, appendix C). If there are references, sources without are left out."""
     given: dict[str, list[Rating]] = defaultdict(list)
     for rating in ratings:
         if rating.purpose is Purpose.ITEM:
@@ -193,19 +192,41 @@ def judged_rewrites(
     references = _references(examples)
     found = []
     for rewrite in rewrites:
-        said = given.get(rewrite.id or "")
+        rated = given.get(rewrite.id or "")
         known = references.get(rewrite.source.strip(), ())
-        if not said or rewrite.splitter == HUMAN or (examples and not known):
+        if not rated or rewrite.splitter == HUMAN or (examples and not known):
             continue
         item = ScoredItem(rewrite.source, rewrite.simple, known)
         benchmark, system = group_of(rewrite)
-        found.append(Judged(item, system, benchmark, _means(said, rubric, language)))
+        found.append(Judged(item, system, benchmark, _means(rated, rubric, language)))
     return found
 
 
+def _means(ratings: Sequence[Rating], rubric: Rubric, language: str) -> dict[str, float]:
+    found: dict[str, float | None] = {}
+    for question in rubric.questions:
+        numbers = [_number(question, rating) for rating in ratings]
+        mean = _mean([number for number in numbers if number is not None])
+        found[in_language(question.title or question.id, language)] = mean
+    for name, outcome in rubric.outcomes.items():
+        values = [rating.outcomes.get(name) for rating in ratings]
+        mean = _mean([float(value) for value in values if value is not None])
+        found[in_language(outcome.title or name, language)] = mean
+    return {title: mean for title, mean in found.items() if mean is not None}
+
+
+def _number(question: Question, rating: Rating) -> float | None:
+    value = rating.answers.get(question.id)
+    if value is None or question.kind is QuestionKind.TEXT:
+        return None
+    if question.kind in NUMBERS and not isinstance(value, str):
+        return float(value)
+    return None if question.best is None else float(value == question.best)
+
+
 def correlations(judged: Sequence[Judged], metrics: Sequence[Metric]) -> list[Correlation]:
-    """Each metric with each question and outcome: for each system on each benchmark, for each
-    benchmark, and overall."""
+    """The correlation of each metric with each question and outcome: for each system on each
+    benchmark, for each benchmark, and overall."""
     benchmarks = list(dict.fromkeys(each.benchmark for each in judged))
     systems = {each.system for each in judged}
     by = ["benchmark", "system"] if any(benchmarks) else ["system"]
@@ -226,8 +247,8 @@ def _grouped(found: Sequence[Correlation]) -> list[list[Correlation]]:
 def with_scores(
     summary: Summary, rewrites: Sequence[Rewrite], examples: Sequence[Example], metric: Metric
 ) -> Summary:
-    """The summary with one more column: the score of what was rated of each system. A rewrite is
-    not compared with itself, and without another reference not at all."""
+    """The summary with the scores of a metric as one more column. A rewrite is not compared with
+    itself, and not scored without another reference."""
     references = _references(examples)
     items: dict[tuple[str, str], list[ScoredItem]] = defaultdict(list)
     for rewrite in rewrites:
@@ -243,29 +264,5 @@ def with_scores(
     return replace(summary, rows=tuple(rows), metrics=(*summary.metrics, metric.name))
 
 
-def _references(examples: Sequence[Example]) -> References:
+def _references(examples: Sequence[Example]) -> dict[str, tuple[tuple[str, ...], ...]]:
     return {example.source.strip(): example.references for example in examples}
-
-
-def _means(ratings: Sequence[Rating], rubric: Rubric, language: str) -> dict[str, float]:
-    found = {}
-    for question in rubric.questions:
-        numbers = [_number(question, rating) for rating in ratings]
-        known = [number for number in numbers if number is not None]
-        if known:
-            found[in_language(question.title or question.id, language)] = sum(known) / len(known)
-    for name, outcome in rubric.outcomes.items():
-        values = [rating.outcomes.get(name) for rating in ratings]
-        given = [float(value) for value in values if value is not None]
-        if given:
-            found[in_language(outcome.title or name, language)] = sum(given) / len(given)
-    return found
-
-
-def _number(question: Question, rating: Rating) -> float | None:
-    value = rating.answers.get(question.id)
-    if value is None or question.kind is QuestionKind.TEXT:
-        return None
-    if question.kind in NUMBERS and not isinstance(value, str):
-        return float(value)
-    return None if question.best is None else float(value == question.best)

@@ -16,7 +16,8 @@ pytest.importorskip("playwright", reason="needs playwright")
 import uvicorn
 
 from parataxis.studies.items import read_items
-from parataxis.studies.pages import Secrets, Signing, StudySettings, hash_password, make_app
+from parataxis.studies.pages.app import make_app
+from parataxis.studies.pages.keys import Secrets, Signing, StudySettings, hash_password
 from parataxis.studies.rubric import load_rubric
 from parataxis.studies.store import Store
 from parataxis.studies.study import Role, load_study

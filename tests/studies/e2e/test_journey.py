@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.budget import benchmark, perfect
 from parataxis.studies.records import Rating
+from parataxis.studies.report import benchmark, perfect
 
 PASSWORD = "correct horse battery"
 STUDY: dict[str, Any] = {

@@ -14,7 +14,8 @@ pytest.importorskip("httpx2", reason="needs httpx2, which [dev] has")
 from fastapi.testclient import TestClient
 
 from parataxis.studies.items import read_items
-from parataxis.studies.pages import Secrets, Signing, StudySettings, hash_password, make_app
+from parataxis.studies.pages.app import make_app
+from parataxis.studies.pages.keys import Secrets, Signing, StudySettings, hash_password
 from parataxis.studies.rubric import load_rubric
 from parataxis.studies.store import Store
 from parataxis.studies.study import Role, load_study

@@ -72,7 +72,7 @@ def test_api_refuses_what_is_no_answer(serve: Any, body: Any) -> None:
     for method, path in (("PUT", "draft"), ("POST", "submission")):
         answer = visitor.api(method, f"/tasks/{slot}/{path}", body, visitor.token)
         assert answer.status_code == 422
-        assert answer.json()["detail"] == "This was not understood."
+        assert answer.json()["detail"] == "The request is not valid."
 
 
 def test_api_refuses_what_is_no_json(serve: Any) -> None:
@@ -153,7 +153,7 @@ def test_api_without_a_session(serve: Any) -> None:
 
 
 def test_api_a_database_that_fails_is_told(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from parataxis.studies.store import StoreError
+    from parataxis.studies.store.types import StoreError
 
     served = serve()
     _, visitor = served.person()

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra [study]")
 
 from parataxis.studies.agreement import RaterAgreement
-from parataxis.studies.pages.organiser import Counter, Numbers, concerns
-from parataxis.studies.store import Overview, Person, PersonOverview, PersonState
+from parataxis.studies.pages.dashboard import AgreementCache, CurrentAgreement, concerns
+from parataxis.studies.store.types import Overview, Person, PersonOverview, PersonState
 from parataxis.studies.study import Role
 
 STATES = PersonState
@@ -28,7 +28,7 @@ def look(people: list[PersonOverview], shares: dict[str, tuple[int, float]]) -> 
     }
     return {
         each.person.id: [reason.reason.removeprefix("concern-") for reason in reasons]
-        for each, reasons in concerns(overview, Numbers((), raters, 0))
+        for each, reasons in concerns(overview, CurrentAgreement((), raters, 0))
     }
 
 
@@ -64,8 +64,8 @@ def test_dashboard_nobody_is_compared_with_too_few() -> None:
 
 def test_dashboard_numbers_are_counted_once_in_a_while(serve: Any) -> None:
     served = serve()
-    counter = Counter()
+    counter = AgreementCache()
     first = counter(served.store, served.rubric, "en")
     assert counter(served.store, served.rubric, "en") is first
     assert counter(served.store, served.rubric, "es") is not first
-    assert Counter(fresh=0)(served.store, served.rubric, "en") == first
+    assert AgreementCache(fresh=0)(served.store, served.rubric, "en") == first

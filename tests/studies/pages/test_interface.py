@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from parataxis.studies.pages.answers import LANGUAGES, catalogue
-from parataxis.studies.pages.site import NOTICES
+from parataxis.studies.pages.site import LANGUAGES, NOTICES, catalogue
 from parataxis.studies.study import Role
 
 PACKAGE = Path(str(files("parataxis.studies.pages")))

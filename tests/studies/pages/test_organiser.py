@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from parataxis.studies.pages.organiser import Counter
-from parataxis.studies.store import PersonState
+from parataxis.studies.pages.dashboard import AgreementCache
+from parataxis.studies.store.types import PersonState
 from parataxis.studies.study import Role
 
 GOOD = {
@@ -32,7 +32,7 @@ def test_organiser_sees_progress_pace_and_agreement(serve: Any) -> None:
     served = serve(write={"sources": "sources.txt", "writers": 1})
     organiser = served.organiser()
     assert "There are no ratings yet." in organiser.get("/organiser").text
-    served.app.state.counter = Counter(fresh=0)
+    served.app.state.agreement = AgreementCache(fresh=0)
     _, ann = served.person()
     _, bob = served.person()
     _, writer = served.person(Role.WRITER)

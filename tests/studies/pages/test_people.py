@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from parataxis.studies.records import Purpose
-from parataxis.studies.store import Stage
+from parataxis.studies.store.types import Stage
 from parataxis.studies.study import Role
 
 GOOD = {

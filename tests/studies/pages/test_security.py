@@ -9,14 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from parataxis.studies.pages import (
-    Secrets,
-    SecretsFile,
-    Signing,
-    StudySettings,
-    keep_password,
-    make_app,
-)
+from parataxis.studies.pages.app import make_app
+from parataxis.studies.pages.keys import Secrets, SecretsFile, Signing, StudySettings, keep_password
 from parataxis.studies.study import Role
 from parataxis.web import Throttle
 
@@ -149,7 +143,7 @@ def test_security_one_person_cannot_ask_without_end(serve: Any) -> None:
     assert 10 <= len(refused) <= 15
     assert {answer.status_code for answer in answers} == {200, 429}
     assert 0 < int(refused[0].headers["retry-after"]) <= 61
-    assert "too many requests" in refused[0].json()["detail"]
+    assert "Too many requests" in refused[0].json()["detail"]
     # Another session of the same person is no way out, pages count too, and others go on.
     again = served.visitor()
     again.get(f"/join/{served.token_of(person)}")

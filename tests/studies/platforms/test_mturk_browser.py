@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("yaml", reason="needs the extra [study]")
 
 from parataxis.studies.items import ItemKind
-from parataxis.studies.platforms import PLATFORMS, Design
+from parataxis.studies.platforms import PLATFORMS
+from parataxis.studies.platforms.files import Design
 from parataxis.studies.rubric import load_rubric
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")

@@ -17,15 +17,10 @@ pytest.importorskip("sqlalchemy", reason="needs the extra [study]")
 from parataxis.cli.main import main
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.items import Item, ItemKind
-from parataxis.studies.platforms import (
-    PLATFORMS,
-    Design,
-    Pseudonyms,
-    key_file,
-    ratings_of,
-)
-from parataxis.studies.platforms.files import opaque
+from parataxis.studies.platforms import PLATFORMS
+from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, opaque
 from parataxis.studies.platforms.markup import written
+from parataxis.studies.platforms.results import ratings_of
 from parataxis.studies.records import Rating, read_ratings
 from parataxis.studies.rubric import available_rubrics, complete, load_rubric, writing
 from parataxis.studies.simulation import Habits, rate
@@ -265,7 +260,7 @@ def test_platforms_rewrites_come_back_and_are_rated(
     [
         ("a,b\n1,2\n", 'has no column "WorkerId"; is it the right file?'),
         ("WorkerId,AssignmentStatus,Input.item\n1,2,3,4\n", "line 2: there are 4 cells"),
-        ('WorkerId,AssignmentStatus,Input.item\n"1,2\n', "is no CSV file in UTF-8"),
+        ('WorkerId,AssignmentStatus,Input.item\n"1,2\n', "is not a CSV file in UTF-8"),
         ("WorkerId,AssignmentStatus,Input.item\n", "there are no answers"),
         ("WorkerId,AssignmentStatus\nA,Approved\n", 'has no item ""'),
         ("WorkerId,AssignmentStatus,Input.item\nA,Approved,x\n", 'has no item "x"'),
@@ -317,7 +312,7 @@ def test_platforms_answers_come_back_as_they_were(
             row = _turk if platform == "mturk" else _appen
             rows.append(row(f"W{worker}", item.id, texts))
             wanted.append(complete(asked, given, identical=identical))
-    results = PLATFORMS[platform].read(_write(tmp_path / "results.csv", rows))
+    results = list(PLATFORMS[platform].read(_write(tmp_path / "results.csv", rows)))
     found = ratings_of(results, Study(rubric=rubric), asked, items, str)
     assert found.notes == []
     assert [each.answers for each in found.ratings] == wanted

@@ -140,9 +140,9 @@ def test_simulation_command_writes_what_the_report_reads(
     assert "10 people" in capsys.readouterr().out
     files = ["--items", str(out / "items.jsonl"), "--ratings", str(out / "ratings.jsonl")]
     assert main(["study", "report", *files]) == 0
-    assert "How far they agree" in capsys.readouterr().out
+    assert "Agreement" in capsys.readouterr().out
     assert main(["study", *given]) == 2
-    assert "is there already; name another folder" in capsys.readouterr().err
+    assert "exists already; name another folder" in capsys.readouterr().err
 
 
 def test_simulation_experts_are_asked_about_a_sample(

@@ -18,8 +18,9 @@ from sqlalchemy import create_engine, event, text
 from parataxis.errors import InputError, ParataxisError
 from parataxis.studies.items import ItemKind
 from parataxis.studies.records import Value
-from parataxis.studies.store import Store, Stored, StoreError, Task
-from parataxis.studies.store.database import _Turns
+from parataxis.studies.store import Store
+from parataxis.studies.store.database import _FairLock
+from parataxis.studies.store.types import SlotState, StoreError, Task
 from parataxis.studies.study import Panel, Role
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -191,7 +192,8 @@ def test_faults_a_full_database_says_so_and_loses_nothing(make, tmp_path: Path, 
 
 _FULL = """
 import resource, sys
-from parataxis.studies.store import Store, StoreError
+from parataxis.studies.store import Store
+from parataxis.studies.store.types import StoreError
 store = Store.open(sys.argv[1])
 limit = int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -278,7 +280,7 @@ def test_faults_what_was_lost_while_it_was_committed_is_not_done_twice(
 
 
 def test_faults_threads_take_turns_in_the_order_in_which_they_came() -> None:
-    turns, order = _Turns(2), []
+    turns, order = _FairLock(2), []
     turns.__enter__()
     turns.__enter__()
 
@@ -308,7 +310,7 @@ def test_faults_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE recipe (name TEXT)")
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="does not hold a study"):
         Store.open(str(other))
 
 
@@ -365,6 +367,6 @@ def test_faults_a_failed_creation_leaves_nothing(store, make) -> None:
     assert not store.exists
     store.create(make.study(), make.rewrites(3))
     assert (
-        store.submit((ann := store.invite(1)[0]).id, store.next_task(ann.id).slot, OK).stored
-        is Stored.COUNTED
+        store.submit((ann := store.invite(1)[0]).id, store.next_task(ann.id).slot, OK).state
+        is SlotState.DONE
     )

@@ -12,10 +12,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 
-from parataxis.studies.store import Store, StoreError
+from parataxis.studies.store import Store
 from parataxis.studies.store import database as migrate
 from parataxis.studies.store.database import VERSION_TABLE
 from parataxis.studies.store.tables import METADATA
+from parataxis.studies.store.types import StoreError
 
 
 def test_migrations_make_the_tables_that_the_code_uses(store) -> None:

@@ -17,7 +17,8 @@ from hypothesis.stateful import (
 )
 
 from parataxis.studies.items import ItemKind
-from parataxis.studies.store import NotYoursError, PersonState, Store, Stored, Task, UndoError
+from parataxis.studies.store import Store
+from parataxis.studies.store.types import NotYoursError, PersonState, SlotState, Task, UndoError
 from parataxis.studies.study import Role
 
 PEOPLE = st.integers(0, 3)
@@ -74,10 +75,10 @@ def test_rules_hold_whatever_happens(make, sound) -> None:
             active = was is not None and was.state is PersonState.ACTIVE
             if not active:
                 held = known is not None and known.submitted is not None
-                assert held or result.stored is Stored.VOID
+                assert held or result.state is SlotState.VOID
                 assert following is None
             again = self.store.submit(person, slot, answers)
-            assert again.repeated or again.stored is Stored.VOID
+            assert again.repeated or again.state is SlotState.VOID
             if following is not None:
                 self.meet(who, self.store.task(person, following))
 

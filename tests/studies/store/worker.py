@@ -6,7 +6,8 @@ import threading
 from contextlib import suppress
 
 from parataxis.studies.items import ItemKind
-from parataxis.studies.store import Store, Task, UndoError
+from parataxis.studies.store import Store
+from parataxis.studies.store.types import Task, UndoError
 
 
 def answers_of(person: str, task: Task) -> dict[str, object]:
@@ -38,7 +39,7 @@ def work(store: Store, person: str, seed: int) -> None:
             done, _ = store.submit_and_take(
                 person, task.slot, lambda task: answers_of(person, task), 1.0
             )
-        sys.stdout.write(f"{person} {task.slot} {task.item.id} {done.stored}\n")
+        sys.stdout.write(f"{person} {task.slot} {task.item.id} {done.state}\n")
         sys.stdout.flush()
         if chance.random() < 0.1:
             store.submit(person, task.slot, answers, 1.0)

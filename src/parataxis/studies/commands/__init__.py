@@ -1,1 +1,1 @@
-"""``parataxis study``: let people write and rate rewrites, and make the tables of the papers."""
+"""The commands ``parataxis study ...``."""

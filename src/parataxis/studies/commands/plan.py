@@ -1,11 +1,9 @@
-"""``parataxis study budget``: what a study costs, and what a sum of money buys."""
+"""``parataxis study budget``, ``simulate``, ``to-platform`` and ``from-platform``."""
 
-import json
 import re
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
@@ -14,30 +12,25 @@ from typing import Annotated
 
 import typer
 
-from parataxis.cli.terminal import open_output, warn, write_folder
+from parataxis.cli.terminal import warn, write_folder
 from parataxis.errors import InputError
 from parataxis.report import counted, plain_table
 from parataxis.rewrite.jsonl import to_json
-from parataxis.studies.budget import TaskBatch, affordable
+from parataxis.studies.budget import TaskBatch, affordable, batches_of
 from parataxis.studies.commands.results import read_item_file
 from parataxis.studies.commands.setup import StudyArgument
 from parataxis.studies.items import Item, ItemKind, read_items
-from parataxis.studies.platforms import (
-    PLATFORMS,
-    Brought,
-    Design,
-    PlatformResults,
-    Pseudonyms,
-    key_file,
-    ratings_of,
-    rewrites_of,
-    shuffled,
-)
-from parataxis.studies.records import Purpose
+from parataxis.studies.platforms import PLATFORMS
+from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, shuffled
+from parataxis.studies.platforms.results import ImportedResults, ratings_of, rewrites_of
+from parataxis.studies.records import FlaggedSource, Purpose
 from parataxis.studies.rubric import load_rubric, writing
 from parataxis.studies.study import Study, load_study
 
 _BATCH = re.compile(r"(?P<things>\d+)x(?P<each>\d+)@(?P<price>\d+(\.\d+)?)")
+
+
+# --- budget
 
 
 def budget(
@@ -45,61 +38,56 @@ def budget(
         Path | None,
         typer.Argument(
             metavar="[STUDY]",
-            show_default=False,
             help="The YAML file of a study with its payment, instead of the options.",
         ),
     ] = None,
     write: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--write",
             metavar="SOURCESxWRITERS@PRICE",
-            show_default=False,
-            help="So many sources, each rewritten by so many people at a price; several times.",
+            help="So many sources, each rewritten by so many people at a price. Can be repeated.",
         ),
-    ] = [],  # noqa: B006  # Typer wants a list
+    ] = None,
     rate: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--rate",
             metavar="REWRITESxRATERS@PRICE",
-            show_default=False,
-            help="So many rewrites, each rated by so many people at a price; several times.",
+            help="So many rewrites, each rated by so many people at a price. Can be repeated.",
         ),
-    ] = [],  # noqa: B006
+    ] = None,
     fee: Annotated[
         float | None,
         typer.Option(
             min=0,
             metavar="PERCENT",
-            show_default=False,
-            help="What the platform takes on top; else what the study says, or nothing.",
+            help="The platform's fee; by default that of the study, or else none.",
         ),
     ] = None,
     money: Annotated[
-        float | None,
-        typer.Option(
-            min=0, metavar="SUM", show_default=False, help="How many answers would a sum buy?"
-        ),
+        float | None, typer.Option(min=0, metavar="SUM", help="How many answers does this sum buy?")
     ] = None,
     price: Annotated[
-        float | None,
-        typer.Option(min=0, show_default=False, help="The price of one answer, for --money."),
+        float | None, typer.Option(min=0, help="The price of one answer, for --money.")
     ] = None,
 ) -> None:
-    """Tell what a study costs.
+    """Calculate the cost of a study.
 
     The study of Zhang et al. (2020) is `--write 500x3@0.2 --write 500x3@0.4 --rate 2903x2@0.07
     --fee 25`.
     """
-    batches = [("write", _batch(text)) for text in write] + [("rate", _batch(t)) for t in rate]
+    batches = [(ItemKind.WRITE, _batch(text)) for text in write or ()]
+    batches += [(ItemKind.RATE, _batch(text)) for text in rate or ()]
     if study is not None:
-        planned, usual = _planned(study)
-        batches = planned + batches
-        fee = usual if fee is None else fee
+        described = load_study(study)
+        if described.payment is None:
+            raise InputError(f'{study} has no "payment": what a rewrite and a rating cost.')
+        batches = batches_of(described, described.payment) + batches
+        fee = 100 * described.payment.fee if fee is None else fee
     if not batches and money is None:
         raise InputError(
-            "Nothing is to be counted: give a study, --write, --rate, or --money and --price."
+            "There is nothing to calculate: give a study, --write, --rate, or --money and --price."
         )
     if (money is None) != (price is None) or price == 0:
         raise InputError("--money and --price go together, and the price must be above zero.")
@@ -113,27 +101,6 @@ def budget(
         )
 
 
-def _planned(path: Path) -> tuple[list[tuple[str, TaskBatch]], float]:
-    """What a study asks for, at the prices that it pays, and its fee in per cent. That every
-    writer rewrites and nobody flags is the most that it can cost."""
-    study = load_study(path)
-    if study.payment is None:
-        raise InputError(f'{path} has no "payment": what a rewrite and a rating cost.')
-    items = [item for item in read_items(study) if item.purpose is Purpose.ITEM]
-    given = sum(item.kind is ItemKind.RATE for item in items)
-    sources = len(items) - given
-    writers = study.write.writers if study.write else 0
-    rewrite, rating = (
-        Fraction(str(price)) for price in (study.payment.per_rewrite, study.payment.per_rating)
-    )
-    batches = [
-        ("write", TaskBatch(sources, writers, rewrite)),
-        ("rate", TaskBatch(sources * writers, study.raters_of_rewrites, rating)),
-        ("rate", TaskBatch(given, study.raters_of_items, rating)),
-    ]
-    return [(phase, batch) for phase, batch in batches if batch.things], 100 * study.payment.fee
-
-
 def _batch(text: str) -> TaskBatch:
     found = _BATCH.fullmatch(text.strip())
     if not found:
@@ -141,43 +108,37 @@ def _batch(text: str) -> TaskBatch:
     return TaskBatch(int(found["things"]), int(found["each"]), Fraction(found["price"]))
 
 
-def _table(batches: list[tuple[str, TaskBatch]], fee: Fraction) -> str:
-    rows = [
-        [
-            phase,
-            f"{batch.things:,}",
-            str(batch.each),
-            f"{float(batch.price):g}",
-            f"{batch.answers:,}",
-            f"{float(batch.cost(fee)):,.2f}",
-        ]
-        for phase, batch in batches
-    ]
-    for phase in ("write", "rate"):
-        cost = sum((batch.cost(fee) for name, batch in batches if name == phase), Fraction(0))
-        if sum(name == phase for name, _ in batches) > 1:
-            rows.append([f"all to {phase}", "", "", "", "", f"{float(cost):,.2f}"])
-    total = sum((batch.cost(fee) for _, batch in batches), Fraction(0))
-    rows.append(["total", "", "", "", "", f"{float(total):,.2f}"])
+def _table(batches: list[tuple[ItemKind, TaskBatch]], fee: Fraction) -> str:
+    rows = []
+    for kind, batch in batches:
+        counts = [f"{batch.things:,}", str(batch.each), f"{float(batch.price):g}"]
+        rows.append([kind.value, *counts, f"{batch.answers:,}", _cost([batch], fee)])
+    for kind in ItemKind:
+        same = [batch for each, batch in batches if each is kind]
+        if len(same) > 1:
+            rows.append([f"all to {kind}", "", "", "", "", _cost(same, fee)])
+    rows.append(["total", "", "", "", "", _cost([batch for _, batch in batches], fee)])
     header = ["phase", "things", "answers of each", "price", "answers", "cost with fee"]
     return plain_table(header, rows, right=range(1, 6))
 
 
-# ``parataxis study to-platform`` and ``from-platform``: a study on Mechanical Turk or Appen.
+def _cost(batches: Sequence[TaskBatch], fee: Fraction) -> str:
+    return f"{float(sum(batch.cost(fee) for batch in batches)):,.2f}"
+
+
+# --- to-platform and from-platform
 
 KEY_SUFFIX = ".platform-key"
 
 
 class PlatformName(StrEnum):
-    """The platforms whose files are known."""
+    """The supported platforms."""
 
     MTURK = "mturk"
     APPEN = "appen"
 
 
-PlatformOption = Annotated[
-    PlatformName, typer.Option("--platform", "-p", help="Which platform.", show_default=False)
-]
+PlatformOption = Annotated[PlatformName, typer.Option("--platform", "-p", help="Which platform.")]
 PhaseOption = Annotated[
     ItemKind, typer.Option("--phase", help="Do people write rewrites, or rate them?")
 ]
@@ -187,13 +148,12 @@ ItemsOption = Annotated[
         "--items",
         "-i",
         metavar="FILE",
-        show_default=False,
-        help="Rewrites to be rated instead of those that the study names: what came back from "
-        "the first phase, say.",
+        help="Rewrites to be rated instead of those that the study names, such as the results of "
+        "the first phase.",
     ),
 ]
 FolderOption = Annotated[
-    Path, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")
+    Path, typer.Option("--output", "-o", metavar="DIR", help="The folder for the files.")
 ]
 
 
@@ -203,16 +163,14 @@ def to_platform(
     phase: PhaseOption = ItemKind.RATE,
     items: ItemsOption = None,
     language: Annotated[
-        str | None,
-        typer.Option("--language", "-l", show_default=False, help="Else the study's first."),
+        str | None, typer.Option("--language", "-l", help="By default the study's first language.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the order of the items.")] = 1,
+    seed: Annotated[int, typer.Option(help="The seed of the order of the items.")] = 1,
     output: FolderOption = Path("task"),
 ) -> None:
     """Write a study as the files of a crowd platform: the page of the task, and its items.
 
-    The page loads nothing from elsewhere. Items have names that tell nothing, and those whose
-    answers are known are mixed in.
+    The page loads nothing from elsewhere. Items have opaque ids, and control items are mixed in.
     """
     described, found = _read(study, items, phase)
     tolerances = [part.tolerance for part in (described.attention, described.known) if part]
@@ -234,8 +192,7 @@ def from_platform(
         list[Path],
         typer.Argument(
             metavar="RESULTS...",
-            show_default=False,
-            help="What the platform gives: batches of MTurk, full reports of Appen.",
+            help="The platform's results: batches of MTurk, full reports of Appen.",
         ),
     ],
     platform: PlatformOption,
@@ -244,42 +201,40 @@ def from_platform(
     worker_ids: Annotated[
         bool,
         typer.Option(
-            "--worker-ids",
-            help="Keep what the platform calls its workers, which may tell who they are.",
+            "--worker-ids", help="Keep the platform's ids of workers, which may identify them."
         ),
     ] = False,
     output: FolderOption = Path("results"),
 ) -> None:
     """Read the results of a crowd platform as ratings, or as rewrites to be rated.
 
-    Rejected work is left out. Workers get other names, the same in both phases; the key to them is
-    beside the study, in a file that should stay private.
+    Rejected work is left out. Workers get pseudonyms, the same in both phases; the key is in a
+    file beside the study that should stay private.
     """
     described, found = _read(study, items, phase)
     name = str if worker_ids else Pseudonyms(key_file(study.with_suffix(KEY_SUFFIX)))
-    read = [PLATFORMS[platform.value].read(path) for path in results]
-    every = PlatformResults(
-        tuple(one for part in read for one in part.answered), sum(part.rejected for part in read)
-    )
+    answered = [one for path in results for one in PLATFORMS[platform.value].read(path)]
     if phase is ItemKind.RATE:
-        brought = ratings_of(every, described, load_rubric(described.rubric), found, name)
-    else:
-        brought = rewrites_of(every, described, found, name)
-    _tell(brought)
-    files = _lines(brought, phase)
-    if phase is ItemKind.RATE:
-        files["items.jsonl"] = [
-            to_json(item.rewrite.model_copy(update={"id": item.id}))
+        imported = ratings_of(answered, described, load_rubric(described.rubric), found, name)
+        rated = [
+            item.rewrite.model_copy(update={"id": item.id})
             for item in found
             if item.rewrite is not None and item.purpose is Purpose.ITEM
         ]
+        files = {"ratings.jsonl": [rating.model_dump_json() for rating in imported.ratings]}
+        files["items.jsonl"] = list(map(to_json, rated))
+    else:
+        imported = rewrites_of(answered, described, found, name)
+        files = {"items.jsonl": list(map(to_json, imported.rewrites))}
+        files["flagged.jsonl"] = list(map(FlaggedSource.to_json, imported.flagged))
+    _warn_about(imported)
     write_folder(output, {file: "".join(f"{line}\n" for line in ls) for file, ls in files.items()})
-    told = ", ".join(f"{file} ({counted(len(lines), 'line')})" for file, lines in files.items())
-    warn(f"{output} has {told}.")
+    sizes = ", ".join(f"{file} ({counted(len(lines), 'line')})" for file, lines in files.items())
+    warn(f"{output} has {sizes}.")
 
 
 def _read(path: Path, items: Path | None, phase: ItemKind) -> tuple[Study, Sequence[Item]]:
-    """The study, and its items of a phase."""
+    """Read a study, and its items of a phase."""
     described = load_study(path)
     if items is not None:
         described = described.model_copy(update={"items": items})
@@ -290,22 +245,15 @@ def _read(path: Path, items: Path | None, phase: ItemKind) -> tuple[Study, Seque
     return described, found
 
 
-def _tell(brought: Brought) -> None:
-    if not (brought.ratings or brought.rewrites or brought.flagged):
-        first = brought.notes[0] if brought.notes else "there are no answers."
+def _warn_about(imported: ImportedResults) -> None:
+    if not (imported.ratings or imported.rewrites or imported.flagged):
+        first = imported.notes[0] if imported.notes else "there are no answers."
         raise InputError(f"Nothing in the results can be used: {first}")
-    for note in brought.notes:
+    for note in imported.notes:
         warn(note)
 
 
-def _lines(brought: Brought, phase: ItemKind) -> dict[str, list[str]]:
-    if phase is ItemKind.RATE:
-        return {"ratings.jsonl": [rating.model_dump_json() for rating in brought.ratings]}
-    flagged = [json.dumps(asdict(each), ensure_ascii=False) for each in brought.flagged]
-    return {"items.jsonl": list(map(to_json, brought.rewrites)), "flagged.jsonl": flagged}
-
-
-# ``parataxis study simulate``: a study with invented people, to try it out.
+# --- simulate
 
 DATABASE = "simulated.db"
 
@@ -313,28 +261,28 @@ DATABASE = "simulated.db"
 def simulate(
     study: StudyArgument,
     people: Annotated[int, typer.Option("--people", "-n", min=2, help="How many people.")] = 12,
-    seed: Annotated[int, typer.Option(min=0, help="Of what they are like, and answer.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of their habits and answers.")] = 1,
     written: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            show_default=False,
-            help="Rewrites that writers know, as JSON lines; else they cut sources in two.",
+            help="Rewrites for the writers to choose from, as JSON lines; without them writers "
+            "cut sources in two.",
         ),
     ] = None,
     words_only: Annotated[
-        bool,
-        typer.Option("--words-only", help="Judge without the analyser: faster, less strict."),
+        bool, typer.Option("--words-only", help="Judge without the analyser: faster, less strict.")
     ] = False,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Where database and files go.")
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="The folder for database and files."),
     ] = Path("simulated"),
 ) -> None:
-    """Let invented people do a study: writers and raters with more and less care, one who cheats,
-    one who leaves in the middle, one who thinks again, and an expert.
+    """Simulate a study: writers and raters with different care, one who cheats, one who leaves in
+    the middle, one who undoes a submission, and an expert.
 
-    The database and the files that the report reads go into a folder. Nothing touches the database
-    of the real study.
+    The database and the exported files are written to a folder. The database of the real study is
+    not touched.
     """
     from parataxis.checks import Checker
     from parataxis.studies.exports import FILES, export_file
@@ -349,29 +297,27 @@ def simulate(
     for rewrite in read_item_file(written) if written else ():
         pool[rewrite.source].append(rewrite.simple)
     if (output / DATABASE).exists():
-        raise InputError(f"{output / DATABASE} is there already; name another folder.")
+        raise InputError(f"{output / DATABASE} exists already; name another folder.")
     output.mkdir(parents=True, exist_ok=True)
     clock = Clock(datetime.now(UTC) - timedelta(days=1))  # so that the pages show its pace
-    checker = Checker(None if words_only else load_trees())
+    truth = Truth(rubric, seed, Checker(None if words_only else load_trees()))
     with Store.open(str(output / DATABASE), clock=clock) as store:
         store.create(described, items)
-        truth = Truth(rubric, seed, checker)
         found = run(store, rubric, items, clock, people=people, seed=seed, pool=pool, truth=truth)
         files = {name: export_file(name, store, rubric) for name in FILES}
     write_folder(output, files)
+    phases = found.overview.phases
     rows = [
         [kind, f"{phase.wanted:,}", f"{phase.done:,}", f"{phase.surplus:,}", f"{phase.void:,}"]
-        for kind, phase in found.overview.phases.items()
+        for kind, phase in phases.items()
     ]
-    with open_output(None) as out:
-        out.write(
-            plain_table(["phase", "wanted", "done", "surplus", "void"], rows, right=range(1, 5))
-        )
-        out.write(
-            f"\n{found.people} people, {found.submissions:,} submissions. "
-            f"Left in the middle of a task: {found.abandoned}. Took one back: {found.undone}. "
-            f"Excluded: {found.excluded}. Not qualified: {found.failed}. "
-            f"Rated by the expert: {found.expert}.\n"
-        )
-    if any(phase.done < phase.wanted for phase in found.overview.phases.values()):
-        warn("Not all is done: more people are needed.")
+    header = ["phase", "wanted", "done", "surplus", "void"]
+    sys.stdout.write(
+        f"{plain_table(header, rows, right=range(1, 5))}\n"
+        f"{found.people} people, {found.submissions:,} submissions. "
+        f"Abandoned tasks: {found.abandoned}. Undone: {found.undone}. "
+        f"Excluded: {found.excluded}. Not qualified: {found.failed}. "
+        f"Rated by the expert: {found.expert}.\n"
+    )
+    if any(phase.done < phase.wanted for phase in phases.values()):
+        warn("The study is not finished: more people are needed.")

@@ -1,4 +1,4 @@
-"""``parataxis study create`` and ``password``: begin a study, and let its organiser log in."""
+"""``parataxis study create``, ``password``, ``invite``, ``serve`` and ``export``: run a study."""
 
 import csv
 import secrets as random
@@ -11,50 +11,46 @@ from urllib.parse import urlsplit
 import typer
 
 from parataxis.cli.options import HostOption, PortOption, refuse_taken
-from parataxis.cli.terminal import warn
+from parataxis.cli.terminal import warn, write_folder
 from parataxis.errors import InputError, ParataxisError
 from parataxis.studies.items import Item, read_items
 from parataxis.studies.rubric import Rubric, load_rubric
 from parataxis.studies.study import Role, Study, load_study
-from parataxis.text.files import write_files
 
 if TYPE_CHECKING:
     from parataxis.studies.store import Store
-if TYPE_CHECKING:
-    from parataxis.studies.store import Person
+    from parataxis.studies.store.types import Person
 
-
-# What the commands of a running study share: its file, its database and its secrets.
-
-StudyArgument = Annotated[
-    Path, typer.Argument(metavar="STUDY", show_default=False, help="The YAML file of the study.")
-]
+StudyArgument = Annotated[Path, typer.Argument(metavar="STUDY", help="The YAML file of the study.")]
 DatabaseOption = Annotated[
     str | None,
     typer.Option(
         "--database",
         "-d",
         metavar="FILE | URL",
-        show_default=False,
-        help="An SQLite file or postgresql://...; else a .db file beside the study.",
+        help="An SQLite file or postgresql://...; by default a .db file beside the study.",
     ),
 ]
+_LOCALHOST = ("127.0.0.1", "::1")
 
 
-def secrets_path(file: Path, database: str | None) -> Path:
-    """Where the secrets of a study are: beside its SQLite file, or else beside its YAML file."""
+# --- The database and the secrets of a study
+
+
+def _secrets_path(file: Path, database: str | None) -> Path:
+    """The secrets file: beside the SQLite file, or else beside the YAML file."""
     location = _location(file, database)
     if "://" in location and not location.startswith("sqlite"):
         return file.with_suffix(".secrets")
     return Path(location.removeprefix("sqlite:///")).with_suffix(".secrets")
 
 
-def begin(
+def _begin(
     file: Path, database: str | None, items: Path | None = None
 ) -> "tuple[Store, Study, Rubric, bool]":
-    """The study in its database, which is filled where that is new (and the last value true).
+    """Open the database of a study; a new one is filled (and the last value is true).
 
-    A description that was changed since is taken over.
+    If the description has changed, the database is updated.
     """
     study = load_study(file)
     if items is not None:
@@ -78,7 +74,7 @@ def begin(
 
 
 def open_study(file: Path, database: str | None) -> "tuple[Store, Study, Rubric]":
-    """A study that was created before."""
+    """Open the database of a study that was created before."""
     location = _location(file, database)
     if "://" not in location and not Path(location).is_file():
         raise InputError(f"There is no database {location} yet; make it with: study create {file}")
@@ -98,7 +94,7 @@ def _location(file: Path, database: str | None) -> str:
 
 
 def _check_expected(items: list[Item], rubric: Rubric) -> None:
-    """Known answers must be answers of the rubric: a typing error would fail every rater."""
+    """Check that known answers are possible: after a typing error every rater would fail."""
     questions = {question.id: question for question in rubric.questions}
     for item in items:
         for name, known in item.expected.items():
@@ -114,18 +110,21 @@ def _check_expected(items: list[Item], rubric: Rubric) -> None:
                     )
 
 
+# --- create
+
+
 def create(
     study: StudyArgument,
     items: Annotated[
         Path | None,
         typer.Option(
-            "--items", "-i", show_default=False, help="Rewrites to be rated, instead of its own."
+            "--items", "-i", help="Rewrites to be rated, instead of those that the study names."
         ),
     ] = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Make the database of a study, with its items."""
-    store, found, _, is_new = begin(study, database, items)
+    """Create the database of a study, with its items."""
+    store, found, _, is_new = _begin(study, database, items)
     with store:
         if not is_new:
             raise InputError(f"The database of {study} holds a study already.")
@@ -139,6 +138,9 @@ def create(
         )
 
 
+# --- password
+
+
 def password(
     study: StudyArgument,
     database: DatabaseOption = None,
@@ -146,63 +148,55 @@ def password(
         bool, typer.Option("--stdin", help="Read the password from standard input.")
     ] = False,
 ) -> None:
-    """Set the organiser's password; only its argon2 hash is kept. Servers that run take it at
-    once, and whoever is logged in must log in again."""
-    from parataxis.studies.pages import keep_password
+    """Set the organiser's password; only its argon2 hash is stored. It takes effect in running
+    servers immediately, and existing logins end."""
+    from parataxis.studies.pages.keys import keep_password
 
     if stdin:
         given = sys.stdin.readline().rstrip("\n")
     else:
         given = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    path = secrets_path(study, database)
+    path = _secrets_path(study, database)
     keep_password(path, given)
     sys.stdout.write(f"The password is set; its hash is in {path}.\n")
 
 
-# ``parataxis study invite``: personal links for new people.
+# --- invite
 
 
 def invite(
     study: StudyArgument,
-    count: Annotated[
-        int | None,
-        typer.Argument(min=1, max=10_000, show_default=False, help="How many people."),
-    ] = None,
+    count: Annotated[int | None, typer.Argument(min=1, max=10_000, help="How many people.")] = None,
     name: Annotated[
-        list[str],
-        typer.Option("--name", "-n", show_default=False, help="A name; several times."),
-    ] = [],  # noqa: B006  # Typer wants a list
-    names: Annotated[
-        Path | None,
-        typer.Option(show_default=False, help="A file with a name in each line."),
+        list[str] | None, typer.Option("--name", "-n", help="A name. Can be repeated.")
     ] = None,
+    names: Annotated[Path | None, typer.Option(help="A file with one name per line.")] = None,
     role: Annotated[Role, typer.Option("--role", "-r", help="What they do.")] = Role.RATER,
     url: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            show_default=False,
-            help="Where the study is served; else the url of the study, else "
+            help="The address of the study; by default the url in its YAML file, or else "
             "http://127.0.0.1:8000.",
         ),
     ] = None,
-    days: Annotated[float, typer.Option(min=0, help="How many days the links can be used.")] = 60,
+    days: Annotated[float, typer.Option(min=0, help="How many days the links are valid.")] = 60,
     database: DatabaseOption = None,
 ) -> None:
     """Invite people: prints a table with the id, the name, the role and the personal link of each.
 
-    The organiser's page does the same."""
-    from parataxis.studies.pages import Signing, StudySettings, load_secrets
+    The organiser's page can do the same."""
+    from parataxis.studies.pages.keys import Signing, StudySettings, load_secrets
 
-    listed = [*name, *(_lines(names) if names else [])]
+    listed = [*(name or []), *(_lines(names) if names else [])]
     if (count is None) == (not listed):
         raise InputError("Say how many people to invite, or their names.")
     described = load_study(study)
     store, _, _ = open_study(study, database)
     with store:
         people = store.invite(listed or count or 0, role)
-        _tell_missing(described, role, store.people())
-    kept = load_secrets(secrets_path(study, database))
+        _warn_if_too_few(described, role, store.people())
+    kept = load_secrets(_secrets_path(study, database))
     base = url or described.url or StudySettings.base_url
     signing = Signing(StudySettings(kept, base_url=base, link_days=days))
     table = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
@@ -211,9 +205,9 @@ def invite(
         table.writerow([person.id, person.name or "", person.role.value, signing.link(person.id)])
 
 
-def _tell_missing(study: Study, role: Role, people: "Iterable[Person]") -> None:
-    """Say so where the people that a study has so far cannot finish it."""
-    if study.panel is not None:  # others come by themselves
+def _warn_if_too_few(study: Study, role: Role, people: "Iterable[Person]") -> None:
+    """Warn if the people so far cannot finish the study."""
+    if study.panel is not None:  # others will come from the panel
         return
     roles = [person.role for person in people]
     raters = study.raters_of_items if study.items else study.raters_of_rewrites
@@ -234,9 +228,7 @@ def _lines(path: Path) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-# ``parataxis study serve``: the pages of writers, raters and the organiser.
-
-_HERE = ("127.0.0.1", "::1")
+# --- serve
 
 
 def serve(
@@ -248,27 +240,26 @@ def serve(
         str | None,
         typer.Option(
             metavar="URL",
-            show_default=False,
-            help="What people type, such as https://study.example.org; links begin with it. Else "
-            "the url of the study, else the address that is listened at.",
+            help="The public address, such as https://study.example.org; links begin with it. By "
+            "default the url in the YAML file, or else the host and the port.",
         ),
     ] = None,
     link_days: Annotated[
-        float, typer.Option(min=0, help="How many days a personal link can be used.")
+        float, typer.Option(min=0, help="How many days a personal link is valid.")
     ] = 60,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ADDRESS",
-            show_default=False,
-            help="A proxy in front, besides those on this machine: an address or a network. What "
-            "it says about where people come from is believed.",
+            help="A trusted proxy, besides those on this machine: an address or a network. The "
+            "client addresses that it reports are used.",
         ),
     ] = None,
 ) -> None:
-    """Serve the pages of a study. Where it has no database yet, that is made; where the organiser
-    has no password yet, one is drawn and shown once."""
-    from parataxis.studies.pages import SecretsFile, StudySettings, keep_password, make_app
+    """Serve the pages of a study. Its database is created if there is none; if the organiser has
+    no password, a random one is set and shown once."""
+    from parataxis.studies.pages.app import make_app
+    from parataxis.studies.pages.keys import SecretsFile, StudySettings, keep_password
 
     try:
         import uvicorn
@@ -280,24 +271,22 @@ def serve(
     if not base.startswith(("http://", "https://")):
         raise InputError(f'"{base}" is not the URL of a site: it begins with http:// or https://.')
     refuse_taken(host, port)
-    path = secrets_path(study, database)
-    store, described, rubric, _ = begin(study, database)
+    path = _secrets_path(study, database)
+    store, described, rubric, _ = _begin(study, database)
     kept = SecretsFile(path)
-    drawn = None
+    lines = [f'The study "{described.name}" is at {base} and its organiser at {base}/organiser']
     if kept.password_hash is None:
         drawn = random.token_urlsafe(12)
         keep_password(path, drawn)
-    settings = StudySettings(secrets=kept, base_url=base, link_days=link_days)
-    lines = [f'The study "{described.name}" is at {base} and its organiser at {base}/organiser']
-    if drawn:
         lines.append(f"The organiser's password is {drawn} (shown only now)")
+    settings = StudySettings(secrets=kept, base_url=base, link_days=link_days)
     sys.stderr.write("".join(f"{line}.\n" for line in lines))
-    # A thread that writes to the database keeps others waiting; it should not itself wait for the
-    # interpreter for the usual 5 ms whenever it comes back from the disk.
+    # A thread that writes to the database blocks others, so it should not wait for the
+    # interpreter lock for the usual 5 ms each time it returns from the disk.
     sys.setswitchinterval(0.00005)
     with store:
         app = make_app(store, described, rubric, settings)
-        # Addresses of requests hold personal links, so they are not logged.
+        # The URLs of requests contain personal links, so there is no access log.
         uvicorn.run(
             app,
             host=host,
@@ -305,11 +294,11 @@ def serve(
             root_path=urlsplit(base).path,
             log_level="warning",
             access_log=False,
-            forwarded_allow_ips=[*_HERE, *(proxy or [])],
+            forwarded_allow_ips=[*_LOCALHOST, *(proxy or [])],
         )
 
 
-# ``parataxis study export``: the rewrites and ratings of a study as files.
+# --- export
 
 
 def export(
@@ -319,17 +308,13 @@ def export(
     ] = Path(),
     database: DatabaseOption = None,
 ) -> None:
-    """Write items.jsonl and ratings.jsonl, which the report reads, and beside them the ratings of
-    experts, the flagged sources and all that was ever submitted. Also while people work."""
+    """Write items.jsonl and ratings.jsonl, which the report reads, the ratings of experts, the
+    flagged sources and the history of all submissions. This works while people work."""
     from parataxis.studies.exports import FILES
 
     store, _, rubric = open_study(study, database)
     with store:
         found = {name: list(lines(store, rubric)) for name, lines in FILES.items()}
-    output.mkdir(parents=True, exist_ok=True)
-    with write_files([output / name for name in found]) as writers:
-        for write, lines in zip(writers, found.values(), strict=True):
-            for line in lines:
-                write(line)
+    write_folder(output, {name: "".join(f"{line}\n" for line in it) for name, it in found.items()})
     counts = ", ".join(f"{len(lines):,} in {name}" for name, lines in found.items())
     sys.stdout.write(f"Written to {output}: {counts}.\n")

@@ -13,28 +13,6 @@ try:
     import python_multipart  # noqa: F401
 except ImportError as error:
     raise ParataxisError(
-        "The pages of a study need FastAPI and its company; install them with: "
+        "The pages of a study need FastAPI, Jinja2 and other packages; install them with: "
         "pip install 'parataxis[study]'."
     ) from error
-
-from parataxis.studies.pages.app import make_app
-from parataxis.studies.pages.keys import (
-    Secrets,
-    SecretsFile,
-    Signing,
-    StudySettings,
-    hash_password,
-    keep_password,
-    load_secrets,
-)
-
-__all__ = [
-    "Secrets",
-    "SecretsFile",
-    "Signing",
-    "StudySettings",
-    "hash_password",
-    "keep_password",
-    "load_secrets",
-    "make_app",
-]

@@ -1,4 +1,4 @@
-"""How people come in, what they are told and asked first, and how they leave."""
+"""Arrival by a link or from a panel, consent, background, instructions, and leaving."""
 
 import re
 from urllib.parse import urlsplit
@@ -8,14 +8,15 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from parataxis.errors import InputError
 from parataxis.studies.items import ItemKind
-from parataxis.studies.pages.answers import background_from, choose, interface
 from parataxis.studies.pages.site import (
     LANGUAGE_COOKIE,
+    Interface,
     LanguageDep,
     PersonDep,
     PersonForm,
     Site,
     SiteDep,
+    choose,
     keep_session,
     language_of,
     page,
@@ -24,20 +25,20 @@ from parataxis.studies.pages.site import (
     session_of,
     set_cookie,
 )
-from parataxis.studies.pages.work import STATUS, next_path
+from parataxis.studies.pages.work import STATUS, background_from, next_path
 from parataxis.studies.rubric import writing
-from parataxis.studies.store import Person, PersonProgress, PersonState, Stage
+from parataxis.studies.store.types import Person, PersonProgress, PersonState, Stage
 from parataxis.studies.study import Role
 from parataxis.web import allow_frame
 
 router = APIRouter(include_in_schema=False)
 
-_DOING = (Stage.TRAINING, Stage.TEST, Stage.WORK)
+_WORKING = (Stage.TRAINING, Stage.TEST, Stage.WORK)
 
 
 @router.get("/", response_class=HTMLResponse)
 def home(request: Request, site: SiteDep) -> Response:
-    """Where somebody stands, or, for somebody who came without a link, what to do."""
+    """Continue, or explain that a personal link is needed."""
     session = session_of(request, site, "person")
     if session is None:
         return page(request, "landing.html")
@@ -46,7 +47,7 @@ def home(request: Request, site: SiteDep) -> Response:
 
 @router.get("/join/{token}")
 def join(request: Request, site: SiteDep, token: str) -> Response:
-    """Come in by a personal link."""
+    """Arrive by a personal link."""
     person = site.signing.person_of_link(token)
     known = site.store.person(person) if person else None
     if known is None or known.state is PersonState.ERASED:
@@ -56,7 +57,7 @@ def join(request: Request, site: SiteDep, token: str) -> Response:
 
 @router.get("/panel")
 def panel(request: Request, site: SiteDep) -> Response:
-    """Come in by the URL of a panel."""
+    """Arrive by the URL of a panel."""
     address = request.client.host if request.client else ""
     if wait := site.arrivals.wait(address):
         answer = page(request, "message.html", status=429, title="too-many", body="too-many-text")
@@ -72,8 +73,8 @@ def panel(request: Request, site: SiteDep) -> Response:
 
 @router.get("/mturk", response_class=HTMLResponse)
 def mturk(request: Request, site: SiteDep) -> Response:
-    """An external question of Mechanical Turk: a page in its frame that leads to the study in a
-    tab of its own, where cookies work, and takes the completion code back."""
+    """An external question of Mechanical Turk: a page in its frame that opens the study in a new
+    tab, where cookies work, and submits the completion code."""
     if site.study.panel is None:
         return page(request, "message.html", status=400, title="no-panel", body="no-panel-text")
     given = request.query_params
@@ -92,13 +93,13 @@ def mturk(request: Request, site: SiteDep) -> Response:
 
 
 def _turk_host(url: str) -> str:
-    """The host of Mechanical Turk that takes the code; none where it is somebody else's."""
+    """The host of Mechanical Turk that accepts the code, or "" if the URL is not theirs."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
         return ""
-    # Nothing but names and dots: browsers take a backslash for the end of the host.
+    # Only names and dots: browsers treat a backslash as the end of the host.
     is_theirs = re.fullmatch(r"([a-z0-9-]+\.)*mturk\.com", host) is not None
     return host if parts.scheme == "https" and is_theirs else ""
 
@@ -113,7 +114,7 @@ def _welcome(request: Request, site: Site, person: Person) -> Response:
 
 @router.get("/language/{code}")
 def language(request: Request, site: SiteDep, code: str, back: str = "/") -> Response:
-    """Read the pages in another language."""
+    """Choose the language of the pages."""
     local = back.startswith("/") and not back.startswith("//") and "\\" not in back
     home_ = f"{root_of(request)}/"
     answer = RedirectResponse(back if local and back.isprintable() else home_, 303)
@@ -123,13 +124,13 @@ def language(request: Request, site: SiteDep, code: str, back: str = "/") -> Res
 
 
 def _first_path(site: Site, person: str) -> str:
-    """The page for somebody who has just come."""
+    """The path of the first page after arrival."""
     progress = site.store.progress(person)
     if progress.stage is Stage.CONSENT:
         return "/consent"
     if progress.stage is Stage.BACKGROUND:
         return "/background"
-    if progress.stage not in _DOING:
+    if progress.stage not in _WORKING:
         return STATUS
     if _has_begun(progress):
         return next_path(site, person)
@@ -141,16 +142,13 @@ def _has_begun(progress: PersonProgress) -> bool:
 
 
 def _after_consent(site: Site, person: str) -> str:
-    if site.study.background:
-        known = site.store.person(person)
-        if known is not None and known.background is None:
-            return "/background"
-    return "/instructions"
+    known = site.store.person(person) if site.study.background else None
+    return "/background" if known and known.background is None else "/instructions"
 
 
 @router.get("/consent", response_class=HTMLResponse)
 def consent(request: Request, site: SiteDep, session: PersonDep) -> Response:
-    """What taking part means."""
+    """The consent form."""
     if site.study.consent is None:
         return redirect(request, "/")
     return page(request, "consent.html", session=session, problem=False)
@@ -160,7 +158,7 @@ def consent(request: Request, site: SiteDep, session: PersonDep) -> Response:
 def agree(
     request: Request, site: SiteDep, session: PersonDep, form: PersonForm, language: LanguageDep
 ) -> Response:
-    """Agree to take part."""
+    """Give consent."""
     if form.get("agree") != "yes":
         return page(request, "consent.html", session=session, status=422, problem=True)
     site.store.consent(session.who, language)
@@ -169,11 +167,11 @@ def agree(
 
 @router.get("/background", response_class=HTMLResponse)
 def background(request: Request, site: SiteDep, session: PersonDep) -> Response:
-    """Questions about the person."""
+    """The background form."""
     if not site.study.background:
         return redirect(request, "/")
     known = site.store.person(session.who)
-    # Whoever has the id of somebody of a panel can come as them, and must not read about them.
+    # Anybody who knows a panel id can arrive with it, so the answers are not shown again.
     given = dict(known.background or {}) if known and not known.panel else {}
     return page(request, "background.html", session=session, given=given, problems={})
 
@@ -182,25 +180,18 @@ def background(request: Request, site: SiteDep, session: PersonDep) -> Response:
 def save_background(
     request: Request, site: SiteDep, session: PersonDep, form: PersonForm, language: LanguageDep
 ) -> Response:
-    """Keep the answers about the person."""
-    texts = interface(language)
-    given, problems = background_from(site.study.background, form, texts, 500)
+    """Store the answers to the background form."""
+    given, problems = background_from(site.study.background, form, Interface(language), 500)
     if problems:
-        return page(
-            request,
-            "background.html",
-            session=session,
-            status=422,
-            given=given,
-            problems=problems,
-        )
+        values = {"given": given, "problems": problems}
+        return page(request, "background.html", session=session, status=422, **values)
     site.store.save_background(session.who, given)
     return redirect(request, "/instructions")
 
 
 @router.get("/instructions", response_class=HTMLResponse)
 def instructions(request: Request, site: SiteDep, session: PersonDep) -> Response:
-    """What is to be done, and how."""
+    """The instructions."""
     person = site.store.person(session.who)
     progress = site.store.progress(session.who)
     role = person.role if person else Role.RATER
@@ -221,12 +212,12 @@ def instructions(request: Request, site: SiteDep, session: PersonDep) -> Respons
 
 @router.get(STATUS, response_class=HTMLResponse)
 def status(request: Request, site: SiteDep, session: PersonDep) -> Response:
-    """Why there is nothing to do, or the code that says that all is done."""
+    """Why there is nothing to do, or the completion code."""
     progress = site.store.progress(session.who)
-    if progress.stage in (*_DOING, Stage.CONSENT, Stage.BACKGROUND):
+    if progress.stage in (*_WORKING, Stage.CONSENT, Stage.BACKGROUND):
         return redirect(request, _first_path(site, session.who))
     done = sum(progress.done.values())
-    # Somebody who waits for others has done all that there is, and may leave with the code.
+    # A person who waits for others has done everything available, and may leave with the code.
     may_leave = progress.stage is Stage.FINISHED or (progress.stage is Stage.WAITING and done > 0)
     person = site.store.person(session.who)
     by_panel = person is not None and bool(person.panel)

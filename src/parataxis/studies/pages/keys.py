@@ -1,5 +1,8 @@
-"""The secrets of a study: the key that signs links and cookies, and the hash of the organiser's
-password. They live in a file beside the database, or in the environment; never in the database."""
+"""Secrets, settings and signatures of a study.
+
+The secrets are the key that signs links and cookies, and the hash of the organiser's password.
+They are in a file beside the database or in the environment, never in the database.
+"""
 
 import hashlib
 import hmac
@@ -8,8 +11,8 @@ import secrets
 import stat
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +31,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Secrets(BaseModel):
-    """What nobody else may know. ``password_hash`` is None while the organiser has no password."""
+    """The signing key, and the hash of the organiser's password, if one is set."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,8 +40,8 @@ class Secrets(BaseModel):
 
 
 def load_secrets(path: Path) -> Secrets:
-    """The secrets of the environment, or else of the file, which is made where it is missing. With
-    a key of the environment the file may still hold the hash."""
+    """The secrets from the environment, or else from the file, which is created if it is missing.
+    If the environment has only the key, the hash may be in the file."""
     key, hash_ = os.environ.get(KEY_VARIABLE), os.environ.get(HASH_VARIABLE)
     if key is not None:
         if len(key) < SHORTEST_KEY:
@@ -51,8 +54,8 @@ def load_secrets(path: Path) -> Secrets:
 
 
 class SecretsFile:
-    """The secrets of a file, read anew when it has changed: a new password holds at once in every
-    process. A file that is gone, or cannot be read, changes nothing."""
+    """The secrets in a file, read again when it changes, so that a new password takes effect in
+    every process. A file that is missing or unreadable changes nothing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -61,7 +64,7 @@ class SecretsFile:
 
     @property
     def key(self) -> str:
-        """What signs."""
+        """The signing key."""
         return self._current().key
 
     @property
@@ -86,14 +89,11 @@ class SecretsFile:
 
 
 def keep_password(path: Path, password: str) -> Secrets:
-    """Make this the organiser's password: its hash is written to the file of the secrets. Whoever
-    is logged in must log in again."""
+    """Set the organiser's password: its hash is written to the secrets file. Existing logins
+    end."""
     changed = load_secrets(path).model_copy(update={"password_hash": hash_password(password)})
-    try:
-        temporary = _written(path, changed)
+    with _written(path, changed) as temporary:
         temporary.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from error
     return changed
 
 
@@ -105,7 +105,7 @@ def hash_password(password: str) -> str:
 
 
 def is_password(password: str, hash_: str | None) -> bool:
-    """Whether the hash is of this password; without a hash no password is right."""
+    """Whether a password matches the hash; without a hash none does."""
     if hash_ is None:
         return False
     try:
@@ -130,120 +130,114 @@ def _read(path: Path) -> Secrets | None:
 
 
 def _made(path: Path) -> Secrets:
-    """New secrets; where another process was quicker, those that it made."""
+    """New secrets, or those of another process that was faster."""
     made = Secrets(key=secrets.token_urlsafe(48))
-    try:
-        temporary = _written(path, made)
+    with _written(path, made) as temporary:
         try:
-            os.link(temporary, path)  # whole or not at all, and never over another
+            os.link(temporary, path)  # atomic, and never replaces another file
         except FileExistsError:
             return _read(path) or made
-        finally:
-            temporary.unlink()
-    except OSError as error:
-        raise _unwritable(path, error) from error
     return made
 
 
-def _written(path: Path, content: Secrets) -> Path:
-    """A file beside ``path``, readable by nobody else (as mkstemp makes it)."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(content.model_dump_json(indent=1) + "\n")
-    return Path(name)
-
-
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.")
-
-
-# How the application of a study is run.
+@contextmanager
+def _written(path: Path, content: Secrets) -> Iterator[Path]:
+    """A temporary file beside ``path`` with the secrets, readable by its owner only."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(content.model_dump_json(indent=1) + "\n")
+        try:
+            yield Path(name)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path} cannot be written: {reason}.") from error
 
 
 @dataclass(frozen=True)
 class StudySettings:
-    """Where the application is found, what it trusts, and where its limits are."""
+    """The address, the secrets and the limits of the application."""
 
     secrets: Secrets | SecretsFile = field(repr=False)
     base_url: str = "http://127.0.0.1:8000"
-    """What people type; the links that are sent out begin with it."""
+    """The public address; personal links begin with it."""
     link_days: float = 60
-    """How long a personal link can be used to come in."""
+    """How long a personal link is valid."""
     session_days: float = 30
-    """How long a person who came in need not use the link again on the same device."""
+    """How long a participant's session lasts."""
     organiser_hours: float = 12
-    """How long an organiser stays logged in."""
+    """How long an organiser's session lasts."""
     largest_body: int = 256 * 1024
-    """Bytes that one request may send."""
+    """The most bytes in one request."""
     longest_text: int = 10_000
-    """Characters of one answer."""
+    """The most characters in one answer."""
     arrivals_per_minute: int = 600
-    """People that a panel may send from one address."""
+    """The most arrivals from a panel by one address."""
     requests_per_minute: int = 300
-    """What one person may ask for; the page of a writer who types asks for 200 at most."""
+    """The most requests of one person; the writing page sends at most 200."""
 
     @property
     def is_secure(self) -> bool:
-        """Whether people come by https, so that cookies must not travel otherwise."""
+        """Whether the address is https, so that cookies are sent only over https."""
         return self.base_url.startswith("https://")
 
-
-# What is signed: personal links that expire, sessions in cookies, and tokens against forged
-# requests.
 
 _DAY, _HOUR = 86_400, 3_600
 
 
 @dataclass(frozen=True)
 class Session:
-    """Somebody at a device. ``who`` is the id of a person, or a role of the organiser's side;
-    ``nonce`` is drawn anew for each session."""
+    """A session in a browser. ``who`` is the id of a person, or ORGANISER or VISITOR on the
+    organiser's pages; ``nonce`` is random."""
 
     who: str
     nonce: str
 
 
 class Signing:
-    """Signs and checks. Each use has a salt of its own, so that one cannot pass for another."""
+    """Signs and verifies links, sessions and CSRF tokens. Each use has its own salt, so that a
+    signature for one cannot be used for another."""
 
     def __init__(self, settings: StudySettings, clock: Callable[[], float] = time.time) -> None:
         self._settings = settings
         self._clock = clock
 
     def link(self, person: str, days: float | None = None) -> str:
-        """The personal link of somebody."""
+        """The personal link of a person."""
         kept = self._settings.link_days if days is None else days
         token = self._sign("link", person, kept * _DAY)
         return f"{self._settings.base_url.rstrip('/')}/join/{token}"
 
     def person_of_link(self, token: str) -> str | None:
-        """Whose link it is; None where it is forged, or where its time is over."""
+        """The person of a link; None if it is forged or expired."""
         return self._check("link", token)
 
     def new_session(self, kind: str, who: str) -> tuple[str, Session]:
-        """A session, and the cookie that carries it. ``kind`` is "person" or "organiser"."""
+        """A new session and its cookie. ``kind`` is "person" or "organiser"."""
         session = Session(who, secrets.token_urlsafe(12))
         return self._sign(kind, f"{who} {session.nonce}", self.seconds_of(kind)), session
 
     def session(self, kind: str, cookie: str | None) -> Session | None:
-        """The session that a cookie carries, if it does."""
+        """The session in a cookie; None if it is forged or expired."""
         found = self._check(kind, cookie) if cookie else None
         who, _, nonce = (found or "").partition(" ")
         return Session(who, nonce) if who and nonce else None
 
     def seconds_of(self, kind: str) -> int:
-        """How long a session lasts."""
+        """The length of a session."""
         settings = self._settings
         long = kind == "person"
         return int(settings.session_days * _DAY if long else settings.organiser_hours * _HOUR)
 
     def csrf(self, session: Session) -> str:
-        """What a form must send back, so that no other site can have sent it."""
+        """The CSRF token of a session, which forms must send back."""
         signed = self._signer("csrf").get_signature(f"{session.who} {session.nonce}")
         return signed.decode()
 
     def is_csrf(self, session: Session, token: str | None) -> bool:
-        """Whether a form was made in this session."""
+        """Whether a token is the CSRF token of this session, in constant time."""
         given = (token or "").encode("utf-8", "replace")
         return hmac.compare_digest(self.csrf(session).encode(), given)
 
@@ -252,8 +246,8 @@ class Signing:
         return self._signer(use).sign(f"{what}.{until}").decode()
 
     def _check(self, use: str, signed: str) -> str | None:
-        """What was signed; None where one letter is another, or where its time is over. The texts
-        of signatures are compared: several texts are the same bytes in base64."""
+        """The signed value; None if the signature is wrong or expired. The signatures are compared
+        as text, since several base64 texts decode to the same bytes."""
         value, _, given = signed.rpartition(".")
         right = self._signer(use).get_signature(value.encode("utf-8", "replace"))
         if not hmac.compare_digest(right, given.encode("utf-8", "replace")):
@@ -263,7 +257,7 @@ class Signing:
 
     def _signer(self, use: str) -> Signer:
         secrets = self._settings.secrets
-        if use == "organiser":  # a new password ends all sessions of the organiser
+        if use == "organiser":  # a new password ends all organiser sessions
             password = hashlib.sha256((secrets.password_hash or "").encode()).hexdigest()
             use = f"organiser:{password}"
         salt = f"parataxis.study.{use}"

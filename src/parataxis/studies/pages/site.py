@@ -1,6 +1,6 @@
-"""What the routes share: the study, who asks, in which language, and how a page is made."""
+"""What the routes share: the study, the session, the texts of the interface, and rendering."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -9,27 +9,65 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from parataxis.studies.pages.answers import LANGUAGES, Interface, choose, interface
 from parataxis.studies.pages.keys import Session, Signing, StudySettings
 from parataxis.studies.records import Text, in_language
 from parataxis.studies.rubric import Rubric
 from parataxis.studies.store import Store
 from parataxis.studies.study import Study
+from parataxis.studies.yaml_files import texts_of
 from parataxis.web import Throttle
 
 COOKIES = {"person": "parataxis_person", "organiser": "parataxis_organiser"}
 LANGUAGE_COOKIE = "parataxis_language"
 CSRF_HEADER = "x-csrf-token"
 ORGANISER, VISITOR = "organiser", "visitor"
-"""Who an organiser's session is of: somebody logged in, or somebody at the login form."""
+"""Whose session it is on the organiser's pages: logged in, or at the login form."""
 _YEAR = 365 * 86_400
 _FIELDS = 300
 
 Form = Mapping[str, str]
 
 
+LANGUAGES = {"en": "English", "es": "Español"}
+"""The languages of the interface and their own names."""
+
+
+def catalogue() -> dict[str, dict[str, str]]:
+    """All texts of the interface, by key and language."""
+    return texts_of("parataxis.studies.pages", "interface.yaml")
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The texts of the interface in one language.
+
+    >>> Interface("es")("yes")
+    'Sí'
+    """
+
+    language: str
+
+    def __call__(self, key: str, **values: object) -> str:
+        """The text with that key, with values filled in."""
+        text = catalogue()[key][self.language]
+        return text.format(**values) if values else text
+
+
+def choose(wanted: Iterable[str | None], offered: Sequence[str]) -> str:
+    """The first of the wanted languages that is offered, or else the first that is offered.
+
+    >>> choose([None, "fr", "es-MX"], ["en", "es"])
+    'es'
+    """
+    for each in wanted:
+        for code in (each or "", (each or "").partition("-")[0].strip().lower()):
+            if code in offered:
+                return code
+    return offered[0]
+
+
 class NoSessionError(Exception):
-    """Somebody came without a link, or not logged in. ``kind`` says which is needed."""
+    """A request without a session; ``kind`` is "person" or "organiser"."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
@@ -37,12 +75,12 @@ class NoSessionError(Exception):
 
 
 class CsrfError(Exception):
-    """A form was not made in the session that sends it."""
+    """The CSRF token of a request is missing or wrong."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """Everything that is made once."""
+    """The objects that live as long as the application."""
 
     store: Store
     study: Study
@@ -56,12 +94,12 @@ class Site:
     _examples: dict[tuple[bool, str], dict[str, Markup]] = field(default_factory=dict)
 
     def examples(self, rubric: Rubric, language: str) -> dict[str, Markup]:
-        """The examples of each question that has some, as HTML: they are on every page of a rater
-        and never change, so they are made once."""
+        """The examples of each question as HTML. They are on every rating page and never change,
+        so they are rendered once."""
         key = rubric is self.rubric, language
         if key not in self._examples:
             macros: Any = self.templates.get_template("macros.html").module
-            texts = interface(language)
+            texts = Interface(language)
             self._examples[key] = {
                 question.id: macros.examples(
                     texts, lambda text: in_language(text, language), question.examples
@@ -73,15 +111,13 @@ class Site:
 
     @property
     def languages(self) -> list[str]:
-        """The languages that people can choose from."""
+        """The languages that people can choose."""
         return [code for code in self.study.languages if code in LANGUAGES] or ["en"]
 
 
 def make_templates() -> Environment:
-    """The templates. Whatever they are given is shown as text, never as HTML.
-
-    They are compiled here: else the first visitors, all at once, would each do it.
-    """
+    """The templates, with autoescaping. They are compiled here, so that the first visitors need
+    not wait."""
     made = Environment(
         loader=PackageLoader("parataxis.studies.pages"),
         autoescape=True,
@@ -105,22 +141,22 @@ async def _site(request: Request) -> Site:
 SiteDep = Annotated[Site, Depends(_site)]
 
 
-async def _language(request: Request, site: SiteDep) -> str:
-    return language_of(request, site)
-
-
 def language_of(request: Request, site: Site) -> str:
-    """The language that somebody chose, or that their browser asks for."""
+    """The chosen language, or the one that the browser asks for."""
     accepted = request.headers.get("accept-language", "")[:200].split(",")
     wanted = [request.cookies.get(LANGUAGE_COOKIE), *(part.partition(";")[0] for part in accepted)]
     return choose(wanted, site.languages)
+
+
+async def _language(request: Request, site: SiteDep) -> str:
+    return language_of(request, site)
 
 
 LanguageDep = Annotated[str, Depends(_language)]
 
 
 def session_of(request: Request, site: Site, kind: str) -> Session | None:
-    """The session of a person or of the organiser, or None."""
+    """The session of a person or of an organiser, or None."""
     return site.signing.session(kind, request.cookies.get(COOKIES[kind]))
 
 
@@ -130,13 +166,13 @@ async def _person(request: Request, site: SiteDep) -> Session:
         raise NoSessionError("person")
     if wait := site.requests.wait(session.who):
         after = {"retry-after": str(int(wait) + 1)}
-        raise HTTPException(429, "These are too many requests; wait a little.", after)
+        raise HTTPException(429, "Too many requests; wait a little.", after)
     site.requests.count(session.who)
     return session
 
 
 def organiser_of(request: Request, site: Site) -> Session | None:
-    """The session of an organiser who has logged in, and not out."""
+    """The session of an organiser who is logged in, or None."""
     session = session_of(request, site, "organiser")
     if session is None or session.who != ORGANISER or site.store.has_ended(session.nonce):
         return None
@@ -155,7 +191,7 @@ OrganiserDep = Annotated[Session, Depends(_organiser)]
 
 
 async def form_of(request: Request, site: Site, session: Session) -> Form:
-    """The fields of a form that was made in this session."""
+    """The fields of a form; CsrfError unless it was made in this session."""
     async with request.form(max_files=0, max_fields=_FIELDS) as form:
         fields = {key: value for key, value in form.items() if isinstance(value, str)}
     if not site.signing.is_csrf(session, fields.pop("csrf", None)):
@@ -183,10 +219,10 @@ def page(
     status: int = 200,
     **values: Any,
 ) -> HTMLResponse:
-    """A page from its template. It knows the language, and the token of the session for forms."""
+    """Render a page in the language of the request, with the CSRF token for its forms."""
     site: Site = request.app.state.site
     language = language_of(request, site)
-    texts: Interface = interface(language)
+    texts = Interface(language)
 
     def text(of: Text | None) -> str:
         return "" if of is None else in_language(of, language)
@@ -208,7 +244,7 @@ def page(
 
 
 NOTICES = ("undone", "cannot-undo", "passed", "again", "late", "attention", "changed", "invited")
-"""What a page may be asked to say first; a URL can name nothing else."""
+"""The notices that the URL of a page may ask for."""
 
 
 def _notice(request: Request, texts: Callable[[str], str]) -> str:
@@ -217,18 +253,18 @@ def _notice(request: Request, texts: Callable[[str], str]) -> str:
 
 
 def redirect(request: Request, path: str) -> RedirectResponse:
-    """Go on at another page of the application."""
+    """Redirect to another page of the application."""
     return RedirectResponse(root_of(request) + path, 303)
 
 
 def root_of(request: Request) -> str:
-    """The path below which the application is; a request for a static file has one of its own."""
+    """The root path of the application; requests for static files have one of their own."""
     scope = request.scope
     return str(scope.get("app_root_path", scope.get("root_path", "")))
 
 
 def keep_session(request: Request, response: Response, kind: str, who: str) -> Session:
-    """Begin a session, in a cookie that scripts cannot read and other sites cannot use."""
+    """Start a session, in a cookie that scripts cannot read and other sites cannot use."""
     signing: Signing = request.app.state.site.signing
     cookie, session = signing.new_session(kind, who)
     set_cookie(request, response, COOKIES[kind], cookie, signing.seconds_of(kind))
@@ -238,7 +274,7 @@ def keep_session(request: Request, response: Response, kind: str, who: str) -> S
 def set_cookie(
     request: Request, response: Response, name: str, value: str, seconds: int = _YEAR
 ) -> None:
-    """Set a cookie for the application only."""
+    """Set a cookie for the paths of the application."""
     site: Site = request.app.state.site
     response.set_cookie(
         name,

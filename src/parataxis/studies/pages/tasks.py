@@ -1,25 +1,18 @@
-"""The pages of a task: writing, rating, what was right in the training, and undoing."""
+"""The pages of a task: writing, rating, training feedback and undoing."""
 
 import re
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse, Response
 
 from parataxis.studies.items import ItemKind
-from parataxis.studies.pages.answers import (
-    SECONDS,
-    clean,
-    from_form,
-    interface,
-    seconds_from,
-    shown,
-)
 from parataxis.studies.pages.keys import Session
 from parataxis.studies.pages.site import (
     Form,
+    Interface,
     LanguageDep,
     PersonDep,
     PersonForm,
@@ -29,17 +22,31 @@ from parataxis.studies.pages.site import (
     page,
     redirect,
 )
-from parataxis.studies.pages.work import ProblemsError, next_path, submit, undo
-from parataxis.studies.records import Purpose, Value
+from parataxis.studies.pages.work import (
+    SECONDS,
+    ProblemsError,
+    clean,
+    from_form,
+    next_path,
+    seconds_from,
+    shown,
+    submit,
+    undo,
+)
+from parataxis.studies.records import FLAG, REWRITE, Purpose, Value
 from parataxis.studies.rubric import applicable
-from parataxis.studies.store import FLAG, REWRITE, PersonProgress, Task
+from parataxis.studies.store.types import PersonProgress, Task
 
 router = APIRouter(include_in_schema=False)
 
 SlotPath = Annotated[int, Path(ge=1, le=2**31 - 1, description="The number of the task.")]
 
-_FINAL = (Purpose.TRAINING, Purpose.TEST)
-"""Once submitted, their answers stay."""
+
+def stage_of(task: Task) -> Literal["training", "test", "work"]:
+    """The stage that a task belongs to; control items look like work."""
+    if task.purpose is Purpose.TRAINING:
+        return "training"
+    return "test" if task.purpose is Purpose.TEST else "work"
 
 
 @router.get("/task")
@@ -50,7 +57,7 @@ def next_task(request: Request, site: SiteDep, session: PersonDep) -> Response:
 
 @router.get("/task/{slot}", response_class=HTMLResponse)
 def task(request: Request, site: SiteDep, session: PersonDep, slot: SlotPath) -> Response:
-    """Something to write or to rate."""
+    """A sentence to rewrite, or a rewrite to rate."""
     found, progress = site.store.task_and_progress(session.who, slot)
     given = found.submitted if found.submitted is not None else found.draft or {}
     return _task_page(request, site, session, found, progress, given)
@@ -65,7 +72,7 @@ def submit_task(
     form: PersonForm,
     language: LanguageDep,
 ) -> Response:
-    """Submit what was written or rated; show the page again where something is missing."""
+    """Submit the answers; show the page again if something is missing."""
     found, progress = site.store.task_and_progress(session.who, slot)
     answers = _answers(site, found, form)
     try:
@@ -81,13 +88,13 @@ def submit_task(
 def feedback(
     request: Request, site: SiteDep, session: PersonDep, slot: SlotPath, language: LanguageDep
 ) -> Response:
-    """What was right and wrong about a training item."""
+    """Feedback on a training item."""
     found, progress = site.store.task_and_progress(session.who, slot)
     if found.submitted is None or found.purpose is not Purpose.TRAINING:
         return redirect(request, f"/task/{slot}")
-    # The same answers again change nothing, and bring what is known about the item.
+    # Submitting the same answers again changes nothing, and returns the known answers.
     known = site.store.submit(session.who, slot, found.submitted)
-    texts = interface(language)
+    texts = Interface(language)
     rows = []
     for name, is_right in known.as_expected.items():
         question = site.rubric.question(name)
@@ -114,7 +121,7 @@ def feedback(
 
 @router.post("/undo")
 def undo_last(request: Request, site: SiteDep, session: PersonDep, form: PersonForm) -> Response:
-    """Take back the last submission."""
+    """Undo the last submission."""
     return redirect(request, undo(site, session.who))
 
 
@@ -126,7 +133,7 @@ def _answers(site: Site, task: Task, form: Form) -> dict[str, Value]:
 
 
 def _seconds(form: Form) -> float | None:
-    """What the script of the page measured, or else the time since the page was made."""
+    """The time measured by the script of the page, or else since the page was rendered."""
     measured = seconds_from(form.get("seconds") or None)
     if measured is not None:
         return measured
@@ -154,28 +161,27 @@ def _task_page(
         "steps": _steps(task, progress),
         "seconds": (task.draft or {}).get(SECONDS) or 0,
         "started": int(time.time()),
-        "final": task.submitted is not None and task.purpose in _FINAL,
-        "stage": task.purpose.value if task.purpose in _FINAL else "work",
+        "final": task.submitted is not None and stage_of(task) != "work",
+        "stage": stage_of(task),
     }
     if task.kind is ItemKind.WRITE:
         least = site.study.write.sentences if site.study.write else 1
         return page(request, "write.html", **values, least=least)
     asked = applicable(site.rubric, given, identical=task.item.identical)
-    fixed = site.rubric.identical if task.item.identical else {}
     return page(
         request,
         "rate.html",
         **values,
         rubric=site.rubric,
         asked={question.id for question in asked},
-        fixed=fixed,
+        fixed=site.rubric.identical if task.item.identical else {},
         shown=shown,
         examples=site.examples(site.rubric, language_of(request, site)),
     )
 
 
 def _steps(task: Task, progress: PersonProgress) -> tuple[int, int | None]:
-    """How many tasks of this sort are done, and how many there are, where that is known."""
+    """How many tasks of this kind are done, and how many there are, or None."""
     if task.purpose is Purpose.TRAINING:
         return progress.training
     if task.purpose is Purpose.TEST:

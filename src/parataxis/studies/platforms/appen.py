@@ -1,20 +1,17 @@
 """Appen (CrowdFlower, Figure Eight): a task in its markup language CML, and full reports.
 
-Questions become ``cml:radios`` and ``cml:textarea``; conditions become ``only-if``, by the place
-of an answer, since its value must not be a number there. Items whose answers are known become test
-questions.
+Questions become ``cml:radios`` and ``cml:textarea``. Conditions become ``only-if``, which refers
+to the position of an answer, since it does not accept numbers as values. Items with known answers
+become test questions.
 """
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 
 from parataxis.errors import InputError
-from parataxis.studies.items import Item
-from parataxis.studies.items import ItemKind as Phase
+from parataxis.studies.items import Item, ItemKind
 from parataxis.studies.platforms.files import (
     IDENTICAL,
     ITEM,
@@ -22,10 +19,10 @@ from parataxis.studies.platforms.files import (
     SOURCE,
     Answered,
     Design,
-    PlatformResults,
     cells_of,
     field_of,
     read_table,
+    write_table,
 )
 from parataxis.studies.platforms.markup import (
     asset,
@@ -45,51 +42,38 @@ _IS_IDENTICAL = f'{IDENTICAL} == "yes"'
 
 
 class Appen:
-    """Files of Appen."""
-
-    name = "appen"
+    """The files of Appen."""
 
     def files(self, design: Design, items: Sequence[Item]) -> dict[str, str]:
-        """The markup of the job, its style, and the table of the data."""
+        """The markup of the job, its style, and the table of items."""
+        rows = [
+            cells_of(item) | ({} if item.purpose is Purpose.ITEM else _gold(design, item))
+            for item in items
+        ]
         return {
             "task.cml": "\n".join(_page(design)) + "\n",
             "task.css": asset("task.css"),
-            "items.csv": _table(design, items),
+            "items.csv": write_table(rows),
         }
 
-    def read(self, path: Path) -> PlatformResults:
-        """A full report, which has a row for each judgement; those of contributors whom the
-        platform stopped trusting are tainted, and left out."""
-        found, rejected = [], 0
+    def read(self, path: Path) -> Iterator[Answered]:
+        """Read a full report, which has a row for each judgement. Judgements of contributors that
+        the platform no longer trusts are tainted, and count as rejected."""
         for where, row in read_table(path, ("_worker_id", "_unit_id", ITEM)):
-            if row.get("_tainted", "").strip().lower() == "true":
-                rejected += 1
-                continue
             begun, done = _time(row.get("_started_at", "")), _time(row.get("_created_at", ""))
-            seconds = (done - begun).total_seconds() if begun and done else None
-            values = {name: cell for name, cell in row.items() if not name.startswith("_")}
-            worker = row["_worker_id"]
-            found.append(Answered(where, worker, row[ITEM], values, seconds, done))
-        return PlatformResults(tuple(found), rejected)
-
-
-def _table(design: Design, items: Sequence[Item]) -> str:
-    rows = []
-    for item in items:
-        row = cells_of(item)
-        if item.purpose is not Purpose.ITEM:
-            row |= _gold(design, item)
-        rows.append(row)
-    columns = dict.fromkeys(name for row in rows for name in row) or dict.fromkeys((ITEM, SOURCE))
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(columns), restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+            yield Answered(
+                where,
+                row["_worker_id"],
+                row[ITEM],
+                {name: cell for name, cell in row.items() if not name.startswith("_")},
+                (done - begun).total_seconds() if begun and done else None,
+                done,
+                rejected=row.get("_tainted", "").strip().lower() == "true",
+            )
 
 
 def _gold(design: Design, item: Item) -> dict[str, str]:
-    """The columns that make a row a test question; several right answers stand on lines."""
+    """The columns of a test question; several correct answers are on separate lines."""
     cells = {_GOLDEN: "TRUE"}
     for name, known in item.expected.items():
         question = next((each for each in design.rubric.questions if each.id == name), None)
@@ -120,13 +104,13 @@ def _page(design: Design) -> Iterator[str]:
     language = design.language
     yield f'<div class="parataxis" lang="{escape(language)}">'
     yield from instructions(design)
-    names = (SOURCE, REWRITE) if design.kind is Phase.RATE else (SOURCE,)
+    names = (SOURCE, REWRITE) if design.kind is ItemKind.RATE else (SOURCE,)
     for name in names:
         yield f'<h2>{text_of(name, language)}</h2>\n<p class="text">{{{{ {name} | escape }}}}</p>'
     possible = _possible(design.rubric)
     for question in design.rubric.questions:
         plain = _question(question, language, _only_if(design.rubric, question.when))
-        if design.kind is not Phase.RATE or not design.rubric.identical:
+        if design.kind is not ItemKind.RATE or not design.rubric.identical:
             yield plain
         elif question.id not in possible:
             yield f"{{% unless {_IS_IDENTICAL} %}}\n{plain}\n{{% endunless %}}"
@@ -139,7 +123,7 @@ def _page(design: Design) -> Iterator[str]:
 
 
 def _possible(rubric: Rubric) -> set[str]:
-    """The questions that may be asked about a rewrite that is equal to its source."""
+    """The questions that may be asked if the rewrite is equal to its source."""
     found: set[str] = set()
     for question in rubric.questions:
         holds = all(
@@ -168,7 +152,7 @@ def _question(question: Question, language: str, only_if: str) -> str:
         for value, label in options(question, language)
     ]
     asked = "\n".join([*lines, f"</{tag}>", *examples(question, language)])
-    # A frame around a question that is hidden would stay.
+    # The frame of a conditional question would stay when the question is hidden.
     return asked if question.when else f'<div class="question">\n{asked}\n</div>'
 
 
@@ -188,7 +172,7 @@ def _only_if(rubric: Rubric, when: Mapping[str, Sequence[Value]]) -> str:
 
 
 def _time(text: str) -> datetime | None:
-    """A time like "2/25/2015 05:24:38", in UTC."""
+    """Parse a time such as "2/25/2015 05:24:38", in UTC."""
     try:
         return datetime.strptime(text.strip(), _TIME).replace(tzinfo=UTC)
     except ValueError:

@@ -1,13 +1,14 @@
-"""What goes to a crowd platform and what comes back: a table of items, and rows of answers."""
+"""The interface of a crowd platform: a table of items to upload, and answers to read back."""
 
 import csv
 import hashlib
 import hmac
+import io
 import os
 import random
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -18,12 +19,12 @@ from parataxis.studies.records import Text, is_identical
 from parataxis.studies.rubric import Question, Rubric
 
 ITEM, SOURCE, REWRITE, IDENTICAL = "item", "source", "rewrite", "identical"
-"""The columns of the table of items, which are the placeholders of the task."""
+"""The columns of the table of items, and the placeholders in the page of the task."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """One piece of work of one worker."""
+    """The work of one worker on one item."""
 
     where: str
     """File and line, for messages."""
@@ -31,67 +32,58 @@ class Answered:
     item: str
     """The opaque id of the item."""
     values: Mapping[str, str]
-    """What was answered, by the names of fields."""
+    """The answers by the names of the fields."""
     seconds: float | None = None
     when: datetime | None = None
-
-
-@dataclass(frozen=True)
-class PlatformResults:
-    """All that counts in a file of results, and how much of it does not."""
-
-    answered: tuple[Answered, ...]
-    rejected: int = 0
-    """Pieces of work that the organiser or the platform refused."""
+    rejected: bool = False
+    """Whether the organiser or the platform rejected the work."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """What is asked, and how the page says it."""
+    """What the page of a task asks, and in which language."""
 
     rubric: Rubric
     kind: ItemKind
     language: str = "en"
     instructions: Text | None = None
-    """What the study says besides what the rubric does."""
-    tolerance: float = field(default=0)
-    """How far a number may lie from a known answer."""
+    """The study's own instructions, shown before those of the rubric."""
+    tolerance: float = 0
+    """How far a number may be from a known answer."""
 
 
 class Platform(Protocol):
-    """A platform: its name, its files, and how its results are read."""
-
-    name: str
+    """A crowd platform."""
 
     def files(self, design: Design, items: Sequence[Item]) -> dict[str, str]:
-        """The files of a task by their names: its page and the table of items."""
+        """The files of a task by name: its page and the table of items."""
         ...
 
-    def read(self, path: Path) -> PlatformResults:
-        """The results in a file of the platform."""
+    def read(self, path: Path) -> Iterator[Answered]:
+        """Read the results in a file of the platform."""
         ...
 
 
 def opaque(id_: str) -> str:
-    """What an item is called on a platform: its own id may tell whose rewrite it is."""
+    """The id of an item on a platform; its own id may reveal the system."""
     return hashlib.sha256(id_.encode()).hexdigest()[:16]
 
 
 def shuffled(items: Iterable[Item], seed: int) -> list[Item]:
-    """The items in an order drawn by chance, which tells nothing either."""
+    """The items in random order, independent of the order in the file."""
     found = sorted(items, key=lambda item: opaque(item.id))
     random.Random(seed).shuffle(found)
     return found
 
 
 def field_of(question: Question) -> str:
-    """The name of the field that a question has in a form: with a prefix, since the columns of
-    the items are in the same table of results, and with characters that every platform keeps."""
+    """The field name of a question: with a prefix, since the results also have the columns of the
+    items, and without characters that a platform might change."""
     return f"q_{question.id.replace('-', '_')}"
 
 
 def cells_of(item: Item) -> dict[str, str]:
-    """The row of an item in the table, as plain text."""
+    """The row of an item in the table of items, as plain text."""
     cells = {ITEM: opaque(item.id), SOURCE: " ".join(item.source.split())}
     if item.rewrite is not None:
         cells[REWRITE] = " ".join(" ".join(item.rewrite.simple).split())
@@ -100,7 +92,7 @@ def cells_of(item: Item) -> dict[str, str]:
 
 
 def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a CSV file with a header that has certain columns, each with its place."""
+    """The rows of a CSV file that must have certain columns, each with its file and line."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream, strict=True)
@@ -117,20 +109,28 @@ def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[st
                     raise InputError(
                         f"{where}: there are {len(cells)} cells, but the header has {len(header)}."
                     )
-                cells += [""] * (len(header) - len(cells))  # some tools cut empty cells off
+                cells += [""] * (len(header) - len(cells))  # some tools drop trailing empty cells
                 yield where, dict(zip(header, cells, strict=True))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{path} cannot be read: {reason}.") from error
     except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no CSV file in UTF-8 ({error}).") from error
+        raise InputError(f"{path} is not a CSV file in UTF-8 ({error}).") from error
 
 
-# What workers are called in the records: not what their platform calls them.
+def write_table(rows: Sequence[Mapping[str, str]]) -> str:
+    """A table of items as CSV, with the columns of all rows."""
+    columns = dict.fromkeys(name for row in rows for name in row) or (ITEM, SOURCE)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(columns), restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
 
 
 class Pseudonyms:
-    """The same name for the same worker of a study; without the key nobody can tell whose.
+    """Replaces the ids of workers. A worker of a study always gets the same pseudonym, which
+    cannot be traced back without the key.
 
     >>> Pseudonyms(b"secret")("A1B2C3") == Pseudonyms(b"secret")("A1B2C3")
     True
@@ -145,7 +145,7 @@ class Pseudonyms:
 
 
 def key_file(path: Path) -> bytes:
-    """The key in a file, which is made, for its owner alone, where it is not there yet."""
+    """Read the key in a file, which is created, readable by its owner only, if it is missing."""
     try:
         try:
             number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

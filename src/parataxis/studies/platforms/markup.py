@@ -1,42 +1,31 @@
-"""The parts of a page that are the same on every platform."""
+"""The parts of a task's page that all platforms share."""
 
 from collections.abc import Iterator
-from functools import cache
 from html import escape
 from importlib.resources import files
-
-from pydantic import RootModel
 
 from parataxis.studies.platforms.files import Design
 from parataxis.studies.records import Text, in_language
 from parataxis.studies.rubric import Question, QuestionKind
-from parataxis.studies.study import parse_yaml
+from parataxis.studies.yaml_files import texts_of
 
 _PLACEHOLDERS = str.maketrans({"$": "&#36;", "{": "&#123;", "}": "&#125;"})
-"""Characters that a platform might take for the beginning of a placeholder."""
-
-
-class _Texts(RootModel[dict[str, dict[str, str]]]):
-    """Texts by key and language."""
+"""Characters with which a placeholder of a platform begins or ends."""
 
 
 def asset(name: str) -> str:
-    """A file that belongs to the pages."""
+    """Read one of the files in ``assets``."""
     return (files("parataxis.studies.platforms") / "assets" / name).read_text(encoding="utf-8")
 
 
-@cache
-def _texts() -> dict[str, dict[str, str]]:
-    return parse_yaml(asset("texts.yaml"), "texts.yaml", _Texts).root
-
-
 def text_of(key: str, language: str) -> str:
-    """What the pages call something."""
-    return in_language(_texts()[key], language)
+    """The text with that key."""
+    texts = texts_of("parataxis.studies.platforms", "assets/texts.yaml")
+    return in_language(texts[key], language)
 
 
 def shown(text: Text | None, language: str) -> str:
-    """A text as HTML, in which no platform finds a placeholder.
+    """A text as HTML, with the characters of placeholders escaped.
 
     >>> shown("a < b, ${c}", "en")
     'a &lt; b, &#36;&#123;c&#125;'
@@ -45,7 +34,7 @@ def shown(text: Text | None, language: str) -> str:
 
 
 def written(value: object) -> str:
-    """An answer as a form has it."""
+    """An answer as the value of a form field."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
@@ -66,7 +55,7 @@ def _number(question: Question, number: int, language: str) -> str:
 
 
 def instructions(design: Design) -> Iterator[str]:
-    """What a person reads first."""
+    """The title and the instructions."""
     language = design.language
     yield f"<h1>{shown(design.rubric.title, language)}</h1>"
     for text in (design.instructions, design.rubric.instructions):
@@ -76,7 +65,7 @@ def instructions(design: Design) -> Iterator[str]:
 
 
 def examples(question: Question, language: str) -> Iterator[str]:
-    """Examples, good and bad, which are shown on demand."""
+    """Good and bad examples, which unfold."""
     if not question.examples:
         return
     yield f"<details><summary>{text_of('examples', language)}</summary><ul>"

@@ -1,19 +1,16 @@
 """Amazon Mechanical Turk: a task as one HTML page with a plain form, and batches of results.
 
 The page works as the layout of a project on the requester's site and as an HTMLQuestion. It loads
-nothing from elsewhere, so that it has no ``crowd-form``, whose script would come from Amazon.
+nothing from elsewhere, so it does not use ``crowd-form``, whose script comes from Amazon.
 """
 
-import csv
 import html
-import io
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-from parataxis.studies.items import Item
-from parataxis.studies.items import ItemKind as Phase
+from parataxis.studies.items import Item, ItemKind
 from parataxis.studies.platforms.files import (
     IDENTICAL,
     ITEM,
@@ -21,10 +18,10 @@ from parataxis.studies.platforms.files import (
     SOURCE,
     Answered,
     Design,
-    PlatformResults,
     cells_of,
     field_of,
     read_table,
+    write_table,
 )
 from parataxis.studies.platforms.markup import (
     asset,
@@ -44,50 +41,42 @@ _ZONES = {"PST": -8, "PDT": -7, "UTC": 0, "GMT": 0}
 
 
 class MTurk:
-    """Files of Mechanical Turk. Items of the training and of the test stay at home: the site has
-    qualifications of its own."""
-
-    name = "mturk"
+    """The files of Mechanical Turk. Training and test items are left out, since the site has its
+    own qualifications."""
 
     def files(self, design: Design, items: Sequence[Item]) -> dict[str, str]:
-        """The page and the table that is uploaded with it."""
-        out = io.StringIO()
-        rows = [cells_of(item) for item in items if item.purpose in _MIXED_IN]
-        writer = csv.DictWriter(out, list(rows[0]) if rows else [ITEM, SOURCE], lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({name: _cell(text) for name, text in row.items()})
-        return {"task.html": "\n".join(_page(design)) + "\n", "items.csv": out.getvalue()}
+        """The page and the table of items to upload with it."""
+        rows = [
+            {name: _cell(text) for name, text in cells_of(item).items()}
+            for item in items
+            if item.purpose in _MIXED_IN
+        ]
+        return {"task.html": "\n".join(_page(design)) + "\n", "items.csv": write_table(rows)}
 
-    def read(self, path: Path) -> PlatformResults:
-        """A batch of results; rejected work is left out, also where the rejection is only noted
-        in the file (Requester UI Guide, "Reviewing Assignments Offline")."""
-        found, rejected = [], 0
+    def read(self, path: Path) -> Iterator[Answered]:
+        """Read a batch of results. Work also counts as rejected if the rejection is only noted in
+        the file (Requester UI Guide, "Reviewing Assignments Offline")."""
         for where, row in read_table(path, ("WorkerId", "AssignmentStatus")):
-            if row["AssignmentStatus"] == "Rejected" or row.get("Reject", "").strip():
-                rejected += 1
-                continue
             values = {
                 name.removeprefix(_ANSWER): cell
                 for name, cell in row.items()
                 if name.startswith(_ANSWER)
             }
-            found.append(
-                Answered(
-                    where,
-                    row["WorkerId"],
-                    row.get(f"{_INPUT}{ITEM}") or values.get(ITEM, ""),
-                    values,
-                    _number(row.get("WorkTimeInSeconds", "")),
-                    _time(row.get("SubmitTime", "")),
-                )
+            is_rejected = row["AssignmentStatus"] == "Rejected" or row.get("Reject", "").strip()
+            yield Answered(
+                where,
+                row["WorkerId"],
+                row.get(f"{_INPUT}{ITEM}") or values.get(ITEM, ""),
+                values,
+                _number(row.get("WorkTimeInSeconds", "")),
+                _time(row.get("SubmitTime", "")),
+                rejected=bool(is_rejected),
             )
-        return PlatformResults(tuple(found), rejected)
 
 
 def _cell(text: str) -> str:
-    """A cell as the site wants it: it is put into the page as HTML as it stands, and characters
-    of four bytes are refused."""
+    """A cell for the site, which inserts it into the page as HTML and refuses characters of four
+    bytes."""
     escaped = html.escape(text, quote=False).replace("$", "&#36;")
     return escaped.encode("ascii", "xmlcharrefreplace").decode()
 
@@ -102,12 +91,12 @@ def _page(design: Design) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{shown(design.rubric.title, language)}</title>"
     yield f"<style>\n{asset('task.css')}</style>\n</head>\n<body>"
-    identical = f"${{{IDENTICAL}}}" if design.kind is Phase.RATE else "no"
+    identical = f"${{{IDENTICAL}}}" if design.kind is ItemKind.RATE else "no"
     yield f'<main class="parataxis" data-identical="{identical}" data-fixed="{_json(fixed)}">'
     yield f"<noscript><p>{text_of('script', language)}</p></noscript>"
     yield f'<p role="status" data-preview hidden>{text_of("preview", language)}</p>'
     yield from instructions(design)
-    names = (SOURCE, REWRITE) if design.kind is Phase.RATE else (SOURCE,)
+    names = (SOURCE, REWRITE) if design.kind is ItemKind.RATE else (SOURCE,)
     for name in names:
         yield f'<h2>{text_of(name, language)}</h2>\n<p class="text">${{{name}}}</p>'
     yield f'<p class="keys">{text_of("keys", language)}</p>'
@@ -155,7 +144,7 @@ def _number(text: str) -> float | None:
 
 
 def _time(text: str) -> datetime | None:
-    """A time like "Tue Mar 05 09:11:05 PST 2019"."""
+    """Parse a time such as "Tue Mar 05 09:11:05 PST 2019"."""
     words = text.split()
     if len(words) != 6 or words[4] not in _ZONES:
         return None

@@ -1,7 +1,4 @@
-"""The database of a study: who does what, and what they said.
-
-Needs the extra ``[study]``.
-"""
+"""The database of a study: people, tasks and answers. Needs the extra ``[study]``."""
 
 from parataxis.errors import ParataxisError
 
@@ -14,45 +11,5 @@ except ImportError as error:
     ) from error
 
 from parataxis.studies.store.store import Store
-from parataxis.studies.store.types import (
-    FLAG,
-    REWRITE,
-    Flag,
-    Flagged,
-    NotYoursError,
-    Overview,
-    Person,
-    PersonOverview,
-    PersonProgress,
-    PersonState,
-    PhaseOverview,
-    Stage,
-    Stored,
-    StoreError,
-    Submitted,
-    Task,
-    TaskItem,
-    UndoError,
-)
 
-__all__ = [
-    "FLAG",
-    "REWRITE",
-    "Flag",
-    "Flagged",
-    "NotYoursError",
-    "Overview",
-    "Person",
-    "PersonOverview",
-    "PersonProgress",
-    "PersonState",
-    "PhaseOverview",
-    "Stage",
-    "Store",
-    "StoreError",
-    "Stored",
-    "Submitted",
-    "Task",
-    "TaskItem",
-    "UndoError",
-]
+__all__ = ["Store"]

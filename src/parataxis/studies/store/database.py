@@ -1,5 +1,7 @@
-"""The engine below the store: connections, transactions that are tried again, and errors that are
-told in one sentence. SQLite and PostgreSQL are made alike here, and nowhere else."""
+"""Connections, transactions with retries, and error messages in one sentence.
+
+All differences between SQLite and PostgreSQL are handled here.
+"""
 
 import os
 import sqlite3
@@ -32,10 +34,10 @@ T = TypeVar("T")
 
 _TRIES = 8
 _BUSY_MS = 30_000
-"""How long a process waits for another that writes to the same SQLite file."""
+"""How long a process waits for another one that writes to the same SQLite file."""
 
 _CONNECTIONS = 10
-"""Of a process to PostgreSQL, which lends a hundred by default."""
+"""Connections of one process to PostgreSQL, which allows a hundred by default."""
 
 _DEADLOCK, _SERIALIZATION, _UNIQUE = "40P01", "40001", "23505"
 
@@ -47,13 +49,13 @@ class Database:
         self.url = _parsed(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._engine = _sqlite(self.url) if self.is_sqlite else _postgresql(self.url)
-        # One thread at a time may write to SQLite; PostgreSQL has a few connections for all.
-        self._writing = _Turns(1) if self.is_sqlite else _Turns(_CONNECTIONS)
+        # SQLite allows one writer at a time; PostgreSQL has a limited number of connections.
+        self._writing = _FairLock(1) if self.is_sqlite else _FairLock(_CONNECTIONS)
         self._reading = nullcontext() if self.is_sqlite else self._writing
 
     @property
     def name(self) -> str:
-        """What messages call it; a password is not shown."""
+        """The name in messages, without the password."""
         if self.is_sqlite:
             return str(self.url.database)
         return self.url.render_as_string(hide_password=True)
@@ -63,24 +65,24 @@ class Database:
         self._engine.dispose()
 
     def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """Do some work in one transaction that is committed, on disk, when this returns.
+        """Run a function in a transaction that is committed, and on disk, when this returns.
 
-        What is not ``durable`` is committed all the same and outlives this process, but the disk
-        is not waited for: a loss of power may undo it, unless something durable came after it.
-        Where another transaction was in the way, or where the connection was lost before the
-        commit, it is rolled back and done again from the start.
+        A transaction that is not ``durable`` is committed without waiting for the disk: it
+        survives the end of the process, but a power failure may undo it, unless a durable
+        transaction followed. After a conflict with another transaction, or a connection lost
+        before the commit, the transaction is rolled back and retried.
         """
         return self._try(work, _Mode.DURABLE if durable else _Mode.QUICK)
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Do some work that sees the database as it is at one moment, and changes nothing."""
+        """Run a function in a read-only transaction with a consistent snapshot."""
         return self._try(work, _Mode.READ)
 
     def forget(self) -> None:
-        """See that what was deleted is no longer in the files: SQLite overwrites it there, but the
-        log of changes still has it. PostgreSQL clears it in its own time (VACUUM)."""
+        """Remove deleted data from the files: SQLite overwrites it in the database, but the
+        write-ahead log still has it. PostgreSQL removes it by VACUUM."""
         if self.is_sqlite:
-            with self._writing, self._told(), self._engine.connect() as connection:
+            with self._writing, self._translated_errors(), self._engine.connect() as connection:
                 raw = connection.connection.cursor()
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 raw.close()
@@ -91,14 +93,14 @@ class Database:
             try:
                 with (
                     self._reading if mode is _Mode.READ else self._writing,
-                    self._told(),
+                    self._translated_errors(),
                     self._connection(mode) as connection,
                 ):
                     result = work(connection)
                     committing = mode is not _Mode.READ
                 return result
             except _RetryError as error:
-                if committing and error.lost:  # nobody knows whether it was done
+                if committing and error.lost:  # it may or may not have been committed
                     raise StoreError(str(error)) from error
                 time.sleep(0.005 * 2**attempt)
         raise StoreError(f"The database {self.name} is too busy; try again.")
@@ -115,16 +117,16 @@ class Database:
             yield connection
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn what an engine complains about into one sentence, or into another try."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Turn an error of an engine into a StoreError, or into a retry."""
         try:
             yield
         except DBAPIError as error:
             sentence = self._sentence(error)
-            if _passes(error) or error.connection_invalidated:
+            if _is_transient(error) or error.connection_invalidated:
                 raise _RetryError(sentence, lost=error.connection_invalidated) from error
             raise StoreError(sentence) from error
-        except TimeoutError as error:  # of the pool: every connection is in use
+        except TimeoutError as error:  # all connections of the pool are in use
             raise StoreError(f"The database {self.name} is too busy; try again.") from error
 
     def _sentence(self, error: DBAPIError) -> str:
@@ -137,7 +139,7 @@ class Database:
             )
         if "disk i/o error" in low:
             return (
-                f"The disk with the database {self.name} takes no more (is it full, or gone?); "
+                f"The disk with the database {self.name} cannot be written (is it full, or gone?); "
                 "nothing acknowledged is lost."
             )
         if "not a database" in low:
@@ -148,17 +150,16 @@ class Database:
 
 
 class _Mode(StrEnum):
-    """What a transaction is for."""
+    """The kind of a transaction."""
 
     READ = "read"
     QUICK = "quick"
     DURABLE = "durable"
 
 
-class _Turns:
-    """A lock that so many threads may hold, and that they get in the order in which they asked:
-    nobody waits long while others come again and again. SQLite's own waiting is by polling, and
-    an ordinary lock goes to whoever is quickest."""
+class _FairLock:
+    """A lock that several threads may hold, granted in the order of the requests, so that no
+    thread starves. SQLite itself polls, and an ordinary lock is not fair."""
 
     def __init__(self, places: int) -> None:
         self._guard = threading.Lock()
@@ -175,7 +176,7 @@ class _Turns:
             self._queue.append(mine)
         try:
             mine.acquire()
-        except BaseException:  # interrupted: whoever comes next must not wait for this one
+        except BaseException:  # interrupted: pass the lock on to the next thread
             with self._guard:
                 called = mine not in self._queue
                 if not called:
@@ -193,15 +194,15 @@ class _Turns:
 
 
 class _RetryError(Exception):
-    """The transaction met another one, or lost its connection, and should be done again."""
+    """The transaction conflicted with another one, or lost its connection; retry it."""
 
     def __init__(self, sentence: str, *, lost: bool) -> None:
         super().__init__(sentence)
         self.lost = lost
 
 
-def _passes(error: DBAPIError) -> bool:
-    """Whether the same transaction may well succeed next time."""
+def _is_transient(error: DBAPIError) -> bool:
+    """Whether the same transaction may succeed when it is retried."""
     if isinstance(error, IntegrityError):
         code = getattr(error.orig, "sqlstate", None)
         return code == _UNIQUE or (code is None and "UNIQUE" in str(error.orig))
@@ -232,7 +233,7 @@ def _parsed(url: str) -> URL:
 
 def _sqlite(url: URL) -> Engine:
     path = Path(str(url.database))
-    try:  # people's data are nobody else's business, from the first byte
+    try:  # private to its owner from the start
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
@@ -241,15 +242,15 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # transactions are begun below
+        connection.isolation_level = None  # transactions begin in _begin
         for pragma in (
             f"busy_timeout={_BUSY_MS}",
             "foreign_keys=ON",
-            "secure_delete=ON",  # what was erased is overwritten
+            "secure_delete=ON",  # overwrite deleted data
             "cache_size=-16000",
         ):
             connection.execute(f"PRAGMA {pragma}").close()
-        _keep_log(connection)
+        _enable_wal(connection)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -257,7 +258,7 @@ def _sqlite(url: URL) -> Engine:
         if mode is _Mode.READ:
             connection.exec_driver_sql("BEGIN")
             return
-        # In the log of changes what is durable makes durable all that came before it.
+        # In the write-ahead log, a durable commit makes all earlier commits durable too.
         wait = "FULL" if mode is _Mode.DURABLE else "NORMAL"
         if connection.info.get("synchronous") != wait:
             connection.exec_driver_sql(f"PRAGMA synchronous={wait}")
@@ -267,10 +268,9 @@ def _sqlite(url: URL) -> Engine:
     return engine
 
 
-def _keep_log(connection: sqlite3.Connection) -> None:
-    """Have changes written to a log beside the file, so that nobody who reads waits. The first
-    who opens a file changes it to that alone, and SQLite refuses others who want the same at that
-    moment instead of letting them wait."""
+def _enable_wal(connection: sqlite3.Connection) -> None:
+    """Turn on the write-ahead log, so that readers never wait. Only one connection can do this
+    at a time, and SQLite returns an error to the others instead of making them wait."""
     end = time.monotonic() + _BUSY_MS / 1000
     while True:
         try:
@@ -299,23 +299,21 @@ def _postgresql(url: URL) -> Engine:
     return engine
 
 
-# Bringing a database to the version of this program: made, upgraded, or refused.
-
 VERSION_TABLE = "parataxis_version"
 
 _FOLDER = Path(__file__).parent / "migrations"
-_LOCK = 0x7061726174  # any number that nobody else locks
+_LOCK = 0x7061726174  # an arbitrary key of an advisory lock
 
 
 def migrate(database: Database) -> None:
-    """Make the tables, or change them to what this version needs; all of it or nothing."""
+    """Create the tables, or upgrade them to this version, in one transaction."""
     config = _config()
     scripts = ScriptDirectory.from_config(config)
     known = {script.revision for script in scripts.walk_revisions()}
     head = scripts.get_current_head()
 
     def work(connection: Connection) -> None:
-        if not database.is_sqlite:  # two servers may start at once
+        if not database.is_sqlite:  # two servers may start at the same time
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         current = _current(connection)
         if current == head:
@@ -326,18 +324,18 @@ def migrate(database: Database) -> None:
                 "update Parataxis to use it."
             )
         if current is None and inspect(connection).get_table_names():
-            raise InputError(f"The database {database.name} holds something else than a study.")
+            raise InputError(f"The database {database.name} does not hold a study.")
         config.attributes.update(connection=connection, version_table=VERSION_TABLE)
         upgrade(config, "head")
 
-    # A look costs nothing and locks nobody out.
+    # Reading the version first locks nobody out.
     if database.read(_current) != head:
         database.write(work)
 
 
 def _config() -> Config:
     config = Config()
-    folder = str(_FOLDER).replace("%", "%%")  # the option is a template
+    folder = str(_FOLDER).replace("%", "%%")  # Alembic interpolates the option
     config.set_main_option("script_location", folder)
     config.set_main_option("path_separator", "os")
     return config

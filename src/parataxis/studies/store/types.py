@@ -1,4 +1,4 @@
-"""What the store gives and takes: people, tasks, and what became of a submission."""
+"""The records that the store returns: people, tasks, submissions and progress."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,38 +10,35 @@ from parataxis.studies.items import Expected, ItemKind
 from parataxis.studies.records import Purpose, Text, Value
 from parataxis.studies.study import OnFailure, Role
 
-REWRITE, FLAG = "rewrite", "flag"
-"""The answers to a write task: the text, and perhaps a flag instead of one."""
-
 
 class StoreError(ParataxisError):
-    """The database cannot be used: it is full, away, locked, broken or of a newer version.
+    """The database cannot be used: it is full, unreachable, locked, corrupt or of a newer version.
 
-    What was acknowledged before is safe; what was asked now is not done, and may be asked again.
+    Everything acknowledged before is safe. The current call did nothing and may be repeated.
     """
 
 
 class NotYoursError(ParataxisError):
-    """A slot that was never given to this person, or a person who does not exist."""
+    """The task was never given to this person, or the person does not exist."""
 
 
 class UndoError(ParataxisError):
-    """There is nothing that this person can undo; the message says why."""
+    """This person has nothing that can be undone; the message says why."""
 
 
 class PersonState(StrEnum):
-    """Whether somebody may work."""
+    """Whether a person may work."""
 
     ACTIVE = "active"
     BLOCKED = "blocked"
-    """Gets no more tasks; what they did counts."""
+    """Gets no more tasks; earlier work counts."""
     EXCLUDED = "excluded"
-    """Gets no more tasks, and what they did is void."""
+    """Gets no more tasks; earlier work is void."""
     ERASED = "erased"
 
 
 class Stage(StrEnum):
-    """What a person has to do next, or why there is nothing."""
+    """What a person has to do next, or why there is nothing to do."""
 
     CONSENT = "consent"
     BACKGROUND = "background"
@@ -49,73 +46,80 @@ class Stage(StrEnum):
     TEST = "test"
     WORK = "work"
     WAITING = "waiting"
-    """Nothing to do now, but rewrites or leases of others may still come free."""
+    """Nothing to do now, but rewrites or expired leases of others may still come."""
     FINISHED = "finished"
     FAILED = "failed"
-    """The qualification was failed in all attempts."""
+    """All attempts at the qualification failed."""
     BLOCKED = "blocked"
     """Blocked, excluded or erased."""
     PAUSED = "paused"
 
 
-class Flag(StrEnum):
-    """What a writer may say instead of a rewrite (Zhang et al. 2020, §4.2.1)."""
+class SlotState(StrEnum):
+    """The state of a slot."""
 
-    SIMPLE = "simple"
-    """There is nothing to split."""
-    TOO_HARD = "too-hard"
-
-
-class Stored(StrEnum):
-    """What became of a submission. All are kept; only some count."""
-
-    COUNTED = "counted"
+    OPEN = "open"
+    LEASED = "leased"
+    DONE = "done"
+    """Submitted, and counted."""
     SURPLUS = "surplus"
-    """It came late, and others had done all that was wanted of the item."""
+    """Submitted late, after others had done all that was wanted of the item."""
+    LAPSED = "lapsed"
+    """The lease expired. The draft is kept, and a late submission is still accepted."""
+    RETURNED = "returned"
+    """Handed back by the person."""
     VOID = "void"
     """The person was excluded or blocked, or the rewrite withdrawn."""
 
 
+FINISHED = (SlotState.DONE, SlotState.SURPLUS)
+"""The states of submitted slots, counted or not."""
+COUNTING = (SlotState.OPEN, SlotState.LEASED, SlotState.DONE)
+"""The states of the slots that are wanted of an item."""
+UNFINISHED = (SlotState.LEASED, SlotState.LAPSED, SlotState.RETURNED)
+"""The states of slots that their person may still submit."""
+
+
 @dataclass(frozen=True)
 class Person:
-    """Somebody of a study. ``id`` is drawn by chance and is what exports call them."""
+    """A participant. ``id`` is random, and is the name used in exports."""
 
     id: str
     role: Role
     state: PersonState
     name: str | None = None
-    """What the organiser calls them; personal."""
+    """The organiser's name for them; personal data."""
     language: str | None = None
     panel: Mapping[str, str] = field(default_factory=dict)
-    """The parameters with which a panel sent them; personal."""
+    """The URL parameters with which a panel sent them; personal data."""
     background: Mapping[str, Value] | None = None
-    """Their answers to the background form; personal."""
+    """Their answers to the background form; personal data."""
     invited: datetime | None = None
     consented: datetime | None = None
     seen: datetime | None = None
     qualified: bool | None = None
-    """Whether they passed the test; None before its end, or where there is none."""
+    """Whether they passed the test; None before its end, or if there is no test."""
     attempt: int = 1
-    """The number of the attempt at the test."""
+    """The number of the current attempt at the test."""
 
 
 @dataclass(frozen=True)
 class TaskItem:
-    """What is shown of an item. The id may tell the system: show it to no rater."""
+    """The visible part of an item. The id may reveal the system, so raters must not see it."""
 
     id: str
     source: str
     simple: tuple[str, ...] | None
-    """None where it is to be written."""
+    """None if it is yet to be written."""
     identical: bool = False
-    """Whether the rewrite says nothing but its source, so that the rubric's fixed answers hold."""
+    """Whether the rewrite is equal to its source, so that the rubric's fixed answers apply."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Something for a person to do. ``slot`` is its number, for submitting.
+    """Something for a person to do. ``slot`` is its number, needed to submit it.
 
-    The purposes attention and known must look like item.
+    Tasks with the purposes attention and known must look like any other item.
     """
 
     slot: int
@@ -124,43 +128,43 @@ class Task:
     item: TaskItem
     draft: dict[str, Value] | None
     lease_until: datetime | None
-    """None where nobody else waits for it (training, test and control items), and after
-    submission."""
+    """None after submission, and for training, test and control items, which never expire."""
     submitted: dict[str, Value] | None = None
-    """The answers in force, where it was submitted (see ``Store.task``)."""
+    """The current answers, if it was submitted."""
 
 
 @dataclass(frozen=True)
 class Submitted:
-    """What became of a submission."""
+    """The result of a submission."""
 
     slot: int
     purpose: Purpose
-    stored: Stored
+    state: SlotState
+    """Done, surplus or void. The answers are stored in all cases."""
     repeated: bool = False
     """Whether the slot had been submitted before: a double click, a second tab, a correction."""
     as_expected: Mapping[str, bool] = field(default_factory=dict)
-    """For each question whose answer is known, whether it was given."""
+    """For each question with a known answer, whether that answer was given."""
     expected: Expected = field(default_factory=dict)
-    """The known answers, to be shown; of training items only."""
+    """The known answers of a training item."""
     feedback: Text | None = None
-    """What to say about a training item."""
+    """The feedback on a training item."""
     consequence: OnFailure | None = None
-    """What happened because a control item was failed once too often."""
+    """What followed from failing too many control items."""
     qualified: bool | None = None
-    """After the last item of the test: whether it was passed."""
+    """After the last test item: whether the test was passed."""
 
 
 @dataclass(frozen=True)
 class PersonProgress:
-    """Where a person stands."""
+    """How far a person has got."""
 
     stage: Stage
     done: Mapping[ItemKind, int]
-    """Finished tasks that are neither training nor test. Control items are among them, so that
-    they do not stand out."""
+    """Finished tasks other than training and test. Control items are included, so that they do
+    not stand out."""
     limit: Mapping[ItemKind, int | None]
-    """How many one person may do (``per_person``); None is any number."""
+    """The most that one person may do (``per_person``); None if there is no limit."""
     training: tuple[int, int] = (0, 0)
     """Training items done, and all of them."""
     test: tuple[int, int] = (0, 0)
@@ -173,28 +177,28 @@ class PersonProgress:
 
 @dataclass(frozen=True)
 class PhaseOverview:
-    """How far the writing, the rating or the experts have come, counted in slots."""
+    """The progress of writing, rating or the experts, in slots."""
 
-    wanted: int = 0
-    done: int = 0
-    held: int = 0
-    open: int = 0
-    items: int = 0
-    items_complete: int = 0
-    surplus: int = 0
-    void: int = 0
-    seconds: float | None = None
-    """The median time for one."""
+    wanted: int
+    done: int
+    held: int
+    open: int
+    items: int
+    items_complete: int
+    surplus: int
+    void: int
+    seconds: float | None
+    """The median time for a task."""
 
     @property
     def share(self) -> float:
-        """Done of what is wanted, from 0 to 1."""
+        """The share of wanted slots that are done."""
         return self.done / self.wanted if self.wanted else 0.0
 
 
 @dataclass(frozen=True)
 class PersonOverview:
-    """What an organiser sees of a person."""
+    """The work of one person, for the organiser."""
 
     person: Person
     done: int
@@ -204,9 +208,9 @@ class PersonOverview:
     seconds: float | None
     """The median time for a task."""
     controls: int
-    """Attention and known items they answered."""
+    """Attention and known items answered."""
     failures: int
-    """How many of these they failed."""
+    """Attention and known items failed."""
     warnings: int
 
 
@@ -216,22 +220,11 @@ class Overview:
 
     paused: bool
     phases: Mapping[str, PhaseOverview]
-    """By "write", "rate" and "expert"; only those the study has."""
+    """By "write", "rate" and "expert", as far as the study has them."""
     people: tuple[PersonOverview, ...]
     pace: tuple[tuple[datetime, int], ...]
-    """Submissions by the hour, for the last 48 hours in which there were any."""
+    """Submissions per hour in the last 48 hours; hours without any are left out."""
     flags: Mapping[str, int]
-    """How often writers said "simple" and "too-hard"."""
+    """How often writers chose "simple" and "too-hard"."""
     last: datetime | None
-    """The latest submission."""
-
-
-@dataclass(frozen=True)
-class Flagged:
-    """A source that a writer flagged instead of rewriting it."""
-
-    source_id: str
-    source: str
-    writer: str
-    flag: Flag
-    when: datetime
+    """The time of the latest submission."""

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from parataxis.errors import InputError
-from parataxis.studies.store import NotYoursError, PersonState, Stage, Store, Stored
+from parataxis.studies.store import Store
+from parataxis.studies.store.types import NotYoursError, PersonState, SlotState, Stage
 from parataxis.studies.study import BackgroundQuestion, Panel, Role
 
 OK = {"grammatical": 5}
@@ -68,7 +69,7 @@ def test_exclude_asks_others_for_everything_again(store, make, sound) -> None:
     assert store.export_ratings() == []
     assert store.next_task(ann.id) is None
     late = store.submit(ann.id, held.slot, OK)
-    assert late.stored is Stored.VOID
+    assert late.state is SlotState.VOID
     sound(store)
     assert len(store.export_history()) == 4
     assert rate(store, bob.id) == 5
@@ -87,7 +88,7 @@ def test_exclude_withdraws_what_somebody_wrote(store, make, sound) -> None:
     sound(store)
     assert store.export_items() == []
     assert store.export_ratings() == []
-    assert store.submit(dan.id, held.slot, OK).stored is Stored.VOID
+    assert store.submit(dan.id, held.slot, OK).state is SlotState.VOID
     assert rate(store, bob.id) == 2
     assert rate(store, cy.id) == rate(store, dan.id) == 2
     assert len(store.export_ratings()) == 4
@@ -147,7 +148,7 @@ def test_reinstate_offers_what_was_written_meanwhile(store, make, sound) -> None
     (ann,), (bob,) = store.invite(1, Role.WRITER), store.invite(1)
     held = store.next_task(ann.id)
     store.exclude(ann.id)
-    assert store.submit(ann.id, held.slot, {"rewrite": "One. Two."}).stored is Stored.VOID
+    assert store.submit(ann.id, held.slot, {"rewrite": "One. Two."}).state is SlotState.VOID
     assert store.next_task(bob.id) is None
     store.reinstate(ann.id)
     sound(store)

@@ -3,7 +3,8 @@
 from collections import Counter
 
 from parataxis.studies.items import ItemKind
-from parataxis.studies.store import Stage, Store, Stored
+from parataxis.studies.store import Store
+from parataxis.studies.store.types import SlotState, Stage
 from parataxis.studies.study import Role
 
 OK = {"grammatical": 5}
@@ -15,7 +16,7 @@ def rate_all(store: Store, person: str) -> list[str]:
     done = []
     while (task := store.next_task(person)) is not None:
         answers = TEXT if task.kind is ItemKind.WRITE else OK
-        assert store.submit(person, task.slot, answers, 1.0).stored is Stored.COUNTED
+        assert store.submit(person, task.slot, answers, 1.0).state is SlotState.DONE
         done.append(task.item.id)
     return done
 
@@ -123,7 +124,7 @@ def test_assign_a_lease_that_ran_out_keeps_its_place_until_it_is_needed(
     assert (phase.held, phase.open, phase.wanted) == (0, 2, 2)
     second = store.next_task(bob.id)
     assert second.item.id != first.item.id  # something else was open
-    assert store.submit(ann.id, first.slot, OK).stored is Stored.COUNTED
+    assert store.submit(ann.id, first.slot, OK).state is SlotState.DONE
     store.submit(bob.id, second.slot, OK)
     assert store.next_task(bob.id) is None
     sound(store)
@@ -137,7 +138,7 @@ def test_assign_a_draft_keeps_the_lease(store, make, clock) -> None:
         clock.move(minutes=20)
         assert store.save_draft(ann.id, held.slot, OK)
         assert store.next_task(bob.id) is None
-    assert store.submit(ann.id, held.slot, OK).stored is Stored.COUNTED
+    assert store.submit(ann.id, held.slot, OK).state is SlotState.DONE
 
 
 def test_assign_a_late_submission_counts_where_nobody_came(store, make, clock, sound) -> None:
@@ -148,7 +149,7 @@ def test_assign_a_late_submission_counts_where_nobody_came(store, make, clock, s
     other = store.next_task(bob.id)
     if other.item.id == held.item.id:  # it is open again, and any may be first
         store.release(bob.id, other.slot)
-    assert store.submit(ann.id, held.slot, OK).stored is Stored.COUNTED
+    assert store.submit(ann.id, held.slot, OK).state is SlotState.DONE
     sound(store)
     assert [rating.rater for rating in store.export_ratings()] == [ann.id]
 
@@ -159,14 +160,14 @@ def test_assign_a_late_submission_is_surplus_where_somebody_came(store, make, cl
     held = store.next_task(ann.id)
     clock.move(hours=5)
     taken = store.next_task(bob.id)
-    assert store.submit(ann.id, held.slot, {"grammatical": 1}).stored is Stored.SURPLUS
-    assert store.submit(bob.id, taken.slot, OK).stored is Stored.COUNTED
+    assert store.submit(ann.id, held.slot, {"grammatical": 1}).state is SlotState.SURPLUS
+    assert store.submit(bob.id, taken.slot, OK).state is SlotState.DONE
     sound(store)
     assert [rating.rater for rating in store.export_ratings()] == [bob.id]
     kept = [entry for entry in store.export_history() if entry["person"] == ann.id]
     assert [(entry["answers"], entry["counts"]) for entry in kept] == [({"grammatical": 1}, False)]
     again = store.submit(ann.id, held.slot, {"grammatical": 1})
-    assert (again.stored, again.repeated) == (Stored.SURPLUS, True)
+    assert (again.state, again.repeated) == (SlotState.SURPLUS, True)
 
 
 def test_assign_a_lapsed_task_comes_back_with_its_draft(store, make, clock, sound) -> None:
@@ -193,8 +194,8 @@ def test_assign_a_clock_put_back_blocks_nobody_for_long(store, make, clock, soun
     clock.move(minutes=31)
     taken = store.next_task(bob.id)
     assert taken is not None
-    assert store.submit(bob.id, taken.slot, OK).stored is Stored.COUNTED
-    assert store.submit(ann.id, held.slot, OK).stored is Stored.SURPLUS
+    assert store.submit(bob.id, taken.slot, OK).state is SlotState.DONE
+    assert store.submit(ann.id, held.slot, OK).state is SlotState.SURPLUS
     sound(store)
 
 
@@ -205,9 +206,9 @@ def test_assign_a_clock_put_forward_loses_nothing(store, make, clock, sound) -> 
     clock.move(days=4000)
     (late,) = store.invite(1)
     first = store.next_task(late.id)  # every lease is over, one of them is taken
-    results = [store.submit(person, slot, OK).stored for person, slot in held]
-    assert Counter(results) == {Stored.COUNTED: 9, Stored.SURPLUS: 1}
-    assert store.submit(late.id, first.slot, OK).stored is Stored.COUNTED
+    results = [store.submit(person, slot, OK).state for person, slot in held]
+    assert Counter(results) == {SlotState.DONE: 9, SlotState.SURPLUS: 1}
+    assert store.submit(late.id, first.slot, OK).state is SlotState.DONE
     sound(store)
     assert len(store.export_ratings()) == 10
 
@@ -239,7 +240,7 @@ def test_assign_a_paused_study_gives_nothing_and_takes_everything(store, make) -
     store.pause()
     assert store.next_task(ann.id) is None
     assert store.progress(ann.id).stage is Stage.PAUSED
-    assert store.submit(ann.id, held.slot, OK).stored is Stored.COUNTED
+    assert store.submit(ann.id, held.slot, OK).state is SlotState.DONE
     store.resume()
     assert store.next_task(ann.id) is not None
 

@@ -7,7 +7,7 @@ import pytest
 from parataxis.errors import InputError
 from parataxis.studies.items import ItemKind
 from parataxis.studies.records import Purpose, Value
-from parataxis.studies.store import NotYoursError, Stage, Stored, Task, UndoError
+from parataxis.studies.store.types import NotYoursError, SlotState, Stage, Task, UndoError
 from parataxis.studies.study import Controls, OnFailure, Qualification, Role
 
 OK = {"grammatical": 5}
@@ -21,7 +21,7 @@ def test_submit_a_double_click_is_one_rating(store, make, sound) -> None:
     first = store.submit(ann.id, task.slot, OK, 3.0)
     second = store.submit(ann.id, task.slot, OK, 3.5)
     assert (first.repeated, second.repeated) == (False, True)
-    assert second.stored is Stored.COUNTED
+    assert second.state is SlotState.DONE
     assert [rating.seconds for rating in store.export_ratings()] == [3.0]
     assert len(store.export_history()) == 1
     sound(store)
@@ -79,7 +79,7 @@ def test_submit_and_take_does_both_in_one(store, make, sound) -> None:
     (ann,) = store.invite(1)
     first = store.next_task(ann.id)
     done, second = store.submit_and_take(ann.id, first.slot, lambda task: {"of": task.item.id}, 7)
-    assert done.stored is Stored.COUNTED
+    assert done.state is SlotState.DONE
     assert store.next_task(ann.id).slot == second != first.slot
     again, same = store.submit_and_take(ann.id, first.slot, lambda task: {"of": task.item.id}, 7)
     assert again.repeated
@@ -162,7 +162,7 @@ def test_submit_a_corrected_rewrite_replaces_the_first_until_it_is_rated(
     store.submit(ann.id, task.slot, {"rewrite": "Too. Late."})
     assert [each.simple for each in store.export_items()] == [("Uno.", "Dos.")]
     assert [entry["action"] for entry in store.export_history()] == ["submit", "correct", "late"]
-    assert store.submit(bob.id, held.slot, OK).stored is Stored.COUNTED
+    assert store.submit(bob.id, held.slot, OK).state is SlotState.DONE
     sound(store)
 
 
