@@ -81,25 +81,25 @@ HEAD = """\
 
 <!-- Made by `python benchmarks/results.py DATA > docs/results.md`; do not edit. -->
 
-Every splitter of Parataxis beside the published systems whose outputs are public, by every
-automatic metric. Read [metrics](metrics.md) first: no automatic metric knows whether a rewrite is
-right. What blind raters say of the pointer is in its [card](pointer.md).
+The splitters of Parataxis compared with the published systems whose outputs are public, by every
+automatic metric. Read [metrics](metrics.md) first: no automatic metric can tell whether a rewrite
+is right. The ratings of the pointer by blind raters are in its [card](pointer.md).
 """
 HSPLIT = """
 ## HSplit
 
 359 sentences of Wikipedia with four rewrites by people (Sulem et al. 2018). SOURCE is a copy of the
 sources; REFERENCE is each human rewrite against the other three, so it is compared with fewer
-references than the systems are. An asterisk marks the best system where it differs from the second
+references than the systems are. An asterisk marks the best system if it differs from the second
 with p < .05 (approximate randomisation, 1,000 trials).
 
 """
 PARTS = """
-How many percent of the patterns of each kind were split:
+The percentage of patterns of each kind that were split:
 
 """
 LEARNED = """
-What the learned metric predicts raters would say: grammaticality and meaning from 1 to 5,
+The ratings that the learned metric predicts: grammaticality and meaning from 1 to 5,
 simplicity and structural simplicity, compared with the source, from -2 to 2. It was fitted to
 judgements of other systems on 70 of these sentences:
 
@@ -107,19 +107,19 @@ judgements of other systems on 70 of these sentences:
 BISECT = """
 ## BiSECT
 
-583 sentences with one reference each. The reference was made by aligning translations, so it often
-says something else than the source does: a system that keeps the meaning loses points here.
+583 sentences with one reference each. The references come from aligned translations and often
+differ in meaning from the source, so a system that keeps the meaning loses points here.
 
 """
 JUDGED = """
-## What the metrics are worth
+## Agreement with human judgements
 
-Spearman's coefficient between each metric and what people said of 1,750 outputs of 25 systems on 70
-sentences of HSplit (Sulem et al. 2018). A dagger: not significant at .05, by bootstrap over the 70
-sentences. Where less is better, as for FKGL, a negative coefficient is agreement. The learned
-metric was fitted to these judgements, so each of its rows is what it predicts of a system (or of a
-family of systems, or of all rewrites of a source) after it was fitted to the others only; it
-predicts each criterion apart.
+Spearman's coefficient between each metric and the human judgements of 1,750 outputs of 25 systems
+on 70 sentences of HSplit (Sulem et al. 2018). A dagger marks coefficients that are not significant
+at .05, by bootstrap over the 70 sentences. If lower is better, as for FKGL, a negative coefficient
+is agreement. The learned metric was fitted to these judgements, so each of its rows holds out
+systems (or families of systems, or sources) and predicts them from the others only; it has a
+prediction for each criterion.
 
 """
 
