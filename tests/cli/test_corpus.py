@@ -149,8 +149,8 @@ def test_corpus_leaks_is_loud_and_can_fail(run: Run, tsv: Path, tmp_path: Path) 
     result = run("corpus", "leaks", test, "--train", tsv, "--fail", "--show", 1)
     assert result.code == 1
     name = f"{tmp_path.name}/test"
-    assert f"LEAK: 1 of 2 different simple sentences of {name} stand in wikisplit/a." in result.out
-    assert f"LEAK: {name} sits inside wikisplit/a: All of its sources are there." in result.out
+    assert f"LEAK: 1 of 2 different simple sentences of {name} are in wikisplit/a." in result.out
+    assert f"LEAK: {name} is inside wikisplit/a: All of its sources are there." in result.out
     assert f"    {tsv}:1\n" in result.out
     assert run("corpus", "leaks", test, "--train", tsv).code == 0
     allowed = run("corpus", "leaks", test, "--train", tsv, "--fail", "--allow", 100)

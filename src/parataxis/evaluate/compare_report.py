@@ -158,7 +158,7 @@ def _reference_counts(comparison: Comparison) -> tuple[int, int]:
 
 
 def span(interval: Interval | None) -> str:
-    """An interval in a cell; nothing where there is none."""
+    """An interval as a cell; empty if there is none."""
     if interval is None or math.isnan(interval.low):
         return ""
     return f"{interval.low:.2f} to {interval.high:.2f}"
@@ -244,7 +244,7 @@ def _ranked(comparison: Comparison, metric: Metric) -> list[str]:
 
 
 def best_systems(comparison: Comparison, metric: Metric) -> set[str]:
-    """The systems whose score, as it is shown, is the best; none if the metric does not rank."""
+    """The systems with the best displayed score; none if the metric does not rank."""
     ranked = _ranked(comparison, metric)
     scores = {name: _shown(comparison.result(name).scores[metric.name]) for name in ranked}
     return {name for name in ranked if scores[name] == scores[ranked[0]]}

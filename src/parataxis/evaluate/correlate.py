@@ -216,9 +216,6 @@ def _functions() -> Mapping[Coefficient, Callable[..., Any]]:
     }
 
 
-Scores = NDArray[np.float64]
-
-
 class CorrelationLevel(StrEnum):
     """What is correlated: single rewrites, or the means of systems."""
 
@@ -230,8 +227,8 @@ class CorrelationLevel(StrEnum):
 class Correlation:
     """A coefficient between a metric and a criterion in a group of judged rewrites.
 
-    ``low`` and ``high`` bound its 95 % confidence interval. The value is NaN where there are too
-    few pairs or one side does not vary.
+    ``low`` and ``high`` bound its 95 % confidence interval. The value is NaN if there are too few
+    pairs or one variable does not vary.
     """
 
     metric: str
@@ -263,9 +260,9 @@ def correlate(
     level: CorrelationLevel = CorrelationLevel.REWRITE,
     by: Sequence[str] = (),
 ) -> list[Correlation]:
-    """Every metric with every criterion: over all rewrites, and within each group.
+    """Correlate every metric with every criterion, over all rewrites and within each group.
 
-    ``by`` names what groups are made of: "system", "benchmark", or both for each combination.
+    ``by`` lists what rewrites are grouped by: "system", "benchmark", or both.
     Rewrites of one source belong together (see :mod:`parataxis.evaluate.correlate`).
     """
     if not judged:
@@ -283,7 +280,7 @@ def correlate(
     ]
 
 
-def single_scores(metrics: Sequence[Metric], judged: Sequence[Judged]) -> dict[str, Scores]:
+def single_scores(metrics: Sequence[Metric], judged: Sequence[Judged]) -> dict[str, Numbers]:
     """The score of each rewrite on its own, by every metric."""
     for metric in metrics:
         if metric.needs_references and not all(each.item.references for each in judged):
@@ -296,8 +293,8 @@ def single_scores(metrics: Sequence[Metric], judged: Sequence[Judged]) -> dict[s
 
 
 def _estimate(
-    said: Scores,
-    opinion: Scores,
+    said: Numbers,
+    opinion: Numbers,
     judged: Sequence[Judged],
     rows: NDArray[np.int64],
     kind: Coefficient,
@@ -319,7 +316,7 @@ def _groups(judged: Sequence[Judged], by: Sequence[str]) -> Iterable[tuple[str, 
         yield name, np.array([row for row, other in enumerate(names) if other == name])
 
 
-def _means(first: Scores, second: Scores, systems: Sequence[str]) -> tuple[Scores, Scores]:
+def _means(first: Numbers, second: Numbers, systems: Sequence[str]) -> tuple[Numbers, Numbers]:
     _, index = np.unique(systems, return_inverse=True)
     counts = np.bincount(index)
     one, other = (np.bincount(index, weights=side) / counts for side in (first, second))

@@ -77,24 +77,24 @@ def read_judgements(
     names = list(criteria) or (_numeric(header, rows, columns) if wide else [])
     if wide and not names:
         raise InputError(f"{path} has no column of numbers to take for judgements.")
-    said: dict[tuple[str, str, str, str], dict[str, list[float]]] = {}
+    ratings: dict[tuple[str, str, str, str], dict[str, list[float]]] = {}
     for number, row in rows:
         key = _key(path, number, row, columns)
         for name, value in _judgements(path, number, row, names, columns):
-            said.setdefault(key, {}).setdefault(name, []).append(value)
-    if not said:
+            ratings.setdefault(key, {}).setdefault(name, []).append(value)
+    if not ratings:
         raise InputError(f"{path} has no judgement of {', '.join(criteria)}.")
-    return list(_judged(said, examples))
+    return list(_judged(ratings, examples))
 
 
 def _judged(
-    said: Mapping[tuple[str, str, str, str], Mapping[str, Sequence[float]]],
+    ratings: Mapping[tuple[str, str, str, str], Mapping[str, Sequence[float]]],
     examples: Iterable[Example],
 ) -> Iterator[Judged]:
     references = {example.source.strip(): example.references for example in examples}
     # The rewrites of one system are cut by the same rule, as if they came from one file.
-    marked = {system for _, system, _, rewrite in said if has_mark(rewrite)}
-    for (benchmark, system, source, rewrite), numbers in said.items():
+    marked = {system for _, system, _, rewrite in ratings if has_mark(rewrite)}
+    for (benchmark, system, source, rewrite), numbers in ratings.items():
         simple = cut_line(rewrite, marked=system in marked)
         means = {name: sum(values) / len(values) for name, values in numbers.items()}
         yield Judged(

@@ -1,4 +1,4 @@
-"""How far a score can be trusted: bootstrap intervals, and randomisation tests between systems.
+"""Bootstrap intervals of scores, and randomisation tests between systems.
 
 A metric is a function of summed rows (:mod:`parataxis.evaluate.metrics.protocol`), so a resampled
 corpus is a weighted sum of rows that exist already, and all systems are resampled alike.
@@ -21,7 +21,7 @@ _CHUNK = 100
 
 
 class Scorer(Protocol):
-    """What is resampled: a metric, or any other score of summed rows."""
+    """A metric, or any other score of summed rows, that can be resampled."""
 
     def from_statistics(self, total: Statistics) -> Score:
         """The score from the sum of rows."""
@@ -30,7 +30,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a score, or a difference of scores, lies in 95 % of the resampled corpora."""
+    """The range of a score, or of a difference, in 95 % of the resampled corpora."""
 
     low: float
     high: float
@@ -74,10 +74,10 @@ class Resampler:
         return self._values(metric, rows, draws, np.zeros(rows.shape[1]))
 
     def p_value(self, metric: Scorer, first: Statistics, second: Statistics) -> float:
-        """How often systems that differ by chance alone differ as much as these two.
+        """The p-value of the difference between two systems.
 
         Approximate randomisation (Riezler and Maxwell 2005), two-sided: the rewrites of a source
-        change places between the systems with even chance.
+        are swapped between the systems with probability one half.
         """
 
         def value(total: Statistics) -> float:
@@ -94,7 +94,7 @@ class Resampler:
         ours = self._values(metric, change, swaps, first.sum(0))
         theirs = self._values(metric, -change, swaps, second.sum(0))
         # Sums in another order differ in the last digits, and equal systems must not. A swap that
-        # leaves nothing to count says nothing against chance.
+        # leaves nothing to count is no evidence against chance.
         reached = ~(np.abs(ours - theirs) < observed - 1e-9)
         return float((reached.sum() + 1) / (self.trials + 1))
 

@@ -400,12 +400,12 @@ def _as_json(report: Report) -> str:
 
 
 def json_text(record: object) -> str:
-    """A record as indented JSON, in which null stands for NaN."""
+    """A record as indented JSON, with null for NaN."""
     return json.dumps(_without_nan(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def without_nans(record: Mapping[str, object]) -> dict[str, object]:
-    """A record in which None stands for NaN, however deep.
+    """A record with None for NaN, at any depth.
 
     >>> without_nans({"a": [1.5, math.nan]})
     {'a': [1.5, None]}
@@ -443,20 +443,6 @@ _RENDERERS = {
 
 
 # Until all commands build a Report.
-
-
-def markdown_table(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    names: int = 1,
-    notes: Sequence[str] = (),
-) -> str:
-    """A table in Markdown with notes under it."""
-    quoted = [Notes(notes)] if notes else []
-    return Report("", [Table(header, rows, names), *quoted], bare=True).render(
-        ReportFormat.MARKDOWN
-    )
 
 
 def latex_table(

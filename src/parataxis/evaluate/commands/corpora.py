@@ -1,7 +1,6 @@
 """How commands name and read corpora, and how they report malformed lines."""
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from typing import Annotated, TypeVar
 
 import typer
@@ -33,18 +32,6 @@ SeedOption = Annotated[
 StrictOption = Annotated[
     bool,
     typer.Option("--strict", help="Stop at the first malformed line instead of reporting it."),
-]
-
-
-class TableFormat(StrEnum):
-    """How a table is written."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-TableFormatOption = Annotated[
-    TableFormat, typer.Option("--format", "-f", help="A table, or JSON for programs.")
 ]
 
 

@@ -142,7 +142,7 @@ def overlap_records(found: Overlaps, allowed: float = 0.0) -> list[dict[str, obj
 
 
 def overlap_table(found: Overlaps, allowed: float = 0.0) -> Table:
-    """What was found in training; the last cell of a row says whether that is a leak."""
+    """What was found in training; the last column marks leaks."""
     rows = [
         (
             leak.kind.value,
@@ -172,7 +172,7 @@ def _findings(comparison: _LeakCheck, show: int) -> Iterator[str]:
         near = "nearly " if leak.kind in (Overlap.NEAR_SOURCES, Overlap.NEAR_SIMPLE) else ""
         yield (
             f"LEAK: {leak.unique_found:,} of {leak.unique_total:,} different {noun} "
-            f"of {comparison.evaluation} stand {near}in {comparison.train}."
+            f"of {comparison.evaluation} are {near}in {comparison.train}."
         )
         for sight in leak.sights[:show]:
             yield f"  {sight.text}"
@@ -183,8 +183,8 @@ def _findings(comparison: _LeakCheck, show: int) -> Iterator[str]:
         inside = comparison.found.inside
         share = "All" if inside == 1 else f"{100 * inside:.0f} %"
         yield (
-            f"LEAK: {comparison.evaluation} sits inside {comparison.train}: {share} of its sources "
-            "are there. Do not train on the one and report results on the other."
+            f"LEAK: {comparison.evaluation} is inside {comparison.train}: {share} of its sources "
+            "are there. Do not train on one and report results on the other."
         )
     if not comparison.is_leak:
         yield "No leak."

@@ -115,7 +115,7 @@ def metrics() -> None:
     """List the metrics that `evaluate` knows."""
     rows = [(each.name, each.about) for each in available_metrics()]
     with open_output(None) as out:
-        out.write(plain_table(("metric", "what it says"), rows))
+        out.write(plain_table(("metric", "what it measures"), rows))
 
 
 def choose_metrics(

@@ -226,7 +226,7 @@ class Parallel(_TextFormat):
 
     def _joined(self, reference: tuple[str, ...]) -> str:
         line = joined_at_mark(reference, SEP)
-        # A mark at the end says that a sentence is whole where the segmenter would cut it.
+        # A mark at the end keeps the segmenter from cutting a sentence.
         return line if self._cut(line) == reference else f"{line} {SEP}"
 
 

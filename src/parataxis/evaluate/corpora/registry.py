@@ -88,7 +88,7 @@ def parse_corpus(text: str) -> Corpus:
     found = guess_format(paths)
     if found is None:
         raise InputError(
-            f'The names of the files do not tell the format of "{text}"; write FORMAT:{text} '
+            f'The file names do not tell the format of "{text}"; write FORMAT:{text} '
             "with one that `parataxis corpus formats` lists."
         )
     return Corpus(found, paths)

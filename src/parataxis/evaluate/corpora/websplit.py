@@ -500,7 +500,7 @@ class _Writer:
             by_set.setdefault(parts.whole, []).append((reference, parts))
         if not by_set:
             by_set[example.triples] = []
-        # The references of a sentence are made of a few sentences: each is looked at once.
+        # References share most of their sentences: each different one is checked once.
         simple = {text for reference in example.references for text in reference}
         lines = {text: _one_line(text, example) for text in simple}
         for number, (whole, references) in enumerate(by_set.items(), start=1):

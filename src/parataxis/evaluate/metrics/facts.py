@@ -86,9 +86,9 @@ class Facts(AnalysedMetric):
     says how far the counts can be trusted.
 
     A simple sentence is *unsupported* if the checks find a new word or a wrong relation in it,
-    otherwise *repeated* if it says only what was said before, and otherwise *correct*: about
-    grammar this says nothing. A *missing* fact is a clause of the source, or a phrase that shows
-    one of the seven patterns, of which something is lost.
+    otherwise *repeated* if it only repeats earlier ones, and otherwise *correct*; grammar is not
+    judged. A *missing* fact is a clause of the source, or a phrase of one of the seven patterns,
+    that is lost in whole or in part.
     """
 
     name = "facts"
@@ -118,7 +118,7 @@ class Facts(AnalysedMetric):
 
 
 def label_sentences(simple: Sequence[str], findings: Sequence[Finding]) -> list[str]:
-    """What each simple sentence is: "correct", "unsupported" or "repeated"."""
+    """The label of each simple sentence: "correct", "unsupported" or "repeated"."""
     kinds: list[set[FindingKind]] = [set() for _ in simple]
     for finding in findings:
         if finding.sentence is not None:
@@ -127,7 +127,7 @@ def label_sentences(simple: Sequence[str], findings: Sequence[Finding]) -> list[
 
 
 def lost_facts(findings: Sequence[Finding], analysis: Analysis | None) -> list[str]:
-    """The lost words of each fact of the source of which something is lost.
+    """The lost words of each fact of the source that is lost in whole or in part.
 
     Lost words of one clause, or of one phrase that shows a pattern, are one fact. Without an
     analysis each finding is one.
@@ -169,10 +169,10 @@ def _innermost(place: int, occurrences: Sequence[Occurrence]) -> int | None:
 class PatternsSplit(AnalysedMetric):
     """The share of the patterns of the sources that were split: of all, and of each one.
 
-    A pattern (see docs/patterns.md) was split if the rewrite says its phrase and its clause apart
-    (:func:`parataxis.rewrite.align.said_apart`). Which word came from where is what
-    :func:`parataxis.rewrite.align.align` says, so another form of the word is enough. A phrase
-    that is left out was not split, nor is anything in a rewrite of one sentence.
+    A pattern (see docs/patterns.md) was split if its phrase and its clause are in different simple
+    sentences (:func:`parataxis.rewrite.align.said_apart`). Words are traced back by
+    :func:`parataxis.rewrite.align.align`, so another form of the word is enough. A phrase that was
+    deleted was not split, and neither is anything in a rewrite of one sentence.
     """
 
     name = "patterns"

@@ -126,7 +126,7 @@ class Learned(AnalysedMetric):
     """
 
     name = "learned"
-    summary = "what human raters would say, predicted without references"
+    summary = "human ratings, predicted without references"
     settings: ClassVar[Mapping[str, str]] = {
         "model": "ridge-1",
         "fitted-on": FITTED_ON,

@@ -88,7 +88,7 @@ def available_metrics() -> list[Installed]:
 
 
 def default_metrics(*, references: bool = True, analyser: bool = False) -> tuple[str, ...]:
-    """The names of the metrics for a table: those that need references only where there are some,
-    and those that read every sentence with the analyser (slow) only where asked for."""
+    """The names of the default metrics: with ``references`` also those that need them, and with
+    ``analyser`` also those that read every sentence with it, which is slow."""
     chosen = _WITH_REFERENCES if references else ()
     return chosen + _WITHOUT_REFERENCES + (ANALYSED if analyser else ())

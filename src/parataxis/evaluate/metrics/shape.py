@@ -1,4 +1,4 @@
-"""What a rewrite looks like beside its source: sentences, lengths, and what was copied.
+"""The shape of a rewrite compared with its source: sentences, lengths, and copied words.
 
 None of these measures quality. They show what a system does, and expose systems that cheat.
 """
@@ -94,8 +94,8 @@ class TokensPerSentenceMacro(_Lengths):
 
 
 class TokensPerSentence2019(TokensPerSentenceMacro):
-    """#T/S as the 2019 report on evaluating split-and-rephrase has it: the macro average (it says
-    micro) of what stands between spaces, for texts that were tokenised."""
+    """#T/S as in the 2019 report on evaluating split-and-rephrase: the macro average (the report
+    calls it micro) over tokens between spaces, for tokenised texts."""
 
     name = "tokens-per-sentence-2019"
     summary = "tokens between spaces per simple sentence, as in the 2019 report"
@@ -133,7 +133,7 @@ class Copied(_Words):
     """The share of the tokens of the rewrites that their sources have, however often."""
 
     name = "copied"
-    summary = "percent of the rewrites' tokens that stand in the source"
+    summary = "percent of the rewrites' tokens that are in the source"
 
     def _counts(self, item: ScoredItem) -> tuple[float, float]:
         known, written = set(self.tokens(item.source)), self.tokens(item.text)
