@@ -27,12 +27,10 @@ from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
-from parataxis.run.run import Engine, Local, run
-
 from parataxis.run.cluster import Cluster
-from parataxis.run.encode import RecordEncoder, RecordFormat
-from parataxis.run.files import find_files
-from parataxis.run.output import StreamOutput
+from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.files import find_inputs
+from parataxis.run.pipeline import Engine, Local, StreamOutput, run
 from parataxis.run.units import BadRecord
 from parataxis.run.work import SplitterTask, Work
 from parataxis.syntax.onnx import THREADS_VARIABLE
@@ -123,7 +121,7 @@ def measure(engine: Engine, options: argparse.Namespace) -> Measured:
     """Do a long run, and keep only the hash of what it writes."""
     beam = options.beam if options.splitter == "pointer" else None
     task = SplitterTask(options.splitter, beam=beam)
-    work = Work(task, RecordEncoder(RecordFormat.JSONL), task.load().name)
+    work = Work(task, Encoder(OutputFormat.JSONL), task.load().name)
     lines = (
         options.input.read_text().splitlines() if options.input else made_lines(options.sentences)
     )
@@ -132,7 +130,7 @@ def measure(engine: Engine, options: argparse.Namespace) -> Measured:
         source = Path(folder, "in.jsonl")
         source.write_text("\n".join(lines[: options.sentences]) + "\n")
         os.chdir(folder)  # so that all see, and write, the same name
-        run(find_files(["in.jsonl"]), work, StreamOutput(written.update), clock, engine=engine)
+        run(find_inputs(["in.jsonl"]), work, StreamOutput(written.update), clock, engine=engine)
         os.chdir("/")
     seconds, own = clock.per_sentence()
     return Measured(1 / seconds, own, written.hexdigest())
