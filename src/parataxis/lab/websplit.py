@@ -23,7 +23,7 @@ from typing import NamedTuple
 from parataxis.evaluate.corpora.example import Example, Triple, entities, relations
 from parataxis.evaluate.corpora.leaks import Overlaps, find_overlaps
 from parataxis.evaluate.corpora.sentences import by_segmenter
-from parataxis.evaluate.corpora.websplit import Entry, SetName
+from parataxis.evaluate.corpora.webnlg import Entry, SetName
 from parataxis.text import tokenize
 
 TripleSet = frozenset[Triple]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import Example, Triple
 from parataxis.evaluate.corpora.registry import load_format, parse_corpus
+from parataxis.evaluate.corpora.webnlg import read_webnlg
 from parataxis.evaluate.corpora.websplit import (
     TEXT_FILE,
     WebSplit,
@@ -18,7 +19,6 @@ from parataxis.evaluate.corpora.websplit import (
     WebSplit10,
     benchmark_format,
     read_parts,
-    read_webnlg,
     write_parts,
 )
 from parataxis.lab.websplit import build, verbalisations

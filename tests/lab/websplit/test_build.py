@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parataxis.evaluate.corpora.example import Example, Triple
-from parataxis.evaluate.corpora.websplit import read_webnlg
+from parataxis.evaluate.corpora.webnlg import read_webnlg
 from parataxis.lab.websplit import (
     Verbalisations,
     build,

@@ -7,7 +7,7 @@ import pytest
 
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import Triple
-from parataxis.evaluate.corpora.websplit import read_webnlg
+from parataxis.evaluate.corpora.webnlg import read_webnlg
 
 BORN = Triple("Ada_Vell", "birthPlace", "Morrow")
 BUILT = Triple("Vell_Tower", "architect", "Ada_Vell")

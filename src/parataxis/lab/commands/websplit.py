@@ -22,13 +22,8 @@ from parataxis.evaluate.commands.corpora import (
 from parataxis.evaluate.commands.leaks import overlap_records, overlap_table
 from parataxis.evaluate.corpora.example import Example, Triple, group
 from parataxis.evaluate.corpora.registry import Corpus, load_format, parse_corpus
-from parataxis.evaluate.corpora.websplit import (
-    Entry,
-    WebSplit,
-    read_parts,
-    read_webnlg,
-    write_parts,
-)
+from parataxis.evaluate.corpora.webnlg import Entry, read_webnlg
+from parataxis.evaluate.corpora.websplit import WebSplit, read_parts, write_parts
 from parataxis.lab import rdf_split as splitting
 from parataxis.lab import websplit as verifying
 from parataxis.lab.websplit import (
