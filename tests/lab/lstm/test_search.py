@@ -8,20 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from parataxis.lab.lstm.search import END, START, LstmHypothesis, Step, longest_output, search
+from parataxis.lab.lstm.search import (
+    END,
+    START,
+    Arrays,
+    LstmHypothesis,
+    Step,
+    longest_output,
+    search,
+)
 
 A, B, C = 5, 6, 7
 WORDS = (END, A, B, C)
-
-
-class Rows:
-    """Which source each row of a batch is; hypotheses have no state of their own."""
-
-    def __init__(self, rows: NDArray[np.int64]) -> None:
-        self.rows = rows
-
-    def select(self, rows: NDArray[np.int64], beams: object = None) -> "Rows":
-        return Rows(self.rows[rows])
 
 
 class Table:
@@ -30,17 +28,19 @@ class Table:
     def __init__(self, tables: Sequence[dict[int, dict[int, float]]]) -> None:
         self.tables = tables
 
-    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Rows, Rows]:
-        return Rows(np.arange(len(sources))), Rows(np.arange(len(sources)))
+    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Arrays, Arrays]:
+        """Which source each row is; hypotheses have no other state."""
+        rows = np.arange(len(sources))
+        return {"rows": rows}, {"rows": np.repeat(rows[:, None], beam, axis=1)}
 
-    def step(self, memory: Rows, state: Rows, previous: NDArray[np.int64]) -> Step[Rows]:
-        assert list(memory.rows) == list(state.rows)
+    def step(self, memory: Arrays, state: Arrays, previous: NDArray[np.int64]) -> Step:
+        assert (memory["rows"][:, None] == state["rows"]).all()
         count, beams = previous.shape
         words = np.empty((count, beams, len(WORDS)), dtype=np.int64)
         logs = np.empty(words.shape, dtype=np.float32)
         attention = np.zeros((count, beams, 3), dtype=np.float32)
         for row, beam in product(range(count), range(beams)):
-            after = self.tables[memory.rows[row]][int(previous[row, beam])]
+            after = self.tables[memory["rows"][row]][int(previous[row, beam])]
             ranked = sorted(after.items(), key=lambda item: -item[1])
             words[row, beam] = [word for word, _ in ranked]
             logs[row, beam] = [log for _, log in ranked]

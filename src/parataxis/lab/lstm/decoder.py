@@ -1,16 +1,14 @@
 """The network behind the interface of the search: for scores while training, and for export."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from parataxis.lab.lstm import search
 from parataxis.lab.lstm.network import LstmMemory, LstmPosition, Network
-from parataxis.lab.lstm.search import PAD, START, UNKNOWN
+from parataxis.lab.lstm.search import CANDIDATES, PAD, START, UNKNOWN, Arrays, Step
 
 
 class NextWords(nn.Module):
@@ -38,34 +36,8 @@ class NextWords(nn.Module):
         logs = network.distribution(memory, spoken)
         head = logs[..., : network.words] + self.banned
         logs = torch.cat((head, logs[..., network.words :]), 2)
-        found = logs.topk(min(search.CANDIDATES, network.words), dim=2)
+        found = logs.topk(min(CANDIDATES, network.words), dim=2)
         return found.indices, found.values, spoken.attention, position
-
-
-@dataclass
-class TorchLstmMemory:
-    """The memory of sources."""
-
-    memory: LstmMemory
-
-    def select(self, rows: NDArray[np.int64]) -> "TorchLstmMemory":
-        """Only these sources."""
-        index = torch.from_numpy(rows).to(self.memory.states.device)
-        return TorchLstmMemory(LstmMemory(*(each[index] for each in self.memory)))
-
-
-@dataclass
-class TorchState:
-    """The positions of hypotheses."""
-
-    position: LstmPosition
-
-    def select(self, rows: NDArray[np.int64], beams: NDArray[np.int64]) -> "TorchState":
-        """Of each of these sources, these hypotheses."""
-        device = self.position.state.device
-        row = torch.from_numpy(rows).to(device)[:, None]
-        beam = torch.tensor(beams, device=device)
-        return TorchState(LstmPosition(*(each[row, beam] for each in self.position)))
 
 
 class TorchLstmDecoder:
@@ -76,10 +48,8 @@ class TorchLstmDecoder:
         self.next = NextWords(network).to(device).eval()
 
     @torch.no_grad()
-    def read(
-        self, sources: Sequence[Sequence[int]], beam: int
-    ) -> tuple[TorchLstmMemory, TorchState]:
-        """Read the sources."""
+    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Arrays, Arrays]:
+        """Encode the sources."""
         lengths = torch.tensor([len(source) for source in sources])
         numbers = torch.full((len(sources), int(lengths.max())), PAD)
         for row, source in enumerate(sources):
@@ -87,19 +57,15 @@ class TorchLstmDecoder:
         memory, state, cell = self.network.read(numbers.to(self.device), lengths)
         first = [each[:, None].repeat(1, beam, 1) for each in (state, cell)]
         position = LstmPosition(first[0], first[1], torch.zeros_like(first[0]))
-        return TorchLstmMemory(memory), TorchState(position)
+        return memory._asdict(), position._asdict()
 
     @torch.no_grad()
-    def step(
-        self, memory: TorchLstmMemory, state: TorchState, previous: NDArray[np.int64]
-    ) -> search.Step[TorchState]:
+    def step(self, memory: Arrays, state: Arrays, previous: NDArray[np.int64]) -> Step:
         """Score the next words of all hypotheses."""
         words, logs, attention, position = self.next(
-            memory.memory, torch.tensor(previous, device=self.device), state.position
+            LstmMemory(**memory),
+            torch.tensor(previous, device=self.device),
+            LstmPosition(**state),
         )
-        return search.Step(
-            words.cpu().numpy(),
-            logs.float().cpu().numpy(),
-            attention.float().cpu().numpy(),
-            TorchState(position),
-        )
+        scores = (each.float().cpu().numpy() for each in (logs, attention))
+        return Step(words.cpu().numpy(), *scores, position._asdict())

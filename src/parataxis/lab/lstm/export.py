@@ -7,8 +7,9 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,8 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from parataxis.errors import ParataxisError
-from parataxis.lab.lstm import network as networks
-from parataxis.lab.lstm.decoder import NextWords, TorchLstmDecoder, TorchLstmMemory, TorchState
+from parataxis.lab.lstm.decoder import NextWords, TorchLstmDecoder
 from parataxis.lab.lstm.model import (
     DECODER,
     DESCRIPTION,
@@ -25,12 +25,10 @@ from parataxis.lab.lstm.model import (
     WORDS,
     LstmDescription,
     OnnxLstmDecoder,
-    OnnxLstmMemory,
-    OnnxState,
     open_model,
 )
-from parataxis.lab.lstm.network import LstmPosition, Network
-from parataxis.lab.lstm.search import BEAM, MARKS, Step, search
+from parataxis.lab.lstm.network import LstmMemory, LstmPosition, Network
+from parataxis.lab.lstm.search import BEAM, MARKS, Arrays, Step, search
 from parataxis.lab.lstm.train import Trained
 from parataxis.lab.training import export_graph
 
@@ -72,7 +70,7 @@ class _DecoderGraph(nn.Module):
         source: Tensor,
     ) -> tuple[Tensor, ...]:
         words, logs, attention, position = self.next(
-            networks.LstmMemory(memory, keys, hidden, source),
+            LstmMemory(memory, keys, hidden, source),
             previous,
             LstmPosition(state, cell, fed),
         )
@@ -141,45 +139,42 @@ def _drawn(words: int) -> list[list[int]]:
     return [chance.integers(len(MARKS), words + 3, size=length).tolist() for length in lengths]
 
 
-@dataclass(frozen=True)
-class _Memories:
-    graphs: OnnxLstmMemory
-    torch: TorchLstmMemory
-
-    def select(self, rows: NDArray[np.int64]) -> "_Memories":
-        return _Memories(self.graphs.select(rows), self.torch.select(rows))
-
-
-@dataclass(frozen=True)
-class _States:
-    graphs: OnnxState
-    torch: TorchState
-
-    def select(self, rows: NDArray[np.int64], beams: NDArray[np.int64]) -> "_States":
-        return _States(self.graphs.select(rows, beams), self.torch.select(rows, beams))
-
-
 class _Compared:
-    """Two decoders side by side: the search follows the first; how far the second's scores are."""
+    """Two decoders side by side: the search follows the graphs, and torch's scores are compared.
+
+    Arrays have the names of the first decoder; those of torch are marked.
+    """
 
     def __init__(self, graphs: OnnxLstmDecoder, torch_decoder: TorchLstmDecoder) -> None:
         self.graphs, self.torch = graphs, torch_decoder
         self.largest = 0.0
 
-    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[_Memories, _States]:
-        """Read the sources twice."""
+    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Arrays, Arrays]:
         memory, state = self.graphs.read(sources, beam)
         other_memory, other_state = self.torch.read(sources, beam)
-        return _Memories(memory, other_memory), _States(state, other_state)
+        return {**memory, **_marked(other_memory)}, {**state, **_marked(other_state)}
 
-    def step(self, memory: _Memories, state: _States, previous: NDArray[np.int64]) -> Step[_States]:
-        """Take the step twice."""
-        one = self.graphs.step(memory.graphs, state.graphs, previous)
-        two = self.torch.step(memory.torch, state.torch, previous)
+    def step(self, memory: Arrays, state: Arrays, previous: NDArray[np.int64]) -> Step:
+        (memory, other_memory), (state, other_state) = _parted(memory), _parted(state)
+        one = self.graphs.step(memory, state, previous)
+        two = self.torch.step(other_memory, other_state, previous)
         # Sorted by probability, so that words of equal probability may change places.
         difference = np.abs(one.logs - two.logs)[two.logs > LIKELY]
         self.largest = max(self.largest, float(difference.max(initial=0.0)))
-        return Step(one.words, one.logs, one.attention, _States(one.state, two.state))
+        return replace(one, state={**one.state, **_marked(two.state)})
+
+
+_MARK = "torch "
+
+
+def _marked(arrays: Arrays) -> dict[str, Any]:
+    return {f"{_MARK}{name}": array for name, array in arrays.items()}
+
+
+def _parted(arrays: Arrays) -> tuple[Arrays, Arrays]:
+    own = {name: array for name, array in arrays.items() if not name.startswith(_MARK)}
+    other = {n.removeprefix(_MARK): array for n, array in arrays.items() if n.startswith(_MARK)}
+    return own, other
 
 
 def _check_close(

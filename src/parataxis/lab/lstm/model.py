@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.errors import ParataxisError
-from parataxis.lab.lstm.search import PAD, UNKNOWN, Step, Vocabulary
+from parataxis.lab.lstm.search import PAD, UNKNOWN, Arrays, Step, Vocabulary
 from parataxis.syntax.onnx import Model, OnnxModel
-
-# The words of a model and their numbers; a word outside the vocabulary has a number of its own
-# within its source, so that it can be copied.
-
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 DESCRIPTION, WORDS = "lstm.json", "words.txt"
@@ -93,29 +89,6 @@ def open_model(folder: Path) -> LoadedModel:
     return LoadedModel(description, vocabulary, OnnxLstmDecoder(encoder, decoder, description))
 
 
-@dataclass
-class _Arrays:
-    """Named arrays with the sources along their first axis."""
-
-    arrays: dict[str, NDArray[Any]]
-
-
-class OnnxLstmMemory(_Arrays):
-    """What the encoder says about the sources, padded to the longest."""
-
-    def select(self, rows: NDArray[np.int64]) -> "OnnxLstmMemory":
-        """Only these sources."""
-        return OnnxLstmMemory({name: array[rows] for name, array in self.arrays.items()})
-
-
-class OnnxState(_Arrays):
-    """The recurrent states of the hypotheses: sources x beams x width."""
-
-    def select(self, rows: NDArray[np.int64], beams: NDArray[np.int64]) -> "OnnxState":
-        """Of each of these sources, these hypotheses."""
-        return OnnxState({name: array[rows[:, None], beams] for name, array in self.arrays.items()})
-
-
 class OnnxLstmDecoder:
     """The two graphs behind the interface of the search."""
 
@@ -125,7 +98,7 @@ class OnnxLstmDecoder:
         unused = {"fed": description.feeds, "source": description.copies}
         self._unused = [name for name, is_used in unused.items() if not is_used]
 
-    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[OnnxLstmMemory, OnnxState]:
+    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Arrays, Arrays]:
         """Read the sources one by one, so that none sees the padding of another."""
         width = max(map(len, sources))
         numbers = np.full((len(sources), width), PAD, dtype=np.int64)
@@ -149,15 +122,13 @@ class OnnxLstmDecoder:
             for name, parts in states.items()
         }
         started["fed"] = np.zeros_like(started["state"])
-        return OnnxLstmMemory(memory), OnnxState(started)
+        return memory, started
 
-    def step(
-        self, memory: OnnxLstmMemory, state: OnnxState, previous: NDArray[np.int64]
-    ) -> Step[OnnxState]:
+    def step(self, memory: Arrays, state: Arrays, previous: NDArray[np.int64]) -> Step:
         """Score the next words of all hypotheses."""
-        inputs = {**memory.arrays, **state.arrays, "previous": previous}
+        inputs = {**memory, **state, "previous": previous}
         for name in self._unused:
             del inputs[name]
         found = self._decoder(inputs)
         states = {name: found[f"next_{name}"] for name in ("state", "cell", "fed")}
-        return Step(found["words"], found["logs"], found["attention"], OnnxState(states))
+        return Step(found["words"], found["logs"], found["attention"], states)

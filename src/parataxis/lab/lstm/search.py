@@ -1,10 +1,10 @@
 """Beam search over what a sequence-to-sequence model may write."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,43 +90,31 @@ Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 
-class _State(Protocol):
-    """Where the hypotheses of a batch stand."""
-
-    def select(self, rows: Integers, beams: Integers) -> Self:
-        """Of each of these sources, these hypotheses (one row of them for each source)."""
-
-
-class _Memory(Protocol):
-    """Sources as the encoder has read them."""
-
-    def select(self, rows: Integers) -> Self:
-        """Only these sources."""
-
-
-M = TypeVar("M", bound=_Memory)
-S = TypeVar("S", bound=_State)
+Arrays = Mapping[str, Any]
+"""Named arrays of numpy or torch whose first axis is the source; the second axis of a state is the
+hypothesis."""
 
 
 @dataclass
-class Step(Generic[S]):
+class Step:
     """The likeliest next words of each hypothesis with their log-probabilities (sources x beams x
-    candidates), and how much it attends to each word (sources x beams x words)."""
+    candidates), and its attention to each source word (sources x beams x words)."""
 
     words: Integers
     logs: Floats
     attention: Floats
-    state: S
+    state: Arrays
 
 
-class LstmDecoder(Protocol[M, S]):
+class LstmDecoder(Protocol):
     """A model in torch or onnxruntime."""
 
-    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[M, S]:
-        """Read sources, whose words are numbers; ``beam`` equal hypotheses for each."""
+    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Arrays, Arrays]:
+        """Encode sources, whose words are numbers, and give the memory of each and the state of
+        ``beam`` equal hypotheses."""
 
-    def step(self, memory: M, state: S, previous: Integers) -> Step[S]:
-        """Go on after the previous words."""
+    def step(self, memory: Arrays, state: Arrays, previous: Integers) -> Step:
+        """Score the next words after the previous ones."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +145,7 @@ def longest_output(length: int) -> int:
 
 
 def search(
-    decoder: LstmDecoder[M, S], sources: Sequence[Sequence[int]], *, beam: int = BEAM
+    decoder: LstmDecoder, sources: Sequence[Sequence[int]], *, beam: int = BEAM
 ) -> list[list[LstmHypothesis]]:
     """For each source its best finished hypotheses, at most ``beam``, best first.
 
@@ -168,10 +156,8 @@ def search(
     return _Search(decoder, sources, beam).run()
 
 
-class _Search(Generic[M, S]):
-    def __init__(
-        self, decoder: LstmDecoder[M, S], sources: Sequence[Sequence[int]], beam: int
-    ) -> None:
+class _Search:
+    def __init__(self, decoder: LstmDecoder, sources: Sequence[Sequence[int]], beam: int) -> None:
         self.decoder, self.beam = decoder, beam
         self.lengths = np.array([len(source) for source in sources])
         self.limits = np.array([longest_output(len(source)) for source in sources])
@@ -216,7 +202,7 @@ class _Search(Generic[M, S]):
         place = np.full(len(self.finished), -1)
         place[self.rows] = np.arange(count)
         self.moments.append(_Moment(place, parents, self.previous, step.attention))
-        self.state = step.state.select(np.arange(count), parents)
+        self.state = _chosen(step.state, np.arange(count), parents)
 
     def _close(self) -> None:
         """Leave out the sources that are done."""
@@ -241,9 +227,8 @@ class _Search(Generic[M, S]):
         self.rows, self.scores = self.rows[keep], self.scores[keep]
         self.previous = self.previous[keep]
         if len(keep):
-            beams = np.broadcast_to(np.arange(self.beam), (len(keep), self.beam))
-            self.memory = self.memory.select(keep)
-            self.state = self.state.select(keep, beams)
+            self.memory = {name: array[keep] for name, array in self.memory.items()}
+            self.state = {name: array[keep] for name, array in self.state.items()}
 
     def _found(self, source: int) -> list[LstmHypothesis]:
         best = sorted(self.finished[source], key=lambda end: -end[0])[: self.beam]
@@ -264,3 +249,8 @@ class _Search(Generic[M, S]):
             np.array(attention[::-1], dtype=np.float32).reshape(len(words), self.lengths[source]),
             steps < self.limits[source],
         )
+
+
+def _chosen(state: Arrays, rows: Integers, beams: Integers) -> Arrays:
+    """The state of these hypotheses of these sources."""
+    return {name: array[rows[:, None], beams] for name, array in state.items()}
