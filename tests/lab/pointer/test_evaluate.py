@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,12 +19,13 @@ from parataxis.lab.pointer.evaluate import (
     Reference,
     SplitterScores,
     Stability,
+    evaluation_report,
     measure,
     read_references,
-    report,
     run_evaluation,
     stability,
 )
+from parataxis.report import Report, ReportFormat
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import FindingKind, Rewrite
@@ -180,13 +182,18 @@ def test_evaluate_refuses_rewrites_of_other_sources(rewrites: list[Rewrite]) -> 
         measure(REFERENCES, rewrites, Checker())
 
 
+def figures(report: Report) -> Any:
+    return json.loads(report.render(ReportFormat.JSON))
+
+
 def test_evaluate_report_has_a_row_for_each_domain_and_for_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     stable = Stability(own=4, own_changed=0.25, simple=9, simple_changed=None)
-    text = report(REFERENCES, whole(), Checker(), stability=stable)
-    summary, _, kinds, _, stable_lines = text.split("\n\n")
+    report = evaluation_report(REFERENCES, whole(), Checker(), stable)
+    text = report.render(ReportFormat.MARKDOWN).rstrip("\n")
+    summary, _, kinds, _, *stable_lines = text.split("\n\n")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in summary.splitlines()]
     assert rows[0][:5] == ["domain", "n", "identical", "SARI", "BLEU"]
     assert rows[2][0:3:2] + rows[2][5:] == (
@@ -206,7 +213,7 @@ def test_evaluate_report_has_a_row_for_each_domain_and_for_all(
         *FindingKind,
         "any",
     ]
-    assert stable_lines.splitlines() == [
+    assert stable_lines == [
         "Changed when split again: 25.0 % of 4 simple sentences of its own rewrites.",
         "Changed although simple: - % of 9 simple sentences of the references.",
     ]
@@ -214,7 +221,7 @@ def test_evaluate_report_has_a_row_for_each_domain_and_for_all(
 
 def test_evaluate_report_as_json_has_the_same_figures() -> None:
     stable = Stability(own=0, own_changed=None, simple=9, simple_changed=0)
-    found = json.loads(report(REFERENCES, whole(), Checker(), stability=stable, as_json=True))
+    found = figures(evaluation_report(REFERENCES, whole(), Checker(), stable))
     assert found["stability"]["own_changed"] is None
     assert found["scores"]["all"]["identical"] == 2 / 5
     assert found["scores"]["contract"]["rightly_whole"] is None
@@ -245,7 +252,7 @@ def test_evaluate_stability_takes_an_even_sample(monkeypatch: pytest.MonkeyPatch
 
 
 def test_evaluate_runs_a_splitter(data: Path) -> None:
-    found = json.loads(run_evaluation(data, "source", None, as_json=True))
+    found = figures(run_evaluation(data, "source", None))
     assert found["scores"]["all"]["wrongly_whole"] == 1
     assert found["stability"] == {
         "own": 0,
@@ -259,14 +266,14 @@ def test_evaluate_reads_rewrites_in_any_order(data: Path, tmp_path: Path) -> Non
     path = tmp_path / "mine.jsonl"
     lines = [to_json(rewrite) + "\n" for rewrite in perfect()[::-1]]
     path.write_text("".join(lines), encoding="utf-8")
-    found = json.loads(run_evaluation(data, "source", path, as_json=True))
+    found = figures(run_evaluation(data, "source", path))
     assert found["scores"]["all"]["identical"] == 1
     assert found["scores"]["all"]["faulty"] == 0
     assert found["stability"] is None
 
     path.write_text(lines[0], encoding="utf-8")
     with pytest.raises(InputError, match='no rewrite for 4 of 5 sources; the first is "w1"'):
-        run_evaluation(data, "source", path, as_json=True)
+        run_evaluation(data, "source", path)
 
 
 def test_evaluate_needs_no_torch() -> None:

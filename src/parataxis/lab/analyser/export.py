@@ -17,7 +17,7 @@ from parataxis.lab.analyser.evaluate import Accuracy, evaluate
 from parataxis.lab.analyser.model import AnalyserGraph
 from parataxis.lab.analyser.train import load_network
 from parataxis.lab.training import export_graph
-from parataxis.report import plain_table
+from parataxis.report import Report, Table
 from parataxis.syntax.analyser import TREES, WHOLE, Analyser
 from parataxis.syntax.decoding import read_labels, write_labels
 from parataxis.syntax.onnx import SHIPPED, OnnxModel
@@ -109,7 +109,7 @@ ROLES = ("predicates", "roles", "r-arg")
 """What only EWT has gold annotation for."""
 
 
-def report(data: Path, part: str, model: Path | None, weights: Path | None) -> str:
+def accuracy_report(data: Path, part: str, model: Path | None, weights: Path | None) -> Report:
     """A table of the accuracy of the shipped model, or of the one in ``model``, on EWT and GUM.
 
     ``weights`` adds rows for the same network before int8.
@@ -131,8 +131,7 @@ def report(data: Path, part: str, model: Path | None, weights: Path | None) -> s
                     label = f"{bank} {name}, {tokens} tokens, {predicates} predicates"
                     figures = [f"{accuracy[figure]:.2f}" for figure in shown]
                     rows.append([label, *figures, *[""] * (len(Accuracy.NAMES) - len(shown))])
-    header = (f"F1 in percent, {part} sets", *Accuracy.NAMES)
-    return plain_table(header, rows, right=range(1, len(header)))
+    return Report(f"F1 in percent, {part} sets", [Table(("", *Accuracy.NAMES), rows)])
 
 
 SETTINGS = (("gold", "gold"), ("gold", "own"), ("own", "own"))

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from parataxis.errors import InputError
+from parataxis.report import ReportFormat
 
 
 class Trainable(StrEnum):
@@ -152,9 +153,10 @@ def train(
             "pointer --only evaluate: rewrites of the development set by any system, as JSONL.",
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="pointer --only evaluate: write JSON.")
-    ] = False,
+    output_format: Annotated[
+        ReportFormat | None,
+        typer.Option("--format", "-f", help="--only evaluate: how the report is written."),
+    ] = None,
     part: Annotated[
         str | None,
         _option("--part", "dev | test", "analyser --only evaluate: which set; default test."),
@@ -206,7 +208,7 @@ def train(
     sys.stdout.write(step(**given) or "")
 
 
-_FLAGS = {"files": "A file", "changes": "--set"}
+_FLAGS = {"files": "A file", "changes": "--set", "output_format": "--format"}
 _MISSING = {
     "validation": "Name a corpus that says when to stop with --validation.",
     "files": "Name the files to work on.",
@@ -266,11 +268,15 @@ def _export_pointer(files: Sequence[Path], output: Path) -> None:
 
 
 def _evaluate_pointer(
-    data: Sequence[str], splitter: str = "pointer", rewrites: Path | None = None, json: bool = False
+    data: Sequence[str],
+    splitter: str = "pointer",
+    rewrites: Path | None = None,
+    output_format: ReportFormat = ReportFormat.TEXT,
 ) -> str:
     from parataxis.lab.pointer.evaluate import run_evaluation
 
-    return run_evaluation(_folder(data, "pointer"), splitter, rewrites, json)
+    found = run_evaluation(_folder(data, "pointer"), splitter, rewrites)
+    return found.render(output_format)
 
 
 def _teach(
@@ -369,10 +375,12 @@ def _evaluate_analyser(
     files: Sequence[Path] = (),
     part: str = "test",
     weights: Path | None = None,
+    output_format: ReportFormat = ReportFormat.TEXT,
 ) -> str:
-    from parataxis.lab.analyser.export import report
+    from parataxis.lab.analyser.export import accuracy_report
 
-    return report(_folder(data, "analyser"), part, _one(files) if files else None, weights)
+    folder, model = _folder(data, "analyser"), _one(files) if files else None
+    return accuracy_report(folder, part, model, weights).render(output_format)
 
 
 def _collect(data: Sequence[str], output: Path) -> None:

@@ -67,5 +67,5 @@ class TorchLstmDecoder:
             torch.tensor(previous, device=self.device),
             LstmPosition(**state),
         )
-        scores = (each.float().cpu().numpy() for each in (logs, attention))
-        return Step(words.cpu().numpy(), *scores, position._asdict())
+        scores, weights = (each.float().cpu().numpy() for each in (logs, attention))
+        return Step(words.cpu().numpy(), scores, weights, position._asdict())

@@ -1,26 +1,23 @@
-"""How good a splitter is on references: every figure in two tables, or as JSON.
+"""How good a splitter is on references: every figure in two tables.
 
 This measures any splitter, not only the pointer model, and needs no torch.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from io import StringIO
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
 
-from rich import box
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from parataxis.api import Splitter
 from parataxis.checks import Checker
 from parataxis.errors import InputError
 from parataxis.evaluate.metrics import corpus_bleu, corpus_sari
+from parataxis.report import Block, Report, ReportParagraph, Table
 from parataxis.rewrite.jsonl import read_rewrites
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.syntax.analyser import load_analyser
@@ -28,12 +25,12 @@ from parataxis.syntax.analyser import load_analyser
 SAMPLE = 2000
 """How many simple sentences of the references are given to a splitter."""
 
-_SUMMARY_LEGEND = """\
-In percent, but for the number of sources and the sentences per source. Rightly whole: left whole
-of the sources that the reference leaves whole; wrongly whole: of those that it splits. Faulty: the
-checks find something. Fallback: left whole with a note that says why.
-"""
-_KINDS_LEGEND = "Percent of the rewrites in which the checks find something of this kind.\n"
+_SUMMARY_LEGEND = (
+    "In percent, except the number of sources and the sentences per source. Rightly whole: left "
+    "whole, of the sources that the reference leaves whole; wrongly whole: of those that it "
+    "splits. Faulty: the checks find something. Fallback: left whole with a note that says why."
+)
+_KINDS_LEGEND = "Percent of the rewrites in which the checks find something of this kind."
 
 T = TypeVar("T")
 Pair = tuple["Reference", Rewrite, list[Finding]]
@@ -112,28 +109,27 @@ def measure(
     return _scores(_pairs(references, rewrites, checker))
 
 
-def report(
+def evaluation_report(
     references: Sequence[Reference],
     rewrites: Sequence[Rewrite],
     checker: Checker,
-    *,
     stability: Stability | None = None,
-    as_json: bool = False,
-) -> str:
-    """The figures for each domain and for all, as Markdown tables or as JSON."""
+) -> Report:
+    """The figures for each domain and for all."""
     groups = _by_domain(_pairs(references, rewrites, checker))
     scores = {name: _scores(group) for name, group in groups.items()}
-    if as_json:
-        figures = {name: asdict(group) for name, group in scores.items()}
-        stable = asdict(stability) if stability else None
-        return json.dumps({"scores": figures, "stability": stable}, indent=2) + "\n"
-    parts = [
+    blocks: list[Block] = [
         _table({name: _summary(group) for name, group in scores.items()}),
-        _SUMMARY_LEGEND,
+        ReportParagraph(_SUMMARY_LEGEND),
         _table({name: _by_kind(group) for name, group in scores.items()}),
-        _KINDS_LEGEND,
+        ReportParagraph(_KINDS_LEGEND),
+        *(map(ReportParagraph, _describe(stability)) if stability else ()),
     ]
-    return "\n".join(parts if stability is None else [*parts, _describe(stability)])
+    record = {
+        "scores": {name: asdict(group) for name, group in scores.items()},
+        "stability": asdict(stability) if stability else None,
+    }
+    return Report("The splitter on the references", blocks, record, bare=True)
 
 
 def stability(
@@ -154,11 +150,11 @@ def stability(
     )
 
 
-def run_evaluation(data: Path, splitter: str, rewrites: Path | None, as_json: bool) -> str:
+def run_evaluation(data: Path, splitter: str, rewrites: Path | None) -> Report:
     """The report on ``rewrites/dev.jsonl`` in the folder ``data``.
 
-    What is measured is the splitter of that name or, if given, the rewrites in a file; their
-    stability is not known.
+    The splitter of that name is measured or, if given, the rewrites in a file; the stability of
+    those is not known.
     """
     references = read_references(data / "rewrites" / "dev.jsonl")
     stable = None
@@ -168,8 +164,7 @@ def run_evaluation(data: Path, splitter: str, rewrites: Path | None, as_json: bo
         system = Splitter(splitter)
         made = _split(system, [one.source for one in references], "Splitting the sources")
         stable = stability(system, references, made)
-    checker = Checker(load_analyser())
-    return report(references, made, checker, stability=stable, as_json=as_json)
+    return evaluation_report(references, made, Checker(load_analyser()), stable)
 
 
 def _read(path: Path) -> list[Rewrite]:
@@ -293,23 +288,15 @@ def _by_kind(scores: SplitterScores) -> dict[str, str]:
     return shares | {"any": _percent(scores.faulty)}
 
 
-def _table(rows: Mapping[str, Mapping[str, str]]) -> str:
-    """A Markdown table that also reads well as it is; a row has its cells by column."""
-    table = Table("domain", box=box.MARKDOWN)
-    for column in next(iter(rows.values())):
-        table.add_column(column, justify="right")
-    for name, cells in rows.items():
-        table.add_row(name, *cells.values())
-    text = StringIO()
-    # Plain text whatever the environment says about colours, and as wide as it has to be.
-    Console(file=text, width=1000, color_system=None, markup=False).print(table)
-    return "".join(f"{line.strip()}\n" for line in text.getvalue().splitlines() if line.strip())
+def _table(rows: Mapping[str, Mapping[str, str]]) -> Table:
+    header = ["domain", *next(iter(rows.values()))]
+    return Table(header, [[name, *cells.values()] for name, cells in rows.items()])
 
 
-def _describe(stable: Stability) -> str:
-    return (
+def _describe(stable: Stability) -> list[str]:
+    return [
         f"Changed when split again: {_percent(stable.own_changed)} % of {stable.own:,} simple "
-        "sentences of its own rewrites.\n"
+        "sentences of its own rewrites.",
         f"Changed although simple: {_percent(stable.simple_changed)} % of {stable.simple:,} "
-        "simple sentences of the references.\n"
-    )
+        "simple sentences of the references.",
+    ]
