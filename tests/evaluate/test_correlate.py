@@ -18,7 +18,7 @@ from parataxis.evaluate.correlate import (
     correlate,
     resampled,
 )
-from parataxis.evaluate.judgements import Columns, Judged, read_judgements
+from parataxis.evaluate.judgements import Judged, JudgementColumns, read_judgements
 from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
 
 
@@ -229,17 +229,17 @@ def test_correlate_leaves_out_what_was_not_judged() -> None:
         ('source,rewrite,m\n"A\nb.",A.,1\nC.,,1\n', [], None, "line 4: the source or the rewr"),
         ("source,rewrite,m\nA.,A.,nan\n", ["m"], None, 'line 2: "nan" in m is no number'),
         ("source,rewrite,m\nA.,A.,inf\n", [], None, "no column of numbers"),
-        ("q,r,s,m\nA.,A.,x,1\n", ["m"], Columns("q", "r", "s", "t"), 'no column "t"'),
+        ("q,r,s,m\nA.,A.,x,1\n", ["m"], JudgementColumns("q", "r", "s", "t"), 'no column "t"'),
         ("source,rewrite,aspect,rating\nA.,A.,m,1\n", ["n"], None, "has no judgement of n"),
         ("source,rewrite,system,m\nA.,A.,x,1\n", ["n"], None, 'no column "n"'),
         ("source,rewrite,system,m\nA.,A.,x,high\n", ["m"], None, 'line 2: "high" in m'),
         ("source,rewrite,system,m\nA.,,x,1\n", ["m"], None, "line 2: the source or the rewrite"),
         ("source,rewrite,system\nA.,A.,x\n", [], None, "no column of numbers"),
-        ("q,r,s,m\nA.,A.,x,1\n", ["m"], Columns("q", "r", "t"), 'no column "t"'),
+        ("q,r,s,m\nA.,A.,x,1\n", ["m"], JudgementColumns("q", "r", "t"), 'no column "t"'),
     ],
 )
 def test_judgements_that_cannot_be_read_are_explained(
-    tmp_path: Path, text: str, criteria: list[str], columns: Columns | None, message: str
+    tmp_path: Path, text: str, criteria: list[str], columns: JudgementColumns | None, message: str
 ) -> None:
     (tmp_path / "r.csv").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):

@@ -16,7 +16,7 @@ _Row = tuple[int, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class JudgementColumns:
     """The names of the columns of a table of judgements.
 
     ``system`` and ``benchmark`` may be missing. A table has a column for each criterion, or, in
@@ -60,7 +60,7 @@ class Judged:
 def read_judgements(
     path: Path,
     criteria: Sequence[str],
-    columns: Columns | None = None,
+    columns: JudgementColumns | None = None,
     examples: Iterable[Example] = (),
 ) -> list[Judged]:
     """The judged rewrites in a CSV file; rows of one rewrite, by several raters, are averaged.
@@ -130,7 +130,9 @@ def _table(path: Path) -> tuple[list[str], list[_Row]]:
     return header, rows
 
 
-def _completed(path: Path, columns: Columns | None, header: Sequence[str]) -> Columns:
+def _completed(
+    path: Path, columns: JudgementColumns | None, header: Sequence[str]
+) -> JudgementColumns:
     """The columns as given, or as in published tables, and those of the long form."""
     found = {
         field: next((name for name in names if name in header), None)
@@ -146,10 +148,10 @@ def _completed(path: Path, columns: Columns | None, header: Sequence[str]) -> Co
             f"{path}: it is not known which columns hold the source and the rewrite; name them "
             "with --columns."
         )
-    return Columns(source, rewrite, *others)
+    return JudgementColumns(source, rewrite, *others)
 
 
-def _numeric(header: Sequence[str], rows: Sequence[_Row], columns: Columns) -> list[str]:
+def _numeric(header: Sequence[str], rows: Sequence[_Row], columns: JudgementColumns) -> list[str]:
     return [
         name
         for name in header
@@ -162,7 +164,7 @@ def _numeric(header: Sequence[str], rows: Sequence[_Row], columns: Columns) -> l
 
 
 def _key(
-    path: Path, number: int, row: Mapping[str, str], columns: Columns
+    path: Path, number: int, row: Mapping[str, str], columns: JudgementColumns
 ) -> tuple[str, str, str, str]:
     """Which rewrite a row is about: its benchmark, system, source and text."""
     source, rewrite = row[columns.source].strip(), row[columns.rewrite].strip()
@@ -173,7 +175,7 @@ def _key(
 
 
 def _judgements(
-    path: Path, number: int, row: Mapping[str, str], names: Sequence[str], columns: Columns
+    path: Path, number: int, row: Mapping[str, str], names: Sequence[str], columns: JudgementColumns
 ) -> Iterator[tuple[str, float]]:
     """The criteria and numbers in a row; in long form at most one, if it is wanted."""
     if columns.criterion and columns.rating:

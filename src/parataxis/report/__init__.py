@@ -440,19 +440,3 @@ _RENDERERS = {
     ReportFormat.LATEX: _as_latex,
     ReportFormat.HTML: _as_html,
 }
-
-
-# Until all commands build a Report.
-
-
-def latex_table(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    names: int = 1,
-    notes: Sequence[str] = (),
-) -> str:
-    """A booktabs table under its notes."""
-    return Report("", [Table(header, rows, names), Notes(notes)], bare=True).render(
-        ReportFormat.LATEX
-    )

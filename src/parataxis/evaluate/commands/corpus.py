@@ -14,7 +14,7 @@ import typer
 from parataxis.cli.options import Inputs, ReportFormatOption
 from parataxis.cli.terminal import Progress, ReaderGoneError, is_reader_gone, open_output, warn
 from parataxis.errors import InputError
-from parataxis.evaluate.commands.corpora import (
+from parataxis.evaluate.commands.corpus_input import (
     CORPUS_HELP,
     CorpusArgument,
     SeedOption,

@@ -8,7 +8,7 @@ import typer
 
 from parataxis.cli.options import ReportFormatOption
 from parataxis.cli.terminal import Progress, open_output
-from parataxis.evaluate.commands.corpora import (
+from parataxis.evaluate.commands.corpus_input import (
     CORPUS_HELP,
     StrictOption,
     counting,

@@ -27,7 +27,7 @@ from parataxis.evaluate.compare_report import comparison_report
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.correlate import Coefficient, Correlation, CorrelationLevel
 from parataxis.evaluate.correlate import correlate as correlations
-from parataxis.evaluate.judgements import Columns, read_judgements
+from parataxis.evaluate.judgements import JudgementColumns, read_judgements
 from parataxis.evaluate.metrics.protocol import Metric
 from parataxis.evaluate.metrics.registry import (
     available_metrics,
@@ -232,13 +232,13 @@ def correlate(
         out.write(_report(found, metrics, coefficient, level).render(output_format))
 
 
-def _columns(names: str | None) -> Columns | None:
+def _columns(names: str | None) -> JudgementColumns | None:
     if names is None:
         return None
     parts = names.split(",")
     if len(parts) not in (3, 4):
         raise InputError("--columns needs three or four names: SOURCE,REWRITE,SYSTEM[,BENCHMARK].")
-    return Columns(*parts[:2], *(part or None for part in parts[2:]))
+    return JudgementColumns(*parts[:2], *(part or None for part in parts[2:]))
 
 
 def _report(

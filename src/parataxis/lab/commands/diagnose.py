@@ -12,7 +12,7 @@ from parataxis.api import Splitter, with_findings
 from parataxis.cli.options import ReportFormatOption
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.commands.corpora import CORPUS_HELP, read_corpus
+from parataxis.evaluate.commands.corpus_input import CORPUS_HELP, read_corpus
 from parataxis.evaluate.corpora.example import Example, gather
 from parataxis.evaluate.corpora.registry import parse_corpus
 from parataxis.lab.diagnose.sheet import (

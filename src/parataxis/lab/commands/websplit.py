@@ -11,7 +11,7 @@ import typer
 from parataxis.cli.options import ReportFormatOption
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.errors import InputError
-from parataxis.evaluate.commands.corpora import (
+from parataxis.evaluate.commands.corpus_input import (
     CORPUS_HELP,
     CorpusArgument,
     StrictOption,
