@@ -70,3 +70,14 @@ def test_pandas_refuses_a_column_that_is_there_twice() -> None:
     frame = pandas.DataFrame([["A.", "B."]], columns=["text", "text"])
     with pytest.raises(InputError, match='2 columns "text"'):
         split_column(frame, "text")
+
+
+def test_pandas_takes_a_cell_for_a_sentence_on_request() -> None:
+    frame = pandas.DataFrame({"text": ["It rained. Ann left.", " ", None]})
+    counts = [
+        split_column(frame, "text", splitter="source", cell=cell)["text_sentences"]
+        .fillna(-1)
+        .tolist()
+        for cell in ("text", "sentence")
+    ]
+    assert counts == [[2, 0, -1], [1, 0, -1]]

@@ -91,3 +91,18 @@ def test_ray_splitter_takes_the_options_of_a_splitter() -> None:
         RaySplitter("text", jobs=2)
     with pytest.raises(InputError, match="at least one job, not 0"):
         RaySplitter("text", device="cuda", jobs=0)
+
+
+@pytest.mark.parametrize(
+    ("cell", "simple"),
+    [
+        ("text", ["Ann came; Bob left.", "It rained."]),
+        ("sentence", ["Ann came; Bob left. It rained."]),
+    ],
+)
+def test_ray_splitter_cuts_a_cell_into_sentences(cell: str, simple: list[str]) -> None:
+    text = "Ann came; Bob left. It rained."
+    splitter = RaySplitter("text", splitter="source", cell=cell)
+    made = splitter(pa.table({"text": [text]}))
+    assert made["simple"].to_pylist() == [simple]
+    assert json.loads(made["rewrite"][0].as_py())["source"] == text

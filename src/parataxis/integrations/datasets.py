@@ -8,6 +8,7 @@ from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import InputError, ParataxisError
 from parataxis.integrations.texts import added_columns, split_column_values
 from parataxis.rewrite.jsonl import to_json
+from parataxis.run.rows import CellKind
 from parataxis.splitters.registry import SentenceSplitter
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ class SplitColumn:
         strict: bool = False,
         beam: int | None = None,
         check: bool = False,
+        cell: str = CellKind.TEXT,
     ) -> None:
         self.column = column
+        self.cell = CellKind(cell)
         self.version = __version__
         self._splitter = Splitter(splitter, check=check, strict=strict, beam=beam)
 
@@ -51,7 +54,7 @@ class SplitColumn:
             raise InputError(f'The dataset has no column "{self.column}"; name one that it has.')
         if isinstance(texts, str):
             raise InputError("Texts are split in batches; call map with batched=True.")
-        values = split_column_values(self._splitter, texts, to_json)
+        values = split_column_values(self._splitter, texts, to_json, cell=self.cell)
         return dict(zip(added_columns(self.column), values, strict=True))
 
     def features(self, features: "Features") -> "Features":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import InputError, ParataxisError
 from parataxis.integrations.texts import added_columns, split_column_values
+from parataxis.run.rows import CellKind
 from parataxis.splitters.registry import SentenceSplitter
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def split_column(
     strict: bool = False,
     beam: int | None = None,
     check: bool = False,
+    cell: str = CellKind.TEXT,
 ) -> "DataFrame":
     """A copy of the frame with three more columns.
 
@@ -47,7 +49,7 @@ def split_column(
     texts = [None if gone else text for text, gone in zip(cells, cells.isna(), strict=True)]
     # Another type of column, such as categories, cannot hold new texts.
     text_type = cells.dtype if pandas.api.types.is_string_dtype(cells.dtype) else None
-    values = split_column_values(made, texts, lambda rewrite: rewrite)
+    values = split_column_values(made, texts, lambda rewrite: rewrite, cell=cell)
     return frame.assign(
         **{
             name: pandas.Series(each, index=frame.index, dtype=dtype)

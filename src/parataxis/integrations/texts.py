@@ -6,7 +6,8 @@ from typing import Any
 from parataxis.api import DocumentRewrite, Splitter
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.text.documents import read_document
+from parataxis.run.rows import CellKind, cell_spans
+from parataxis.text.documents import Document, read_document
 
 
 def added_columns(column: str) -> tuple[str, str, str]:
@@ -19,14 +20,19 @@ def added_columns(column: str) -> tuple[str, str, str]:
 
 
 def split_column_values(
-    splitter: Splitter, texts: Sequence[str | None], record: Callable[[Rewrite], Any]
+    splitter: Splitter,
+    texts: Sequence[str | None],
+    record: Callable[[Rewrite], Any],
+    *,
+    cell: str = CellKind.TEXT,
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """The values of the added columns; ``record`` converts each rewrite. A missing text gives None.
+    ``cell`` says whether each text is cut into sentences or is one sentence.
 
     >>> split_column_values(Splitter("source"), ["It rained. Ann left.", None, ""], str)[0]
     ['It rained. Ann left.', None, '']
     """
-    found = _split_texts(splitter, texts)
+    found = _split_texts(splitter, texts, CellKind(cell))
     return (
         [each and each.text for each in found],
         [each and list(map(record, each.rewrites)) for each in found],
@@ -34,7 +40,9 @@ def split_column_values(
     )
 
 
-def _split_texts(splitter: Splitter, texts: Sequence[str | None]) -> list[DocumentRewrite | None]:
+def _split_texts(
+    splitter: Splitter, texts: Sequence[str | None], cell: CellKind
+) -> list[DocumentRewrite | None]:
     """Split the sentences of many texts, in batches across texts."""
     documents = []
     for place, text in enumerate(texts):
@@ -42,7 +50,7 @@ def _split_texts(splitter: Splitter, texts: Sequence[str | None]) -> list[Docume
             raise InputError(
                 f"Row {place + 1} holds {text!r}, which is no text; convert the column to text."
             )
-        documents.append(None if text is None else read_document(text))
+        documents.append(None if text is None else _document(text, cell))
     rewrites = splitter.pipe(
         sentence.text for document in documents if document for sentence in document.sentences
     )
@@ -52,3 +60,10 @@ def _split_texts(splitter: Splitter, texts: Sequence[str | None]) -> list[Docume
         else DocumentRewrite(document, tuple(next(rewrites) for _ in document.sentences))
         for document in documents
     ]
+
+
+def _document(text: str, cell: CellKind) -> Document:
+    """The text with its sentences; blank text has none."""
+    if cell is CellKind.TEXT or not text.strip():
+        return read_document(text)
+    return Document(text, cell_spans(text, cell))

@@ -1,7 +1,7 @@
 """Splitting a column of a Ray dataset, with ``dataset.map_batches``.
 
-This is for pipelines that are made of Ray Data already. To split files on a cluster, the command
-``parataxis split --engine ray`` is all that is needed.
+Use it in existing Ray Data pipelines. To split files on a cluster, use the command ``parataxis
+split --engine ray``.
 """
 
 import os
@@ -15,9 +15,11 @@ import numpy as np
 from parataxis import api
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
+from parataxis.rewrite.record import Rewrite
 from parataxis.run.encode import Encoder, OutputFormat
 from parataxis.run.files import arrow
 from parataxis.run.gpu.server import Machine, load_models
+from parataxis.run.rows import CellKind, cell_spans, joined
 from parataxis.run.tables import cell_complaint, cell_texts
 from parataxis.run.work import SplitterTask, Work, require_device_splitter
 from parataxis.syntax.onnx import THREADS_VARIABLE
@@ -30,9 +32,10 @@ _ADDED = ("simple", "rewrite", "error")
 class RaySplitter:
     """A class for ``map_batches``: each actor makes one, and so loads the models once.
 
-    ``column`` holds one sentence in each row, as in ``parataxis split --column``. Three columns
-    are added: "simple", the simple sentences; "rewrite", the whole record as a line of JSON; and
-    "error", which says, where there is no sentence in a row, why the others are empty.
+    ``column`` holds text, which is cut into sentences as in ``parataxis split --column``; with
+    ``cell="sentence"`` it holds one sentence in each row. Three columns are added: "simple", the
+    simple sentences of the row; "rewrite", the whole record as a line of JSON; and "error", which
+    says, for a row without text, why the others are empty.
 
     ``strict`` and ``beam`` are those of :class:`parataxis.Splitter`. With a ``device`` such as
     "cuda" the models run there, and ``jobs`` processes compose and check beside it: give an actor
@@ -54,11 +57,12 @@ class RaySplitter:
         splitter: str = api.DEFAULT_SPLITTER,
         strict: bool = False,
         beam: int | None = None,
+        cell: str = CellKind.TEXT,
         device: str | None = None,
         jobs: int = 1,
     ) -> None:
         os.environ.setdefault(THREADS_VARIABLE, "1")
-        self.column = column
+        self.column, self.cell = column, CellKind(cell)
         _check_device(splitter, device, jobs)
         task = SplitterTask(splitter, strict=strict, beam=beam)
         work = Work(task, Encoder(OutputFormat.JSONL), task.load().name)
@@ -92,18 +96,26 @@ class RaySplitter:
         texts = _texts(batch[self.column])
         errors = [cell_complaint(text, self.column) or None for text in texts]
         good = [text for text, error in zip(texts, errors, strict=True) if text and not error]
-        rewrites = iter(self._rewrite(good))
-        found = [([], None) if error else next(rewrites) for error in errors]
+        spans = [cell_spans(text, self.cell) for text in good]
+        sentences = iter(self._rewrite([span.text for each in spans for span in each]))
+        rewrites = iter(
+            joined(text, each, [next(sentences) for _ in each])
+            for text, each in zip(good, spans, strict=True)
+        )
+        found = [([], None) if error else _cells(next(rewrites)) for error in errors]
         columns = [simple for simple, _ in found], [record for _, record in found], errors
         return dict(zip(_ADDED, columns, strict=True))
 
 
-_Rewriter = Callable[[Sequence[str]], Sequence[tuple[list[str], str | None]]]
-"""Gives for each text its simple sentences and its record."""
+_Rewriter = Callable[[Sequence[str]], Sequence[Rewrite]]
 
 
-def _rewritten(work: Work, texts: Sequence[str]) -> list[tuple[list[str], str | None]]:
-    return [(list(rewrite.simple), to_json(rewrite)) for rewrite in work.rewrites(texts)[0]]
+def _rewritten(work: Work, texts: Sequence[str]) -> list[Rewrite]:
+    return work.rewrites(texts)[0]
+
+
+def _cells(rewrite: Rewrite) -> tuple[list[str], str | None]:
+    return list(rewrite.simple), to_json(rewrite)
 
 
 def _parts(texts: Sequence[str], count: int) -> list[Sequence[str]]:
