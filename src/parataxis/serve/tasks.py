@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from parataxis.api import Splitter, with_findings
 from parataxis.errors import InputError, ParataxisError, UnknownSplitterError
-from parataxis.rewrite.align import Sides, align, said_apart, sides
+from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.split_patterns import ClauseHalves, clause_halves, said_apart
 from parataxis.serve.models import (
     AnalysedSentence,
     Explained,
@@ -99,12 +100,12 @@ def _explained(rewrites: Sequence[Rewrite]) -> list[Explained]:
 
     analyses = load_trees().pipe(rewrite.source for rewrite in rewrites)
     return [
-        _explain(rewrite, sides(analysis) if isinstance(analysis, Analysis) else [])
+        _explain(rewrite, clause_halves(analysis) if isinstance(analysis, Analysis) else [])
         for rewrite, analysis in zip(rewrites, analyses, strict=True)
     ]
 
 
-def _explain(rewrite: Rewrite, found: Sequence[Sides]) -> Explained:
+def _explain(rewrite: Rewrite, found: Sequence[ClauseHalves]) -> Explained:
     provenance = rewrite.provenance or align(rewrite.source, rewrite.simple)
     splits: list[list[Pattern]] = [[] for _ in rewrite.simple]
     for each in found:

@@ -10,8 +10,9 @@ import numpy as np
 from parataxis.checks import Checker, SentenceAnalyser
 from parataxis.errors import TooLongError
 from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
-from parataxis.rewrite.align import Sides, align, said_apart, sides
+from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Finding, FindingKind
+from parataxis.rewrite.split_patterns import ClauseHalves, clause_halves, said_apart
 from parataxis.syntax.analyser import load_trees
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.syntax.patterns import Occurrence, Pattern, find_patterns
@@ -170,7 +171,7 @@ class PatternsSplit(AnalysedMetric):
     """The share of the patterns of the sources that were split: of all, and of each one.
 
     A pattern (see docs/patterns.md) was split if its phrase and its clause are in different simple
-    sentences (:func:`parataxis.rewrite.align.said_apart`). Words are traced back by
+    sentences (:func:`parataxis.rewrite.split_patterns.said_apart`). Words are traced back by
     :func:`parataxis.rewrite.align.align`, so another form of the word is enough. A phrase that was
     deleted was not split, and neither is anything in a rewrite of one sentence.
     """
@@ -188,7 +189,7 @@ class PatternsSplit(AnalysedMetric):
             rows, items, self.analyser.pipe(item.source for item in items), strict=True
         ):
             if isinstance(analysis, Analysis):
-                _count(row, item, sides(analysis))
+                _count(row, item, clause_halves(analysis))
         return rows.reshape(len(items), -1)
 
     def from_statistics(self, total: Statistics) -> Score:
@@ -198,7 +199,7 @@ class PatternsSplit(AnalysedMetric):
         return Score(_share(*counts.sum(axis=0)), self.signature, parts)
 
 
-def _count(row: Statistics, item: ScoredItem, found: Sequence[Sides]) -> None:
+def _count(row: Statistics, item: ScoredItem, found: Sequence[ClauseHalves]) -> None:
     """Add the patterns of one source to its row."""
     if not found:
         return

@@ -2,7 +2,8 @@
 
 import pytest
 
-from parataxis.rewrite.align import align, said_apart, sides
+from parataxis.rewrite.align import align
+from parataxis.rewrite.split_patterns import clause_halves, said_apart
 from parataxis.syntax.analyser import load_analyser
 
 MILL = "The mill, which was built in 1811, burnt down, and nobody was hurt."
@@ -33,6 +34,6 @@ def test_patterns_said_apart(simple: list[str], expected: dict[str, list[int]]) 
     provenance = align(MILL, simple)
     found = {
         each.occurrence.pattern.value: said_apart(each, provenance)
-        for each in sides(load_analyser()(MILL))
+        for each in clause_halves(load_analyser()(MILL))
     }
     assert found == expected
