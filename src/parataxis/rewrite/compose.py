@@ -1,5 +1,6 @@
-"""Build a simple sentence out of parts whose origin is known: copies and inflections of source
-words, and inserted words. Shared by every splitter that knows where its words come from.
+"""Build a simple sentence from parts whose origin is known: copied, inflected and inserted words.
+
+Every splitter that knows where its words come from uses it.
 """
 
 import re
@@ -17,7 +18,7 @@ from parataxis.text.tokens import has_word, tokenize
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """The source word with this index, as it stands."""
+    """The source word with this index, unchanged."""
 
     word: int
 
@@ -39,7 +40,7 @@ class Insert:
 
 Part = Copy | Inflect | Insert
 
-# How strongly a mark separates: of two that meet, the stronger stays.
+# How strongly a mark separates: of two adjacent marks the stronger one stays.
 _STRENGTH = {",": 1, "-": 2, "--": 2, "–": 2, "—": 2, ";": 3, ":": 4}
 _STOP = re.compile(r"[.!?…]+")
 _STOP_STRENGTH = 5
@@ -63,10 +64,10 @@ def compose(analysis: Analysis, parts: Iterable[Part]) -> tuple[str, tuple[Outpu
     """A simple sentence and the origin of each of its tokens.
 
     Words that are neighbours in the source keep the exact text between them. The sentence starts
-    with a capital and ends with a stop; the word that began the source loses its capital inside
-    the sentence unless it :func:`keeps_capital`. Marks left dangling (a comma or "and" at an end,
-    two commas that meet, half a pair of brackets, quotation marks or Markdown emphasis) go. The
-    text is empty only where the parts hold nothing else.
+    with a capital and ends with a stop; the first word of the source loses its capital inside the
+    sentence unless it :func:`keeps_capital`. Dangling marks are removed: a comma or "and" at either
+    end, one of two adjacent commas, half a pair of brackets, quotation marks or Markdown emphasis.
+    The text is empty only if the parts contain nothing else.
     """
     partners = mark_partners(analysis)
     tidy = _tidy(analysis, partners, list(parts))
@@ -90,9 +91,9 @@ def copies(words: Iterable[int]) -> list[Part]:
 
 
 def keeps_capital(analysis: Analysis, index: int) -> bool:
-    """Whether a capitalised word keeps its capital wherever it stands: a name, a letter, a word
-    that the source capitalises elsewhere too (a defined term), or an adjective or noun that the
-    dictionary does not have ("American")."""
+    """Whether a capitalised word keeps its capital in any position: a name, a letter, a word that
+    the source capitalises elsewhere too (a defined term), or an adjective or noun that is not in
+    the dictionary ("American")."""
     word = analysis[index]
     if word.upos == "PROPN" or (len(word.text) == 1 and word.text != "A"):
         return True
@@ -104,28 +105,26 @@ def keeps_capital(analysis: Analysis, index: int) -> bool:
 
 
 def part_text(analysis: Analysis, part: Part) -> str:
-    """What a part is written as, before its sentence is cased."""
+    """The text of a part, before the capitals of its sentence are set."""
     if isinstance(part, Copy):
         return analysis.words[part.word].text
     return part.form if isinstance(part, Inflect) else part.text
 
 
 def are_neighbours(left: Part, right: Part) -> bool:
-    """Whether two parts stand side by side in the source."""
+    """Whether two parts are neighbours in the source."""
     if isinstance(left, Insert) or isinstance(right, Insert):
         return False
     return right.word == left.word + 1
 
 
-# Marks that belong together -------------------------------------------------------------------
-
 _Partners = dict[int, int]
-"""For each mark of the source that opens or closes a pair, the index of its other half. A word
-with the underscore of an emphasis on it ("_War and Peace_") counts as such a mark."""
+"""For each mark of the source that opens or closes a pair, the index of its partner. A word with
+the underscore of an emphasis ("_War and Peace_") counts as such a mark."""
 
 
 def mark_partners(analysis: Analysis) -> _Partners:
-    """The marks of a source that belong together; found once for all its simple sentences."""
+    """The paired marks of a source, found once for all its simple sentences."""
     return analysis.once(_mark_partners)
 
 
@@ -136,7 +135,7 @@ def _mark_partners(analysis: Analysis) -> _Partners:
         if not _IN_PAIRS.search(word.text):
             continue
         mark = _closed_by(analysis, word)
-        # A bracket closes whatever is still open inside it; another mark only what came last.
+        # A bracket closes whatever is still open inside it; another mark closes only the last one.
         within = awaited if mark in _CLOSING else awaited[-1:]
         if mark in [closing for closing, _ in within]:
             while mark != awaited[-1][0]:
@@ -149,15 +148,15 @@ def _mark_partners(analysis: Analysis) -> _Partners:
 
 
 def _opened_by(analysis: Analysis, word: Word) -> str:
-    """The mark that will close what this word opens, if it opens anything."""
+    """The mark that closes what this word opens, or ""."""
     text = word.text
     if _is_apostrophe(analysis, word):
         return ""
     if text in _PAIRS:
         return _PAIRS[text]
-    if text == '"':  # not the inches of a 6" pipe
+    if text == '"':  # unlike the inches of a 6" pipe
         return text if _touches_next(analysis, word) or not _touches_last(analysis, word) else ""
-    if text in _TWINS:  # not the note of "the price*"
+    if text in _TWINS:  # unlike the note of "the price*"
         after_word = _touches_last(analysis, word) and has_word(analysis[word.index - 1].text)
         return text if _touches_next(analysis, word) and not after_word else ""
     if has_word(text) and not text.endswith("_"):
@@ -166,7 +165,7 @@ def _opened_by(analysis: Analysis, word: Word) -> str:
 
 
 def _closed_by(analysis: Analysis, word: Word) -> str:
-    """The mark that this word is or ends in, if it can close something."""
+    """The mark that this word is or ends in, if it can close a pair."""
     text = word.text
     if _is_apostrophe(analysis, word):
         return ""
@@ -178,7 +177,7 @@ def _closed_by(analysis: Analysis, word: Word) -> str:
 
 
 def _is_apostrophe(analysis: Analysis, word: Word) -> bool:
-    """Whether a single mark is that of "the boys' house" or "'Twas night", not a quotation's."""
+    """Whether a single mark is an apostrophe ("the boys' house", "'Twas night"), not a quote."""
     if word.text not in ("'", "’", "‘"):
         return False
     follower = analysis[word.index + 1].text if _touches_next(analysis, word) else ""
@@ -190,7 +189,7 @@ def _touches_last(analysis: Analysis, word: Word) -> bool:
 
 
 def _touches_next(analysis: Analysis, word: Word) -> bool:
-    """Whether what stands right behind a word is no mark that would stand there anyway."""
+    """Whether a word is written together with the next, which is no mark like "," or "."."""
     if word.index + 1 == len(analysis):
         return False
     follower = analysis[word.index + 1]
@@ -207,9 +206,6 @@ def _opens(partners: _Partners, part: Part) -> bool:
 
 def _closes(partners: _Partners, part: Part) -> bool:
     return not isinstance(part, Insert) and partners.get(part.word, part.word) < part.word
-
-
-# Which parts stay -----------------------------------------------------------------------------
 
 
 def _tidy(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Part]:
@@ -273,7 +269,7 @@ def _without_half_pairs(analysis: Analysis, partners: _Partners, parts: list[Par
 
 
 def _needed(analysis: Analysis, partners: _Partners, index: int) -> list[int]:
-    """What must be there for a word to stay: its other half, and the address of a link's label."""
+    """The words that must be present for a mark to stay: its partner, and a link's address."""
     if index not in partners:
         return []
     end = max(index, partners[index])
@@ -284,7 +280,7 @@ def _needed(analysis: Analysis, partners: _Partners, index: int) -> list[int]:
 
 
 def _without_inner_commas(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Part]:
-    """Drop the comma of “Note,” where what it set off is gone, and the comma behind that."""
+    """Drop the comma of “Note,” if what it set off is gone, and the comma after that."""
     texts = [part_text(analysis, part) for part in parts]
     if "," not in texts:
         return parts
@@ -306,8 +302,8 @@ def _without_meeting_marks(analysis: Analysis, parts: list[Part]) -> list[Part]:
 
 
 def _may_follow(analysis: Analysis, kept: list[Part], part: Part) -> bool:
-    """Whether a part stays that did not follow the last one in the source; marks before it that
-    are weaker are taken away."""
+    """Whether to keep a part that did not follow the last one in the source; weaker marks before it
+    are removed."""
     text = part_text(analysis, part)
     strength = _strength(text)
     if not strength and text not in _CLOSING:
@@ -329,7 +325,7 @@ def _may_follow(analysis: Analysis, kept: list[Part], part: Part) -> bool:
 def _stopped(
     analysis: Analysis, partners: _Partners, parts: list[Part], stop: Part | None
 ) -> list[Part]:
-    """The parts with the stop they ended in, or an inserted one, unless they need none."""
+    """The parts with their own stop or an inserted one, unless they need none."""
     if not parts or _ends_itself(analysis, partners, parts):
         return parts
     return [*parts, Insert(".") if stop is None else stop]
@@ -349,7 +345,7 @@ def _ends_itself(analysis: Analysis, partners: _Partners, parts: list[Part]) -> 
 
 
 def _own_ending(analysis: Analysis, parts: list[Part]) -> bool:
-    """Whether the parts end as the source does, in a stop with a note on it: "in Ohio.[3]"."""
+    """Whether the parts end like the source, in a stop with a note: "in Ohio.[3]"."""
     for distance, part in enumerate(reversed(parts), start=1):
         place = len(analysis) - distance
         if part != Copy(place):
@@ -359,9 +355,6 @@ def _own_ending(analysis: Analysis, parts: list[Part]) -> bool:
         if not _touches_last(analysis, analysis[place]):
             return False
     return False
-
-
-# How they are written -------------------------------------------------------------------------
 
 
 def _cased(analysis: Analysis, parts: Sequence[Part]) -> list[str]:
@@ -389,7 +382,7 @@ def _gap(analysis: Analysis, partners: _Partners, left: Part, right: Part) -> st
 
 
 def _hugs_last(analysis: Analysis, partners: _Partners, part: Part) -> bool:
-    """Whether a part is written without a space before it."""
+    """Whether there is no space before a part."""
     text = part_text(analysis, part)
     if _stands_behind(text) or _CLITIC.fullmatch(text):
         return True
@@ -401,7 +394,7 @@ def _hugs_last(analysis: Analysis, partners: _Partners, part: Part) -> bool:
 
 
 def _hugs_next(analysis: Analysis, partners: _Partners, part: Part) -> bool:
-    """Whether a part is written without a space after it."""
+    """Whether there is no space after a part."""
     text = part_text(analysis, part)
     if isinstance(part, Insert) or text in _OPENING:
         return text in _NO_SPACE_AFTER
@@ -413,7 +406,7 @@ def _hugs_next(analysis: Analysis, partners: _Partners, part: Part) -> bool:
 
 
 def _leans_left(analysis: Analysis, partners: _Partners, index: int) -> bool:
-    """Whether a sign is written on to a word before it in the source, maybe with signs between."""
+    """Whether a sign is attached to a word before it in the source, directly or by other signs."""
     for place in range(index, 0, -1):
         last = analysis[place - 1]
         if analysis[place].text in _OPENING or _opens(partners, Copy(place)):

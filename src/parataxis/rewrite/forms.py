@@ -1,7 +1,7 @@
-"""When two words are forms of one: "serving" and "serves", "they" and "their", "n't" and "not".
+"""Inflection: which words are forms of one lemma, other forms of a word, and forms of "to be".
 
-The dictionary behind it (lemminflect) is slow to import, so it is opened only when two spellings
-differ, and the last answers are remembered.
+The dictionary (lemminflect) is slow to import, so it is loaded only when two spellings differ, and
+results are cached.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from functools import lru_cache
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 from parataxis.text.english import PRONOUN_FORMS
 
-# The closed classes that a dictionary of inflections leaves out.
+# Closed classes that the dictionary does not have.
 _PARADIGMS = (
     "be am is are was were been being 're 'm",
     "have has had having 've",
@@ -31,13 +31,13 @@ _CLOSED = {
     for form in forms
 }
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
-_REMEMBERED = 1 << 16  # words; a stream of names and misspellings has no end
-_SHORTEST = 3  # shorter words outside the paradigms have no inflections worth looking up
+_CACHED = 1 << 16  # words; the number of names and misspellings in a long text has no limit
+_SHORTEST = 3  # shorter words outside the paradigms have no useful inflections
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED)
 def key(text: str) -> str:
-    """The spelling by which words are compared: no capitals, plain quotation marks.
+    """The spelling by which words are compared: lower case, straight quotation marks.
 
     >>> key("Don’t")
     "don't"
@@ -45,9 +45,9 @@ def key(text: str) -> str:
     return text.translate(_QUOTES).casefold()
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED)
 def lemmas(word: str) -> frozenset[str]:
-    """All dictionary forms that a word (as :func:`key` gives it) may belong to, and itself.
+    """All lemmas that a word (as :func:`key` gives it) may have, and the word itself.
 
     >>> sorted(lemmas("left"))
     ['leave', 'left']
@@ -62,9 +62,9 @@ def lemmas(word: str) -> frozenset[str]:
     return frozenset(lemma for group in found.values() for lemma in group) | {word}
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED)
 def is_known(word: str) -> bool:
-    """Whether the dictionary has the word: a name or a misspelling is mostly not in it."""
+    """Whether the word is in the dictionary; most names and misspellings are not."""
     if word in _CLOSED:
         return True
     from lemminflect import getAllLemmas
@@ -72,9 +72,9 @@ def is_known(word: str) -> bool:
     return bool(getAllLemmas(word))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED)
 def is_verb_form(word: str) -> bool:
-    """Whether the dictionary knows the word as a form of a verb: "seats", "runs".
+    """Whether the dictionary has the word as a form of a verb.
 
     >>> is_verb_form("seats"), is_verb_form("tribes")
     (True, False)
@@ -84,11 +84,11 @@ def is_verb_form(word: str) -> bool:
     return "VERB" in getAllLemmas(word)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED)
 def form_of(word: str, tag: str) -> str | None:
-    """A verb or noun in another form, named as in the Penn Treebank; None where it has none.
+    """The form of a verb or noun with a Penn Treebank tag, or None if there is none.
 
-    Of two spellings, the one closer to the word is taken: "travelling" was "travelled".
+    Of two spellings, the one closer to the word is chosen: "travelling" gives "travelled".
 
     >>> form_of("serving", "VBD"), form_of("cities", "NN"), form_of("of", "NN")
     ('served', 'city', None)
@@ -105,7 +105,7 @@ def form_of(word: str, tag: str) -> str | None:
 
 
 def common_start(one: str, other: str) -> int:
-    """How many letters two words have in common from the start.
+    """The length of the common prefix of two words.
 
     >>> common_start("serving", "serves")
     4
@@ -114,13 +114,11 @@ def common_start(one: str, other: str) -> int:
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-# Forms of "to be" that agree with a subject of the source and follow its tense.
-
 _PLURAL_PRONOUNS = frozenset(["we", "you", "they", "these", "those", "both", "us", "them"])
 
 
 def be(analysis: Analysis, subject: int, clause: int) -> str:
-    """The form of "to be" for a subject, in the tense of the clause that word ``clause`` is in."""
+    """The form of "to be" for a subject, in the tense of the clause of the word ``clause``."""
     past = is_past(analysis, clause)
     if is_plural(analysis, subject):
         return "were" if past else "are"

@@ -1,8 +1,7 @@
-"""Reading and writing rewrites as JSON lines: the form that travels between commands.
+"""Reading and writing rewrites as JSON lines, the format that commands exchange.
 
-A line is one JSON object. Corpora often call the source "complex" and do not name a splitter;
-both are accepted, so that references can be read as rewrites too. Fields that a rewrite does not
-know travel with it.
+A line is one JSON object. Corpora often call the source "complex" and name no splitter; both are
+accepted, so that references can be read as rewrites. Unknown fields are kept.
 """
 
 import json
@@ -19,18 +18,18 @@ SOURCES = ("source", "complex")
 """The fields that hold the source."""
 
 UNKNOWN_SPLITTER = "unknown"
-"""The splitter of a rewrite whose record does not name one."""
+"""The splitter of a rewrite whose record names none."""
 
 
 class SourceLine(NamedTuple):
-    """A source sentence read from a line, with an id: its own, or ``file:line``."""
+    """A source sentence from a line, with its own id or ``file:line``."""
 
     id: str
     source: str
 
 
 def to_json(rewrite: Rewrite) -> str:
-    """One line of JSON, without the newline; fields that are None are left out.
+    """A rewrite as one line of JSON, without a newline and without fields that are None.
 
     >>> to_json(Rewrite(source="It rained.", simple=["It rained."], splitter="source"))
     '{"source":"It rained.","simple":["It rained."],"splitter":"source"}'
@@ -62,7 +61,7 @@ def read_rewrites(lines: Iterable[str], name: str) -> Iterator[Rewrite]:
 
 
 def read_sources(lines: Iterable[str], name: str) -> Iterator[SourceLine]:
-    """The source sentences in the lines of the file ``name``, whatever else the records hold."""
+    """The source sentences in the lines of the file ``name``; other fields are ignored."""
     for number, record in _records(lines, name):
         yield SourceLine(id_of(record, name, number), source_of(record, name, number))
 
@@ -88,8 +87,8 @@ def read_record(line: str, name: str, number: int) -> Mapping[str, object]:
 
 
 def _can_be_written(record: object) -> bool:
-    """Whether a record can be written again. JSON can spell a lone surrogate, but no UTF-8 file
-    can hold one, and pydantic has a limit on nesting."""
+    """Whether a record can be serialised again: JSON can escape a lone surrogate, but UTF-8 cannot
+    encode it, and pydantic limits nesting."""
     try:
         pydantic_core.to_json(record)
     except pydantic_core.PydanticSerializationError:
@@ -98,7 +97,7 @@ def _can_be_written(record: object) -> bool:
 
 
 def _without_alias(record: Mapping[str, object]) -> dict[str, object]:
-    """The fields of a record, without "complex" where that is its source by another name."""
+    """The fields of a record, without "complex" if that is the name of its source."""
     return {key: value for key, value in record.items() if key != "complex" or "source" in record}
 
 

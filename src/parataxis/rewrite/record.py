@@ -1,7 +1,7 @@
-"""The one record: a source sentence, its simple sentences, and where every word came from.
+"""The ``Rewrite`` record: a source sentence, its simple sentences, and the origin of every word.
 
-Everything Parataxis makes, scores, shows or asks people about is a :class:`Rewrite`. Its JSONL
-form travels through every command (see :mod:`parataxis.rewrite.jsonl`).
+Everything that Parataxis creates, scores, displays or asks people about is a :class:`Rewrite`. All
+commands read and write it as JSON lines (:mod:`parataxis.rewrite.jsonl`).
 """
 
 from enum import StrEnum
@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Origin(StrEnum):
-    """Where an output token came from."""
+    """The origin of an output token."""
 
     COPIED = "copied"
-    """The same word stands in the source (its capital may differ)."""
+    """The same word as in the source (its capital may differ)."""
     INFLECTED = "inflected"
     """Another inflection of a source word: "serving" became "serves"."""
     INSERTED = "inserted"
@@ -22,7 +22,7 @@ class Origin(StrEnum):
 
 
 class FindingKind(StrEnum):
-    """What a check can find."""
+    """The kind of a finding."""
 
     LOST = "lost"
     NEW = "new"
@@ -52,10 +52,10 @@ class OutputToken(_Record):
 
 
 class Finding(_Record):
-    """A fault that a check found: which words, and where they stand.
+    """A fault that a check found: the words and their place.
 
-    ``sentence`` is the index of the simple sentence that ``start`` and ``end`` refer to, or None
-    where they refer to the source (lost words stand only there).
+    ``sentence`` is the index of the simple sentence that ``start`` and ``end`` refer to, or None if
+    they refer to the source (lost words are only there).
     """
 
     kind: FindingKind

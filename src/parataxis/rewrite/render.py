@@ -1,4 +1,7 @@
-"""A rewrite cut into pieces of text, each marked with what became of it: what renderings show."""
+"""Renderings of rewrites for people: a diff, an explanation for the terminal, an HTML page.
+
+All of them show the same marks: which words were kept, left out, inflected or inserted.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +19,7 @@ from parataxis.text.tokens import has_word, tokenize
 
 
 class Mark(StrEnum):
-    """What became of a piece of the source, or where a piece of a simple sentence came from."""
+    """What happened to a piece of the source, or the origin of a piece of a simple sentence."""
 
     KEPT = "kept"
     LEFT_OUT = "left-out"
@@ -26,9 +29,9 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MarkedPiece:
-    """A word or the space between two; the texts of all pieces give back the sentence.
+    """A word or the space between two words; the texts of all pieces make up the sentence.
 
-    ``source`` is the place in the source of the word that it is, or was copied or inflected from.
+    ``source`` is the place of the source word that it is, or was copied or inflected from.
     """
 
     text: str
@@ -52,7 +55,7 @@ _MARKS = {
 
 
 def mark(rewrite: Rewrite) -> MarkedRewrite:
-    """Mark every word of a rewrite; a rewrite without provenance gets it by alignment."""
+    """Mark every word of a rewrite; a rewrite without provenance is aligned first."""
     provenance = rewrite.provenance
     if provenance is None:
         provenance = align(rewrite.source, rewrite.simple)
@@ -70,7 +73,7 @@ def _source_pieces(source: str, used: Iterable[tuple[int, int]]) -> list[tuple[i
     spans = sorted(used)
     pieces = []
     for token in tokenize(source):
-        # A span may cover several of our tokens: other splitters cut words in other places.
+        # A span may cover several of our tokens: other splitters tokenize differently.
         kept = any(start < token.end and token.start < end for start, end in spans)
         place = (token.start, token.end)
         pieces.append(
@@ -87,7 +90,7 @@ def _with_spaces(text: str, placed: Iterable[tuple[int, MarkedPiece]]) -> list[M
     pieces, end = [], 0
     for start, piece in sorted(placed, key=itemgetter(0)):
         if start < end:
-            continue  # tokens that overlap can only come from outside; show their text once
+            continue  # overlapping tokens can only come from other systems; show the text once
         if start > end:
             pieces.append(MarkedPiece(text[end:start]))
         pieces.append(piece)
@@ -97,10 +100,6 @@ def _with_spaces(text: str, placed: Iterable[tuple[int, MarkedPiece]]) -> list[M
     return pieces
 
 
-# Rewrites for people to read in a terminal: as a diff, or explained word by word.
-#
-# The HTML rendering is :mod:`parataxis.rewrite.render`.
-
 _RESET, _BOLD, _DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"
 _RED, _GREEN, _CYAN = "\x1b[31m", "\x1b[32m", "\x1b[36m"
 _COLOURS = {
@@ -108,7 +107,7 @@ _COLOURS = {
     Mark.INSERTED: "\x1b[32;1m",
     Mark.INFLECTED: "\x1b[33;1m",
 }
-# Without colour the marks are those of wdiff and git's --word-diff.
+# Without colour, the marks of wdiff and git --word-diff.
 _BRACKETS = {
     Mark.LEFT_OUT: ("[-", "-]"),
     Mark.INSERTED: ("{+", "+}"),
@@ -123,11 +122,12 @@ def render_diff(
     header: bool = False,
     colour: bool = False,
 ) -> str:
-    """The source against its simple sentences, with what was left out, inserted or inflected.
+    """A diff of the source and its simple sentences that marks left out, inserted and inflected
+    words.
 
     A sentence left whole is shown as context, like an unchanged line of a diff. With ``header``,
-    the id stands above each rewrite; with ``patterns`` (of the source; there may be none), they
-    and what the checks found stand below it.
+    the id precedes each rewrite; with ``patterns`` (of the source, possibly none), the patterns and
+    the findings of the checks follow it.
 
     >>> rewrite = Rewrite(
     ...     source="Ann, serving as host, spoke.",
@@ -159,7 +159,7 @@ def render_diff(
 def render_explanation(
     rewrite: Rewrite, patterns: Sequence[Occurrence] = (), *, colour: bool = False
 ) -> str:
-    """A rewrite with its patterns, the origin of its words, and what the checks found."""
+    """A rewrite with its patterns, the origin of its words, and the findings of the checks."""
     lines = [
         _paint(rewrite.id or "source", _DIM, colour=colour),
         f"  {_paint(_one_line(rewrite.source), _BOLD, colour=colour)}",
@@ -175,13 +175,13 @@ def render_explanation(
 
 
 def describe(finding: Finding) -> str:
-    """A finding in a few words: its kind, what the check says, and which sentence it is in."""
+    """A finding on one line: its kind, its message, and the number of its sentence."""
     where = "" if finding.sentence is None else f" (sentence {finding.sentence + 1})"
     return f"{finding.kind.value}: {finding.message.rstrip('.')}{where}"
 
 
 def complaints(findings: Iterable[Finding]) -> str:
-    """What findings say, as the rest of a sentence: "the number '5' is missing; 'He' says ..."."""
+    """The messages of findings, as the rest of a sentence: "the number '5' is missing; ..."."""
     messages = (finding.message.rstrip(".") for finding in findings)
     return "; ".join(text[:1].lower() + text[1:] for text in messages)
 
@@ -202,7 +202,7 @@ def _remarks(rewrite: Rewrite) -> Iterator[str]:
 
 
 def _origins(rewrite: Rewrite) -> Iterator[str]:
-    """One line for each way in which words changed between source and simple sentences."""
+    """One line for each way in which words changed from the source to the simple sentences."""
     marked = mark(rewrite)
     simple = [piece for sentence in marked.simple for piece in sentence]
     by_mark = {
@@ -220,7 +220,7 @@ def _origins(rewrite: Rewrite) -> Iterator[str]:
 
 
 def _phrases(pieces: Iterable[MarkedPiece], wanted: Mark) -> Iterator[str]:
-    """Neighbouring words with the wanted mark as one phrase; lone punctuation is not worth it."""
+    """Neighbouring words with the wanted mark, as phrases; lone punctuation is left out."""
     for chosen, group in groupby(
         pieces, key=lambda piece: piece.mark is wanted or not piece.text.strip()
     ):
@@ -243,7 +243,7 @@ def _pieces(pieces: Iterable[MarkedPiece], *, colour: bool) -> str:
 
 
 def _joined(pieces: Iterable[MarkedPiece]) -> list[MarkedPiece]:
-    """Give the space between two pieces with the same mark that mark too: {+It is+}."""
+    """Mark the space between two pieces with the same mark as well: {+It is+}."""
     joined = list(pieces)
     for i in range(1, len(joined) - 1):
         if not joined[i].text.strip() and joined[i - 1].mark is joined[i + 1].mark:
@@ -256,15 +256,11 @@ def _paint(text: str, style: str, *, colour: bool) -> str:
 
 
 def _one_line(text: str) -> str:
-    """A source may be hard-wrapped; a rendering shows it on one line."""
+    """A text on one line; a source may be hard-wrapped."""
     return " ".join(text.split())
 
 
-# Rewrites as one HTML page: every source with its simple sentences and where each word came from.
-#
-# The page is self-contained: it needs no other file and no network, and its content security
-# policy forbids both.
-
+# The HTML page is self-contained: it needs no other file and no network, and this forbids both.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
