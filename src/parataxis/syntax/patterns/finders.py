@@ -14,10 +14,7 @@ from parataxis.syntax.patterns.lexicon import (
     GERUND_MARKS,
     LINKING_PREPOSITIONS,
     PROVISOS,
-    PURPOSE_VERBS,
     REPORTING_STARTS,
-    REPORTING_VERBS,
-    ROLE_FRAMES,
     SET_OFF_PREPOSITIONS,
     TIME_WORDS,
     WH_WORDS,
@@ -119,7 +116,7 @@ def _is_joined(view: SentenceView, word: Word, phrase: Phrase) -> bool:
     "he came, she saw him, and they left"."""
     if joints := view.analysis.children(word.index, "cc"):
         return view.lower[joints[0].index] in ADDITIVE and view.size(phrase) > 2
-    if not view.has_child(word, "nsubj") or view.lower[word.index] in REPORTING_VERBS:
+    if not view.has_child(word, "nsubj"):
         return False
     if phrase.first > 0 and view.words[phrase.first - 1].text == "(":
         return view.size(phrase) > 2
@@ -219,12 +216,9 @@ def linked_phrase(view: SentenceView, word: Word) -> FoundPhrase | None:
         return None
     if view.starts_with(phrase, LINKING_PREPOSITIONS):
         return FoundPhrase(Pattern.PREP, phrase)
-    start = view.starts_with(phrase, SET_OFF_PREPOSITIONS)
-    if not start or not view.is_set_off(phrase):
-        return None
-    if start == ("as",) and view.lower[word.index] in ROLE_FRAMES:
-        return None
-    return FoundPhrase(Pattern.PREP, phrase)
+    if view.starts_with(phrase, SET_OFF_PREPOSITIONS) and view.is_set_off(phrase):
+        return FoundPhrase(Pattern.PREP, phrase)
+    return None
 
 
 def _from_preposition(view: SentenceView, word: Word) -> Phrase:
@@ -405,7 +399,7 @@ def _is_definition(view: SentenceView, phrase: Phrase) -> bool:
 
 def infinitive(view: SentenceView, word: Word) -> FoundPhrase | None:
     """An infinitive of purpose, not one that completes a verb or a noun."""
-    if word.relation not in ("advcl", "acl", "xcomp"):
+    if word.relation not in ("advcl", "acl"):
         return None
     phrase = view.phrase(word)
     if "to" not in view.mark(word) and not view.starts_with(phrase, _LONG_MARKS):
@@ -425,8 +419,6 @@ def _states_purpose(view: SentenceView, word: Word, phrase: Phrase) -> bool:
         dets = {view.lower[child.index] for child in view.analysis.children(governor.index, "det")}
         known = dets & (DEFINITE - {"all"}) or view.has_child(governor, "nmod:poss")
         return not known and governor.upos == "NOUN" and text not in COMPLEMENT_NOUNS
-    if word.relation == "xcomp":
-        return text in PURPOSE_VERBS
     if word.index < governor.index:
         return True
     degree = {"too", "enough", "so"} & set(view.lower[governor.index + 1 : phrase.first])
