@@ -1,11 +1,11 @@
-"""Negations, modal verbs, conditions, and the links of cause, contrast and order.
+"""Lost and new negations, modal verbs, conditions, and links of cause, contrast and order.
 
-A word such as "not" stands in many sentences, so that it is there somewhere proves little; that
-the rewrite has fewer of its kind than the source proves a loss.
+A word such as "not" occurs in many sentences, so its presence somewhere in the rewrite proves
+little. A rewrite with fewer negations than its source has lost one.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from parataxis.checks import lexicon
@@ -18,19 +18,14 @@ from parataxis.text import english
 
 _SCOPE = 6
 _PURE_CONDITIONS = frozenset(("if", "unless"))
-"""Conditions that are no exception as well: "however" cannot stand for them."""
+"""Conditions that are not exceptions too: "however" cannot replace them."""
 _LINKS = frozenset(lexicon.CONNECTIVES)
-# What a word of each sort may turn into; such a word counts where it stands only in the rewrite.
-_SUBSTITUTES: dict[Sort, Collection[str]] = {
-    Sort.NEGATION: lexicon.NEGATIVE_SUBSTITUTES,
-    Sort.MODAL: frozenset(("able", "permitted", "allowed", "required", "to")),
-    Sort.CONDITION: lexicon.CONDITION_SUBSTITUTES,
-}
+_COUNTED = (Sort.NEGATION, Sort.MODAL, Sort.CONDITION)
 
 
 def lost_links(source: Side, simple: Side) -> list[Finding]:
-    """Negations, modals and conditions that are fewer in the rewrite, and links that are gone."""
-    missing = {unit.start: unit for sort in _SUBSTITUTES for unit in _missing(sort, source, simple)}
+    """Negations, modals and conditions that the rewrite has fewer of, and links that are gone."""
+    missing = {unit.start: unit for sort in _COUNTED for unit in _missing(sort, source, simple)}
     for unit in [
         *_flipped(source, simple),
         *_unconnected(source, simple),
@@ -41,7 +36,7 @@ def lost_links(source: Side, simple: Side) -> list[Finding]:
 
 
 def new_links(source: Side, simple: Side) -> list[Finding]:
-    """Negations and modals in a rewrite whose source has nothing that could turn into one."""
+    """Negations and modals in a rewrite whose source has nothing that could become one."""
     barred = set()
     if simple.of(Sort.NEGATION) and not _may_be_denied(source, simple):
         barred.add(Sort.NEGATION)
@@ -58,8 +53,7 @@ def new_links(source: Side, simple: Side) -> list[Finding]:
 
 
 def _may_be_denied(source: Side, simple: Side) -> bool:
-    """Whether a negation may come from the source; a word may have carried it in it: "unaware"
-    became "not aware"."""
+    """Whether a negation may come from the source, be it a prefix: "unaware" became "not aware"."""
     if not source.keys.isdisjoint(lexicon.NEGATIVE_GROUNDS):
         return True
     added = simple.keys - source.keys
@@ -67,37 +61,29 @@ def _may_be_denied(source: Side, simple: Side) -> bool:
 
 
 def _missing(sort: Sort, source: Side, simple: Side) -> list[FactUnit]:
-    """The units of a sort that are too many in the source, those without a partner first."""
+    """The units of a sort that the rewrite lacks: those without a partner first, then the last."""
     needed = source.of(sort)
-    kept = len(simple.of(sort))
-    if len(needed) <= kept:
-        return []
-    kept += _added_substitutes(sort, source, simple)
-    surplus = len(needed) - kept
+    surplus = len(needed) - len(simple.of(sort))
+    if sort is Sort.CONDITION and surplus > 0:
+        surplus -= _added_substitutes(source, simple)
     if surplus <= 0:
         return []
     partners = {form for forms in _following(sort, simple.units).values() for form in forms}
     following = _following(sort, source.units)
-    # Those without a partner come first, then the last of the others.
     order = sorted(needed, key=lambda unit: (bool(partners & following[unit.start]), -unit.start))
     return order[:surplus]
 
 
-def _added_substitutes(sort: Sort, source: Side, simple: Side) -> int:
-    """How many words of the rewrite may stand for units of a sort."""
-
-    allowed = set(_SUBSTITUTES[sort])
-    if {unit.key for unit in source.of(sort)} <= _PURE_CONDITIONS:
+def _added_substitutes(source: Side, simple: Side) -> int:
+    """How many words of the rewrite may stand for conditions of the source."""
+    allowed = lexicon.CONDITION_SUBSTITUTES
+    if {unit.key for unit in source.of(Sort.CONDITION)} <= _PURE_CONDITIONS:
         allowed -= lexicon.CONTRASTS
 
-    def substitutes(side: Side) -> list[str]:
-        return [u.key for u in side.units if u.sort is not sort and u.key in allowed]
+    def count(side: Side) -> int:
+        return sum(u.sort is not Sort.CONDITION and u.key in allowed for u in side.units)
 
-    before, after = substitutes(source), substitutes(simple)
-    if sort is Sort.CONDITION:
-        return max(0, len(after) - len(before))
-    # A phrase that is repeated ("all other work") denies nothing.
-    return sum(key not in before for key in after)
+    return max(0, count(simple) - count(source))
 
 
 def _following(sort: Sort, units: Sequence[FactUnit]) -> dict[int, frozenset[str]]:
@@ -113,17 +99,15 @@ def _following(sort: Sort, units: Sequence[FactUnit]) -> dict[int, frozenset[str
 
 
 def _exchanged(source: Side, simple: Side) -> list[FactUnit]:
-    """Modals that only others of the source stand in for: "must" became "may", which the source
-    has too. A word of the rewrite's own was chosen for it, and negations all say the same."""
+    """Modals that the rewrite replaces by other modals of the source: "must" became "may", which
+    the source has too. A modal that the source does not have was chosen on purpose."""
     if not source.of(Sort.MODAL):
         return []
     kept = {lemma for unit in simple.of(Sort.MODAL) for lemma in lemmas(unit.key)}
     gone = [unit for unit in source.of(Sort.MODAL) if kept.isdisjoint(lemmas(unit.key))]
     if not gone:
         return []
-    own = [unit for unit in simple.units if unit.key not in source.keys]
-    chosen = any(u.sort is Sort.MODAL or u.key in _SUBSTITUTES[Sort.MODAL] for u in own)
-    return [] if chosen else gone
+    return [] if any(unit.key not in source.keys for unit in simple.of(Sort.MODAL)) else gone
 
 
 def _flipped(source: Side, simple: Side) -> list[FactUnit]:
@@ -142,7 +126,7 @@ def _flipped(source: Side, simple: Side) -> list[FactUnit]:
 
 
 def _unconnected(source: Side, simple: Side) -> list[FactUnit]:
-    """Links of the source that no word of the rewrite carries on."""
+    """Links of the source that no word of the rewrite expresses."""
     gone = (_LINKS & source.keys) - simple.keys
     if not gone:
         return []
@@ -151,7 +135,7 @@ def _unconnected(source: Side, simple: Side) -> list[FactUnit]:
     for unit in source.units:
         if unit.key not in gone or unit.sort is not Sort.FUNCTION:
             continue
-        # "But" often stands beside another contrast ("but rather"), which then is enough.
+        # "But" often occurs with another contrast ("but rather"), which is enough.
         known = Counter[str]() if unit.key == "but" else before
         if not any(after[word] > known[word] for word in lexicon.CONNECTIVES[unit.key]):
             found.append(unit)
@@ -164,7 +148,4 @@ def _places(word: FactUnit, units: Sequence[FactUnit]) -> list[int]:
 
 
 def _is_denied(units: Sequence[FactUnit], place: int) -> bool:
-    return any(
-        unit.sort is Sort.NEGATION or unit.key in lexicon.NEGATIVE_SUBSTITUTES
-        for unit in units[max(0, place - _SCOPE) : place]
-    )
+    return any(unit.sort is Sort.NEGATION for unit in units[max(0, place - _SCOPE) : place])
