@@ -350,7 +350,7 @@ def _latex_table(table: Table) -> str:
     lines = [
         rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.header) - table.names)}}}",
         r"\toprule",
-        " & ".join(map(tex, table.header)) + r" \\",
+        " & ".join(name.translate(_TEX) for name in table.header) + r" \\",
         r"\midrule",
         *(" & ".join(map(_latex_cell, row)) + r" \\" for row in table.rows),
         r"\bottomrule",
@@ -361,7 +361,8 @@ def _latex_table(table: Table) -> str:
 
 def _latex_cell(cell: str) -> str:
     is_best = isinstance(cell, Cell) and cell.emphasis == "best"
-    return rf"\textbf{{{tex(cell)}}}" if is_best else tex(cell)
+    text = cell.translate(_TEX)
+    return rf"\textbf{{{text}}}" if is_best else text
 
 
 _TEX = str.maketrans(
@@ -369,11 +370,6 @@ _TEX = str.maketrans(
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
     | {"†": r"$^\dagger$", NONE: "--"}
 )
-
-
-def tex(text: str) -> str:
-    """A text as LaTeX prints it."""
-    return text.translate(_TEX)
 
 
 def _as_csv(report: Report, delimiter: str = ",") -> str:
@@ -391,34 +387,23 @@ def _as_csv(report: Report, delimiter: str = ",") -> str:
 
 
 def _as_json(report: Report) -> str:
-    if report.record is not None:
-        return json_text(report.record)
-    tables = [
-        [dict(zip(table.header, row, strict=True)) for row in table.rows] for table in report.tables
-    ]
-    return json_text({"title": report.title, "tables": tables})
-
-
-def json_text(record: object) -> str:
-    """A record as indented JSON, with null for NaN."""
+    record = report.record
+    if record is None:
+        rows = [
+            [dict(zip(table.header, row, strict=True)) for row in table.rows]
+            for table in report.tables
+        ]
+        record = {"title": report.title, "tables": rows}
     return json.dumps(_without_nan(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def without_nans(record: Mapping[str, object]) -> dict[str, object]:
-    """A record with None for NaN, at any depth.
-
-    >>> without_nans({"a": [1.5, math.nan]})
-    {'a': [1.5, None]}
-    """
-    return {name: _without_nan(value) for name, value in record.items()}
-
-
 def _without_nan(value: object) -> object:
+    """A value with None for NaN, at any depth."""
     match value:
         case float():
             return None if math.isnan(value) else value
         case Mapping():
-            return without_nans(value)
+            return {name: _without_nan(each) for name, each in value.items()}
         case list() | tuple():
             return list(map(_without_nan, value))
         case _:
