@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -389,7 +390,7 @@ class _Writer:
         self._write = write
         self.names = names
         self._used = set(names.values())
-        self._parts: dict[tuple[TripleSet, ...], _Parts] = {}
+        self._known = lru_cache(_REMEMBERED)(self._describe)
         self._last = 0
         self.written = 0
 
@@ -414,14 +415,6 @@ class _Writer:
                 sentences = [lines[text] for text in reference]
                 self._write(_reference(f"{head}:SIMPLE-{order}", sentences, parts))
         self.written += 1
-
-    def _known(self, parts: tuple[TripleSet, ...]) -> _Parts:
-        found = self._parts.get(parts)
-        if found is None:
-            if len(self._parts) > _REMEMBERED:
-                self._parts.clear()
-            found = self._parts[parts] = self._describe(parts)
-        return found
 
     def _describe(self, parts: tuple[TripleSet, ...]) -> _Parts:
         whole = _EMPTY.union(*parts)
