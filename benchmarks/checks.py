@@ -1,4 +1,4 @@
-"""How often the checks fire: on good rewrites, on damaged ones, and on the outputs of systems.
+"""Findings of the checks on good rewrites, on damaged ones and on outputs of systems.
 
     python benchmarks/checks.py --data DATA
 
@@ -32,8 +32,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with rewrites/, hsplit/")
     parser.add_argument("--part", default="dev", help="rewrites/PART.jsonl (default: dev)")
-    parser.add_argument("--words-only", action="store_true", help="leave the analyser out")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="read each Nth rewrite")
+    parser.add_argument("--words-only", action="store_true", help="do not use the analyser")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="read every Nth rewrite")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N false alarms")
     options = parser.parse_args()
     words = Checker()
@@ -100,7 +100,7 @@ def _system_table(checker: Checker, folder: Path) -> Table:
 
 
 def _damage_table(words: Checker, checker: Checker, good: Sequence[Pair]) -> Table:
-    """The share of damages found; the analyser is asked only for the kinds that need it."""
+    """The share of damages found; the analyser is used only for the kinds that need it."""
     table = Table(title="References that pass, damaged: % of damages found")
     for heading in ("damage", "should raise", "n", "found"):
         table.add_column(heading, justify="left" if heading[0] in "ds" else "right")

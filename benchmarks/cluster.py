@@ -1,20 +1,19 @@
-"""What a million sentences cost on a core, a machine and a GPU, and a billion on a cluster.
+"""The cost of a million sentences on a core, a machine and a GPU, and a billion on a cluster.
 
     python benchmarks/cluster.py [--input FILE.jsonl] [--sentences 4096] [--beam 1]
         [--gpu RATE] [--units 100] [--price-core P] [--price-gpu P] [--address HOST:PORT]
 
-The same sentences are split by one process, by one for each core, and by as many actors of a Ray
-cluster (one that is started here, unless an address is given); all must write the same bytes. A
-rate counts from the first tenth of the sentences on, so that starting is left out. Also measured
-is the processor time of the process that reads, sends and writes: it says how many actors one
-driver can feed. --gpu is the rate that benchmarks/gpu.py gives. Prices are yours, for an hour.
+The same sentences are split by one process, by one process for each core, and by as many actors of
+a Ray cluster (started here unless an address is given); all outputs must be identical. The first
+tenth of the sentences is a warm-up and does not count. The CPU time of the process that reads,
+sends and writes is measured too: it limits how many actors one driver can feed. --gpu is the rate
+that benchmarks/gpu.py reports. Prices are per hour.
 
-The projection: a million takes 10^6 / rate seconds. A billion takes 10^9 / (N r e) on N cores or
-GPUs, with a driver more wherever N r e is more than those there are can feed. For cores, r is the
-rate of the machine with all its cores busy, divided by their number: a core whose neighbours are
-busy does not do what one process does alone, and both are printed. e is the rate of the Ray cluster
-divided by that of as many processes without it; for GPUs it is taken to be the same. The figures
-mean something only on a quiet machine. Needs the extra `ray`.
+Projection: a million sentences take 10^6 / rate seconds. A billion takes 10^9 / (N r e) on N cores
+or GPUs, with as many drivers as are needed to feed them. For cores, r is the rate of the machine
+with all cores busy, divided by their number, which is lower than the rate of one process alone;
+both are printed. e is the rate of the Ray cluster divided by that of as many local processes; for
+GPUs the same e is assumed. Run it on an otherwise idle machine. Needs the extra `ray`.
 """
 
 import argparse
@@ -41,7 +40,7 @@ MILLION, BILLION = 10**6, 10**9
 
 
 class Measured(NamedTuple):
-    """Sentences per second, processor seconds of this process for each, and what was written."""
+    """Sentences per second, CPU seconds of this process per sentence, and a hash of the output."""
 
     rate: float
     own: float
@@ -49,7 +48,7 @@ class Measured(NamedTuple):
 
 
 class Clock:
-    """Notes when which sentence was done, and what this process had spent until then."""
+    """Records the time, and the CPU time of this process, at which sentences were done."""
 
     def __init__(self) -> None:
         self.times = [(0, time.monotonic(), time.process_time())]
@@ -62,7 +61,7 @@ class Clock:
         raise SystemExit(str(problem))
 
     def per_sentence(self) -> tuple[float, float]:
-        """Seconds, and processor seconds of this process, after the first tenth."""
+        """Seconds and CPU seconds of this process per sentence, after the first tenth."""
         total, end, spent_at_end = self.times[-1]
         first, start, spent = next(each for each in self.times if each[0] >= total / 10)
         if first == total:
@@ -77,22 +76,22 @@ def main() -> None:
     parser.add_argument("--splitter", default="pointer")
     parser.add_argument("--beam", type=int, default=1)
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--address", help="a Ray cluster with so many cores")
+    parser.add_argument("--address", help="address of a Ray cluster with that many cores")
     parser.add_argument("--gpu", type=float, help="sentences per second of one GPU")
     parser.add_argument("--units", type=int, default=100, help="cores or GPUs of the projection")
-    parser.add_argument("--price-core", type=float, help="of a core, for an hour")
-    parser.add_argument("--price-gpu", type=float, help="of a GPU, for an hour")
+    parser.add_argument("--price-core", type=float, help="price of a core per hour")
+    parser.add_argument("--price-gpu", type=float, help="price of a GPU per hour")
     options = parser.parse_args()
     os.environ[THREADS_VARIABLE] = "1"
     cores = options.cores
     engines: dict[str, Engine] = {
         "one core": Local(1),
         f"one machine, {cores} cores": Local(cores),
-        "the same cores, by Ray": Cluster(options.address, least=cores, most=cores),
+        "the same cores, with Ray": Cluster(options.address, least=cores, most=cores),
     }
     found = {name: measure(engine, options) for name, engine in engines.items()}
     if len({each.digest for each in found.values()}) > 1:
-        raise SystemExit("They did not all write the same.")
+        raise SystemExit("The outputs differ.")
     core, machine, by_ray = found.values()
     beam = f", beam {options.beam}" if options.splitter == "pointer" else ""
     print(
@@ -105,8 +104,8 @@ def main() -> None:
     if options.gpu:
         print(row("one GPU", options.gpu, 1, options.price_gpu))
     share, feeds, busy = by_ray.rate / machine.rate, 1 / by_ray.own, machine.rate / cores
-    print(f"\ne = {share:.3f}: by Ray, beside as many processes without it")
-    print(f"a core in the busy machine does {busy:,.1f}, one process alone {core.rate:,.1f}")
+    print(f"\ne = {share:.3f}: rate with Ray / rate of as many local processes")
+    print(f"sentences/s of a core: {busy:,.1f} with all cores busy, {core.rate:,.1f} alone")
     print(f"one driver feeds {feeds:,.0f} sentences/s\n")
     print(
         "| N | r | N r e | drivers | a billion, 10^9 / (N r e) | price | one driver is enough for |"
@@ -118,7 +117,7 @@ def main() -> None:
 
 
 def measure(engine: Engine, options: argparse.Namespace) -> Measured:
-    """Do a long run, and keep only the hash of what it writes."""
+    """Run the pipeline, and keep only a hash of its output."""
     beam = options.beam if options.splitter == "pointer" else None
     task = SplitterTask(options.splitter, beam=beam)
     work = Work(task, Encoder(OutputFormat.JSONL), task.load().name)
@@ -129,7 +128,7 @@ def measure(engine: Engine, options: argparse.Namespace) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "in.jsonl")
         source.write_text("\n".join(lines[: options.sentences]) + "\n")
-        os.chdir(folder)  # so that all see, and write, the same name
+        os.chdir(folder)  # so that every engine sees the same file name
         run(find_inputs(["in.jsonl"]), work, StreamOutput(written.update), clock, engine=engine)
         os.chdir("/")
     seconds, own = clock.per_sentence()
@@ -146,7 +145,7 @@ def row(name: str, rate: float, used: int, price: float | None) -> str:
 def projected(
     name: str, rate: float, share: float, feeds: float, units: int, price: float | None
 ) -> str:
-    """A row of the second table; drivers are added where one cannot feed so many."""
+    """A row of the second table, with as many drivers as are needed."""
     together = units * rate * share
     hours = BILLION / together / HOUR
     cost = f"{hours * units * price:,.2f}" if price else ""
@@ -163,7 +162,7 @@ def projected(
 
 
 def duration(hours: float) -> str:
-    """In the unit that suits it."""
+    """The duration in a suitable unit."""
     if hours >= 48:
         return f"{hours / 24:,.1f} days"
     return f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.1f} minutes"

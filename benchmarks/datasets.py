@@ -1,13 +1,13 @@
-"""The test set of the 2019 report, and a WebSplit to train on that shares no triple with it.
+"""Creates the test set of the 2019 report, and a WebSplit for training without its triples.
 
     parataxis corpus build-websplit release_v2-xml.tar.xz --to websplit-v1.0:DIR/websplit --tokens
     python benchmarks/datasets.py --data DATA --output DIR
 
-DATA holds ``report2019/``. Into DIR go ``test.jsonl`` (the report's sources, with the references
-that our WebSplit has for them), ``report-websplit.jsonl`` and ``report-wikisplit.jsonl`` (the
-outputs that its tables 6 and 7 are about), and the parts of DIR/websplit. With ``--known CORPUS``
-there are also folders ``known`` and ``new`` with the same three files for the sources that share a
-triple with that corpus and for those that do not. docs/datasets.md says what is made of them.
+DATA holds ``report2019/``. The program writes to DIR: ``test.jsonl`` (the report's sources with the
+references that our WebSplit has for them), ``report-websplit.jsonl`` and ``report-wikisplit.jsonl``
+(the outputs of tables 6 and 7), and the parts of DIR/websplit. With ``--known CORPUS`` it also
+writes folders ``known`` and ``new`` with the same three files, for the sources that do and do not
+share a triple with that corpus. docs/datasets.md describes how they are used.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from parataxis.text.files import ReadReport, write_files
 from parataxis.text.tokens import plain_brackets
 
 _VALIDATION = 0.05
-"""The share of the sentences that the validation part gets."""
+"""The share of the sentences in the validation part."""
 _OTHER = re.compile(r"\W+")
 
 
@@ -83,8 +83,8 @@ def _write(folder: Path, test: Mapping[int, Example], outputs: Mapping[str, list
 
 
 def _parts(examples: list[Example], test: Iterable[Example]) -> dict[str, list[str]]:
-    """Sentences with a triple of the test set are left out, whole groups tied by triples go to
-    validation, and the rest is for training."""
+    """Drop sentences with a triple of the test set, use whole groups connected by triples for
+    validation, and the rest for training."""
     sources = {_letters(example.source) for example in test}
     taken = frozenset().union(*(e.triples for e in examples if _letters(e.source) in sources))
     left = [example for example in examples if not example.triples & taken]
@@ -102,7 +102,7 @@ def _parts(examples: list[Example], test: Iterable[Example]) -> dict[str, list[s
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a sentence: tokenisers disagree on all else."""
+    """The letters and digits of a sentence: tokenisers disagree about the rest."""
     return _OTHER.sub("", plain_brackets(text)).lower()
 
 

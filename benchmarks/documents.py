@@ -1,12 +1,12 @@
-"""How many sentences of a contract can be split in its Word file, how long that takes, and how the
-result looks.
+"""How many sentences of a contract can be split in its Word file, the time it takes, and the result
+as LibreOffice renders it.
 
     python benchmarks/documents.py --output FOLDER
 
-FOLDER gets a contract that is made here (headings, numbered clauses, a table, footnotes, fields,
-links, comments, tracked changes that are there already), the same with its sentences split, and
-with the splits as tracked changes. Where LibreOffice and pdftoppm are installed, it also gets all
-three as PDF and PNG, and the text that LibreOffice reads is compared with the rewrites.
+The program writes to FOLDER a generated contract (headings, numbered clauses, a table, footnotes,
+fields, links, comments, existing tracked changes), the contract with its sentences split, and the
+contract with the splits as tracked changes. If LibreOffice and pdftoppm are installed, it also
+writes all three as PDF and PNG, and compares the text that LibreOffice reads with the rewrites.
 """
 
 import argparse
@@ -129,12 +129,12 @@ def main() -> None:
 
 
 def squeezed(text: str) -> str:
-    """Text without white space, and without digits, some of which are references to notes."""
+    """Text without white space and digits, because some digits are references to notes."""
     return "".join(char for char in text if not char.isspace() and not char.isdigit())
 
 
 def check_with_libreoffice(folder: Path, wanted: Sequence[str]) -> None:
-    """Let LibreOffice read the results, and draw them where pdftoppm is there."""
+    """Have LibreOffice read the results, and render them if pdftoppm is installed."""
     for name in ("contract", "simple", "tracked"):
         convert(folder, f"{name}.docx", "pdf")
         if shutil.which("pdftoppm"):
@@ -185,7 +185,7 @@ def contract(copies: int) -> bytes:
 
 
 def bookmark(paragraph: Paragraph, name: str) -> Paragraph:
-    """The paragraph, with a bookmark around what it has."""
+    """The paragraph with a bookmark around its content."""
     for kind, place in (("bookmarkStart", 0), ("bookmarkEnd", len(paragraph._p))):
         node = OxmlElement(f"w:{kind}")
         node.set(qn("w:id"), name.removeprefix("_Ref"))
@@ -202,7 +202,7 @@ def add_table(document: "docx.document.Document") -> None:
 
 
 def add(paragraph: Paragraph, text: str, notes: list[str]) -> None:
-    """Text with **bold** and *italic* words and {kind:what} for what else Word has."""
+    """Add text with **bold** and *italic* words and {kind:content} for other elements."""
     for index, part in enumerate(text.replace("}", "{").split("{")):
         kind, _, content = part.partition(":") if index % 2 else ("", "", part)
         match kind:
@@ -261,7 +261,7 @@ def add_field(paragraph: Paragraph, text: str) -> None:
 
 
 def with_notes(data: bytes, notes: Sequence[str]) -> bytes:
-    """The file with footnotes, which python-docx cannot make."""
+    """The file with footnotes, which python-docx cannot create."""
     root = parse_xml(f"<w:footnotes {nsdecls('w')}/>")
     for number, kind in ((0, "separator"), (1, "continuationSeparator")):
         root.append(parse_xml(

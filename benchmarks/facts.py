@@ -1,9 +1,9 @@
-"""How far the fact error counts of the metric ``facts`` can be trusted.
+"""Precision and recall of the fact error counts of the metric ``facts``.
 
     python benchmarks/facts.py [--data DATA] [--show]
 
-Three sets say what each simple sentence is (correct, unsupported, repeated) and how many facts are
-missing:
+In three sets each simple sentence is labelled as correct, unsupported or repeated, and the number
+of missing facts is known:
 
 - written: facts/written.jsonl, rewrites written for this purpose, good and bad;
 - damaged: the rewrites of DATA/rewrites/dev.jsonl that were invented for this project (domains
@@ -11,7 +11,7 @@ missing:
 - hsplit: outputs of five systems in DATA/hsplit, labelled by reading them before the metric was
   run; facts/hsplit.tsv has the labels only.
 
-Without --data the first set is used alone.
+Without --data only the first set is used.
 """
 
 import argparse
@@ -37,7 +37,7 @@ SOURCES = 60
 
 @dataclass(frozen=True)
 class Case:
-    """A rewrite with what a reader says of it."""
+    """A rewrite with the labels of a reader."""
 
     source: str
     simple: tuple[str, ...]
@@ -79,7 +79,7 @@ def _hsplit(folder: Path) -> Iterator[Case]:
 
 
 def _damaged(path: Path) -> Iterator[Case]:
-    """Each rewrite as it is, without a sentence, with one twice, with one of another rewrite."""
+    """Each rewrite unchanged, without a sentence, with one repeated, and with one of another."""
     lines = path.read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines if '"original-' in line]
     records = [record for record in records if len(record["simple"]) > 2]

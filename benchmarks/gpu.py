@@ -1,14 +1,14 @@
-"""What the pointer splitter does on a GPU: sentences per second, and what bounds it.
+"""Throughput of the pointer splitter on a GPU, and its bottlenecks.
 
     python benchmarks/gpu.py SENTENCES.txt [--count 100000] [--jobs 8 16] [--beams 1 4]
                              [--compare 1000]
 
-SENTENCES has one sentence a line; they are gone through several times where --count asks for more.
-Processes that compose and check share one process that owns the GPU, as `parataxis split --device
-cuda` has it. Printed are, for each beam: the search alone, the whole splitter with so many
-processes, how busy the GPU was, the multiply-adds and bytes of a sentence, how long the GPU would
-need for them at the rates that it reaches on a large matrix and a large copy, and how many rewrites
-differ from the CPU's. Needs torch with a GPU; no timing is worth anything on a busy machine.
+SENTENCES has one sentence per line; they are repeated if --count is larger. Processes that compose
+and check share one process that owns the GPU, as with `parataxis split --device cuda`. Prints for
+each beam: the rate of the search alone, the rate of the whole splitter by number of processes, GPU
+utilisation, multiply-adds and memory traffic for a sentence, the bounds that follow from the rates
+that this GPU reaches on a large matrix product and a large copy, and how many rewrites differ from
+the CPU's. Needs torch with a GPU; run it on an otherwise idle machine.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def search_alone(sentences: Sequence[str], beams: Sequence[int]) -> None:
-    """The rate of the search in one process, and the floor of it."""
+    """The rate of the search in one process, and its lower bound."""
     models = DeviceModels.load("cuda")
     started = time.perf_counter()
     features = [read_source([token.text for token in tokenize(text)]) for text in sentences]
@@ -95,7 +95,7 @@ def search_alone(sentences: Sequence[str], beams: Sequence[int]) -> None:
 
 
 def by_width(features: Sequence[Features]) -> list[Sources]:
-    """The sources as they are searched."""
+    """The sources grouped by width, as they are searched."""
     found = []
     for low, width in zip((0, *WIDTHS), WIDTHS, strict=False):
         some = [each for each in features if low < len(each) <= width]
@@ -105,7 +105,7 @@ def by_width(features: Sequence[Features]) -> list[Sources]:
 
 
 def machine_rates() -> tuple[float, float]:
-    """Multiply-adds and bytes per second, on a large matrix and a large copy."""
+    """Multiply-adds and bytes per second, on a large matrix product and a large copy."""
     a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
     big = torch.empty(2**30, device="cuda", dtype=torch.uint8)
     other = torch.empty_like(big)
@@ -154,7 +154,7 @@ def floor(
     seconds: float,
     rates: tuple[float, float],
 ) -> None:
-    """How long the operators would take at the rates of the machine."""
+    """The time that the operators would take at the best rates of the machine."""
     search = models.searcher
     products = moved = 0.0
     for sources in groups:
@@ -165,7 +165,7 @@ def floor(
         with Counted(search.decoder) as step, torch.no_grad():
             search._step(state, torch.zeros((), dtype=torch.int64, device="cuda"))
         (found,) = models.search([some], beam)
-        # A source is searched until its rewrites have ended: as long as the longest of them.
+        # A source is searched until the longest of its rewrites has ended.
         steps = float(np.maximum(found.lengths.max(1) + 1, 1).mean())
         products += share * (read.products + steps * step.products)
         moved += share * (read.bytes + steps * step.bytes)
@@ -194,7 +194,7 @@ def throughput(
     for worker in workers:
         worker.start()
     stream = cycle(sentences)
-    # Everything is loaded, compiled and recorded before the clock starts.
+    # Models are loaded, kernels compiled and runs recorded before the clock starts.
     _through(work, done, islice(stream, 2 * jobs * window), window)
     ready = time.perf_counter() - begun
     with busy() as shares:
@@ -215,15 +215,15 @@ def throughput(
 
 
 def _through(work: Any, done: Any, sentences: Iterator[str], window: int) -> tuple[int, float]:
-    """Have sentences rewritten; how many were split, and how long cores were busy with it."""
+    """Rewrite sentences; the number of splits, and the CPU time."""
     handed = 0
     while batch := list(islice(sentences, window)):
         work.put(batch)
         handed += 1
-    told = [done.get() for _ in range(handed)]
-    if errors := [each for each in told if isinstance(each, Exception)]:
+    answers = [done.get() for _ in range(handed)]
+    if errors := [each for each in answers if isinstance(each, Exception)]:
         raise errors[0]
-    return sum(split for split, _ in told), sum(seconds for _, seconds in told)
+    return sum(split for split, _ in answers), sum(seconds for _, seconds in answers)
 
 
 def _work(address: Address, beam: int, window: int, work: Any, done: Any) -> None:
@@ -242,7 +242,7 @@ def _work(address: Address, beam: int, window: int, work: Any, done: Any) -> Non
 
 @contextmanager
 def busy() -> Iterator[list[float]]:
-    """How busy the GPU is, in per cent, asked twice a second."""
+    """GPU utilisation in per cent, sampled twice a second."""
     shares: list[float] = []
     end: Queue[None] = Queue()
 
@@ -250,10 +250,10 @@ def busy() -> Iterator[list[float]]:
         command = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"]
         while True:
             try:
-                told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+                output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
             except FileNotFoundError:
                 return
-            shares.extend(float(line) for line in told.split() if line.isdecimal())
+            shares.extend(float(line) for line in output.split() if line.isdecimal())
             try:
                 end.get(timeout=0.5)
             except Exception:

@@ -1,10 +1,10 @@
-"""What a splitter promises, tested on real sentences: nothing invented, nothing lost, provenance
-true, the same result in every batch.
+"""Tests the guarantees of a splitter on real sentences: nothing invented, nothing lost, correct
+provenance, the same result in every batch.
 
     python benchmarks/guarantees.py FILE... [--splitter NAME] [--strict] [--show N]
 
 FILE holds a sentence on each line, or JSON lines with the field ``source`` or ``complex``. The
-rules here are written anew, not taken from the checks that the splitter itself asks.
+rules are implemented independently of the checks that the splitter itself uses.
 """
 
 import argparse
@@ -79,13 +79,13 @@ class Report:
     examples: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, rewrite: Rewrite) -> None:
-        """Test one rewrite by all rules but the last."""
+        """Test one rewrite with all rules but the last."""
         self.rewrites.append(rewrite)
         for rule, what in _violations(rewrite):
             self._count(rule, f"{what!r}: {rewrite.source}\n    -> {' | '.join(rewrite.simple)}")
 
     def again(self, splitter: Splitter, rewrites: Sequence[Rewrite], count: int) -> None:
-        """Split some sentences one by one, and some in another order."""
+        """Split some sentences again, one by one and in another order."""
         sample = Random(1).sample(list(rewrites), min(count, len(rewrites)))
         alone = [splitter(rewrite.source) for rewrite in sample[: len(sample) // 4]]
         mixed = list(splitter.pipe(rewrite.source for rewrite in sample))
@@ -101,7 +101,7 @@ class Report:
         self.examples.setdefault(rule, []).append(example)
 
     def print(self, name: str, speed: float) -> None:
-        """Write the table, the shares and the examples."""
+        """Print the table, the shares and the examples."""
         console = Console(width=110, soft_wrap=True)
         table = Table(title=f"{name}: {len(self.rewrites)} sentences")
         table.add_column("rule")
@@ -141,7 +141,7 @@ def _violations(rewrite: Rewrite) -> Iterator[tuple[str, str]]:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, in small letters; hyphens and stops separate them."""
+    """The words of a text in lower case, separated at hyphens and full stops."""
     return [piece for token in tokenize(text) for piece in _pieces(token.text)]
 
 
@@ -181,12 +181,12 @@ def _lost(rewrite: Rewrite) -> Iterator[tuple[str, str]]:
 
 
 def _is_marker(word: str, rewrite: Rewrite) -> bool:
-    """Whether a number only numbers a list: "(2)", "2)"."""
+    """Whether a number is only a list marker: "(2)", "2)"."""
     return f"{word})" in rewrite.source
 
 
 def _names(source: str) -> Iterator[str]:
-    """Words with a capital that do not open the source and are no function words."""
+    """Capitalised words that are not at the start of the source and are not function words."""
     for token in tokenize(source)[1:]:
         if token.text[0].isupper() and len(token.text) > 1:
             yield from (word for word in _pieces(token.text) if word not in CLOSED_WORDS)

@@ -1,9 +1,9 @@
-"""The known answers of the metrics: numbers that others published, on their files.
+"""Compares the metrics with published numbers, on the published files.
 
     python benchmarks/known_answers.py --data DATA
 
 DATA holds ``report2019/`` (table 6 of the 2019 report) and ``bisect/`` (BiSECT's test set with the
-outputs of four systems). docs/metrics.md says what had to be found out to get them.
+outputs of four systems). docs/metrics.md describes the settings that reproduce them.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _sentences(line: str, separator: str) -> tuple[str, ...]:
-    """The simple sentences of a line; the separator is no part of the text."""
+    """The simple sentences of a line, without the separator."""
     return tuple(part.strip() for part in line.split(separator) if part.strip())
 
 

@@ -1,12 +1,12 @@
-"""The guard of the llm splitter: what it catches of planted faults, and of a real model's rewrites.
+"""The guard of the llm splitter, on planted faults and on the rewrites of a real model.
 
     python benchmarks/llm.py planted
     python benchmarks/llm.py model
 
-``planted`` damages references, each in one place, and counts how many of these rewrites would not
-be taken: by the checks alone, and by the guard. ``model`` asks the language model of the
-environment (PARATAXIS_LLM_URL and so on) and shows what became of each answer. Both read
-``data/rewrites/original.jsonl``, which the prompt was not written from.
+``planted`` damages references, each in one place, and counts how many of them are rejected, by the
+checks alone and by the guard. ``model`` uses the language model set in the environment
+(PARATAXIS_LLM_URL and so on) and shows what happened to each answer. Both read
+``data/rewrites/original.jsonl``, which was not used to write the prompt.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("part", choices=["planted", "model"])
     parser.add_argument("--rewrites", type=Path, default=REWRITES)
     parser.add_argument("--count", type=int, default=30, help="how many rewrites (default: 30)")
-    parser.add_argument("--every", type=int, default=900, help="each Nth one (default: 900)")
+    parser.add_argument("--every", type=int, default=900, help="every Nth one (default: 900)")
     parser.add_argument("--show", action="store_true", help="print each rewrite")
     options = parser.parse_args()
     console = Console(width=120, soft_wrap=True)
@@ -90,8 +90,8 @@ def _percent(flags: Sequence[bool]) -> str:
 
 
 def _exchanged(source: str, simple: Sequence[str], sort: Sort) -> tuple[str, ...] | None:
-    """The rewrite with two numbers or names in each other's place; each occurs once, and they do
-    not stand side by side."""
+    """The rewrite with two numbers or names exchanged; each occurs once, and they are not
+    adjacent."""
     found = [(i, unit) for i, text in enumerate(simple) for unit in units(text)]
     times = Counter(unit.key for _, unit in found)
     fit = [(i, unit) for i, unit in found if unit.sort is sort and times[unit.key] == 1]

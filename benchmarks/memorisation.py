@@ -1,10 +1,11 @@
-"""A model that recites, in two minutes: the example of docs/diagnostics.md.
+"""Trains a model that memorises, in two minutes: the example of docs/diagnostics.md.
 
     python benchmarks/memorisation.py FOLDER
 
-Makes a corpus about invented towers, each with four facts, in which a complex sentence joins two
-facts of one tower. It is split by chance, so that the test set asks for facts that training has in
-other combinations, as the first WebSplit did. Trains SEQ2SEQ and COPY on it and diagnoses both.
+Generates a corpus about invented towers, each with four facts, in which a complex sentence joins
+two facts of one tower. It is divided at random, so that the test set contains facts that occur in
+other combinations in training, as in the first WebSplit. Trains SEQ2SEQ and COPY on it and
+diagnoses both.
 Needs the extra [train].
 """
 
@@ -24,7 +25,7 @@ STYLES = ("brick", "glass", "granite", "timber")
 
 
 def facts(chance: random.Random) -> list[tuple[str, str]]:
-    """What can be said of a tower, each as a relation and its object."""
+    """The facts about a tower, each a relation and its object."""
     return [
         ("has", f"{chance.randrange(3, 90)} floors"),
         ("was completed in", str(chance.randrange(1880, 2020))),
@@ -49,7 +50,7 @@ def examples(towers: int, seed: int) -> Iterator[dict[str, object]]:
 
 
 def write(folder: Path) -> dict[str, str]:
-    """The parts of the corpus, split by chance."""
+    """Write the parts of the corpus, divided at random."""
     found = list(examples(24, seed=1))
     random.Random(2).shuffle(found)
     cuts = {"train": found[:380], "validation": found[380:430], "test": found[430:]}
@@ -60,7 +61,7 @@ def write(folder: Path) -> dict[str, str]:
 
 
 def run(*arguments: str) -> None:
-    """A command of Parataxis."""
+    """Run a command of Parataxis."""
     print("$ parataxis", " ".join(arguments), flush=True)
     code = main(arguments)
     if code:

@@ -1,14 +1,14 @@
-"""How long the metrics take: 5,000 rewrites with 4 references, seconds for each metric.
+"""Seconds for each metric on 5,000 rewrites with 4 references.
 
     python benchmarks/metrics.py --rewrites FILE [--number N] [--analysed]
 
-FILE holds rewrites as JSON lines (source or complex, simple). The output that is scored leaves out
-one word of the rewrite, and the references are the rewrite itself and three more that leave out
-other words: each text is different, so no memory helps but the one that metrics share.
+FILE holds rewrites as JSON lines (source or complex, simple). The scored output is the rewrite
+without one word; the references are the rewrite itself and three versions without other words. All
+texts differ, so that only the cache that the metrics share can help.
 
-"In one pass" is what a metric adds when all are computed together, in the order of their names;
-the first to read a text pays for its tokens. "Alone" is the time of a metric by itself. The ratio
-is against a plain implementation of the same formula in this script, without any memory:
+"In one pass" is the time that a metric adds when all are computed together, in the order of their
+names; the first metric to read a text pays for its tokens. "Alone" is the time of a metric by
+itself. The ratio is to a straightforward implementation of the same formula here, without caches:
 sacrebleu's own ``corpus_score`` for BLEU, and for SARI the formula of EASSE with counters, which
 stands for EASSE itself (it cannot be installed by name).
 """
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 class _Timed:
-    """The metrics, with a clock on what each does."""
+    """A metric that measures its own time."""
 
     def __init__(self, metrics: Sequence[Metric]) -> None:
         self.seconds = {metric.name: 0.0 for metric in metrics}
@@ -95,7 +95,7 @@ def _time(work: Callable[[], T], clock: Callable[[], float] = time.perf_counter)
 
 
 def _forget() -> None:
-    """Empty the memories, sacrebleu's own too, as in a new process."""
+    """Clear the caches, including sacrebleu's, as in a new process."""
     tokens.tokens.cache_clear()
     tokens.ngrams.cache_clear()
     tokens._tokenizer.cache_clear()
@@ -131,7 +131,7 @@ def _plain_bleu(items: Sequence[ScoredItem]) -> float:
 
 
 def _plain_sari(items: Sequence[ScoredItem]) -> float:
-    """The formula of EASSE as it is written down, one operation and one length at a time."""
+    """The formula of EASSE, one operation and one n-gram length at a time."""
     tokenize = BLEU(tokenize="13a", force=True).tokenizer
     counts = [[[0, 0, 0] for _ in range(4)] for _ in range(3)]
     for item in items:

@@ -1,4 +1,4 @@
-"""The results page of the documentation: every system we have outputs of, on HSplit and BiSECT.
+"""Writes docs/results.md: every system with available outputs, on HSplit and BiSECT.
 
     python benchmarks/results.py DATA > docs/results.md
 
@@ -161,13 +161,13 @@ def comparison(references: str, folder: Path, names: Sequence[str]) -> Compariso
 
 
 def ours(name: str, splitter: str, examples: Sequence[Example]) -> System:
-    """One of our splitters, run on the sources as they are."""
+    """One of our splitters on the original sources."""
     rewrites = Splitter(splitter).pipe([example.source for example in examples])
     return System(name, tuple(rewrite.simple for rewrite in rewrites))
 
 
 def correlations(path: Path, examples: Sequence[Example]) -> str:
-    """Every metric with every criterion, over all rewrites."""
+    """The correlation of every metric with every criterion, over all rewrites."""
     metrics: list[Metric] = [load_metric(name) for name in CORRELATED]
     judged = read_judgements(path, CRITERIA, examples=examples)
     rows: dict[str, list[str]] = {}

@@ -1,13 +1,13 @@
-"""How fast long runs are, and how much memory they take, by processes and by threads.
+"""Throughput and memory of long runs, by number of processes and threads.
 
     python benchmarks/scale.py [--splitter pointer] [--beam 1] [--sentences 512] [--jobs 1 2]
         [--input FILE] [--megabytes 20]
 
 The first table splits the same sentences with each number of processes, and with one process that
-has as many threads. Rate is sentences per second of the whole command, with its start; PSS is the
-memory of all its processes, each shared page counted once, at its highest. The second table gives
-the source splitter files of two sizes: the peak must be the same. The figures mean something only
-on a quiet machine. Needs the extra `scale` and Linux.
+has as many threads. Rate is sentences per second of the whole command, including its start; PSS is
+the peak memory of all its processes, with each shared page counted once. The second table runs the
+source splitter on files of two sizes: the peak must be the same. Run it on an otherwise idle
+machine. Needs the extra `scale` and Linux.
 """
 
 import argparse
@@ -33,7 +33,7 @@ ENDS = ("and the mayor refused to sign it", "but nobody noticed", "because it ha
 
 
 class Measured(NamedTuple):
-    """What one command took."""
+    """Time and memory of one command."""
 
     seconds: float
     cpu: float
@@ -117,7 +117,7 @@ def _by_size(folder: Path, megabytes: int) -> Table:
 
 
 def made_lines(count: int, more: str = "") -> list[str]:
-    """Records with invented sentences, always the same ones."""
+    """Records with generated sentences, the same in every run."""
     chance = random.Random(0)
     lines = []
     for _ in range(count):
@@ -162,7 +162,7 @@ _spent = [0.0]
 
 
 def _children_cpu() -> float:
-    """Seconds that the command which has just ended spent on the processors."""
+    """CPU seconds of the command that has just ended."""
     now = os.times()
     total = now.children_user + now.children_system
     spent, _spent[0] = total - _spent[0], total

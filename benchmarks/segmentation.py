@@ -1,11 +1,11 @@
-"""Compare sentence segmenters on treebanks, contracts and our own tough cases; score our tokens.
+"""Compare sentence segmenters on treebanks, contracts and our own hard cases; score our tokens.
 
     python benchmarks/segmentation.py DATA [--part dev] [--errors SYSTEM]
 
 DATA is the folder that holds ``ud/`` and ``contracts/``. Every system reads the same documents in
-the same run. A sentence end counts as found when it stands after the same visible character, so
-systems that trim or change whitespace are not punished; the end of a document is not counted.
-``--sets growth`` shows how our time grows with the length of hostile text.
+the same run. A sentence end counts as found if it is after the same visible character, so
+systems that trim or change whitespace are not penalised; the end of a document is not counted.
+``--sets growth`` shows how our time grows with the length of adversarial text.
 """
 
 import argparse
@@ -39,7 +39,7 @@ HOSTILE = [
     "[1]",
     "> ",
 ]
-"""Units that, repeated, tempt a pattern to try every split or a rule to look back each time."""
+"""Units that, repeated, may cause backtracking in a pattern or a rule."""
 
 CASES = Path(__file__).parents[1] / "tests" / "text" / "segmentation_cases.txt"
 
@@ -48,7 +48,7 @@ System = Callable[[str], list[str]]
 
 @dataclass(frozen=True)
 class Document:
-    """A text and the sentences it is made of, in order; what is between them is in no sentence."""
+    """A text and its sentences, in order; the text between them belongs to no sentence."""
 
     text: str
     ends: frozenset[int]
@@ -106,7 +106,7 @@ def contract_documents(data: Path) -> Iterator[Document]:
 
 
 def case_documents(categories: str) -> Iterator[Document]:
-    """Our own tough cases (see the head of the file for its form)."""
+    """Our own hard cases (the head of the file describes its format)."""
     text = CASES.read_text(encoding="utf-8").replace("␍", "\r")
     for case in text.split("\n=== ")[1:]:
         title, _, body = case.partition("\n")
@@ -151,7 +151,7 @@ def _syntok(module: object) -> System:
 
 
 def ends_of(text: str, sentences: Iterable[str]) -> set[int]:
-    """After how many visible characters of the text each sentence ends."""
+    """The number of visible characters before each sentence end."""
     visible = "".join(text.split())
     position, ends = 0, set()
     for sentence in sentences:
@@ -231,7 +231,7 @@ def token_scores(data: Path, part: str) -> None:
 
 
 def growth() -> None:
-    """How many times longer ten times as much hostile text takes: about ten if time is linear."""
+    """How much longer ten times as much adversarial text takes: about 10 if time is linear."""
     print("\n### growth: time for 200,000 characters, relative to 20,000\n")
     print("| unit | sentences | tokens |\n|---|---|---|")
     for unit in HOSTILE:

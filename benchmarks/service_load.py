@@ -1,11 +1,11 @@
-"""The service under load, from outside: 1, 8 and 64 clients, each asking sentence after sentence.
+"""Load test of the service: 1, 8 and 64 clients that send one sentence after another.
 
-Every sentence is asked for once in a run, and the answer must be the very rewrite that
-``parataxis.Splitter`` makes at home, so that a lost or crossed answer is noticed. Then a contract
-is streamed: how soon the first rewrite comes, how many come in a second, and how long others wait
-for one sentence meanwhile. Prints a table, and fails where an answer is not as it must be.
+Every sentence is sent once in a run, and the answer must be identical to the rewrite of a local
+``parataxis.Splitter``, so that lost or mixed-up answers are detected. Then a contract is streamed,
+which measures the time to the first rewrite, the throughput, and the latency of other clients
+meanwhile. Prints a table, and fails if an answer is wrong.
 
-Clients and service share this machine. The sentences are made up here, of 24 to 45 words.
+Clients and service share this machine. The sentences are generated, with 24 to 45 words.
 """
 
 import argparse
@@ -50,7 +50,7 @@ SHAPES = (
 
 
 def main() -> None:
-    """Run it."""
+    """Run the load test."""
     options = _options()
     supply = sentences(random.Random(options.seed))
     levels = [(n, [next(supply) for _ in range(options.sentences)]) for n in options.clients]
@@ -83,7 +83,7 @@ def _options() -> argparse.Namespace:
 
 
 def sentences(chance: random.Random) -> Iterator[str]:
-    """Sentences without end, each another one."""
+    """An endless stream of different sentences."""
     seen = set()
     numbers = count(1)
 
@@ -113,7 +113,7 @@ def sentences(chance: random.Random) -> Iterator[str]:
 
 
 def processor() -> str:
-    """The name of the machine's processor and how many cores of it there are."""
+    """The name of the processor, and its number of cores."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         name = next(line.partition(":")[2].strip() for line in lines if "model name" in line)
@@ -124,7 +124,7 @@ def processor() -> str:
 
 @contextmanager
 def served(options: argparse.Namespace) -> Iterator[str]:
-    """``parataxis serve`` as a process of its own, until it is ready."""
+    """Start ``parataxis serve`` as a process, and wait until it is ready."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "parataxis", "serve", "--no-page", "--port", str(port)]
@@ -152,13 +152,13 @@ def _is_ready(client: Client) -> bool:
 
 
 def ask_all(url: str, texts: list[str], clients: int, expected: dict[str, Rewrite]) -> list[float]:
-    """Ask for each sentence once; the seconds that each took."""
+    """Send each sentence once; the latency of each in seconds."""
     with Client(url) as client, ThreadPoolExecutor(clients) as pool:
         return list(pool.map(lambda text: ask(client, text, expected), texts))
 
 
 def ask(client: Client, text: str, expected: dict[str, Rewrite]) -> float:
-    """Ask for one sentence, and compare."""
+    """Send one sentence, and compare the answer."""
     begun = time.perf_counter()
     found = client.split([text])
     seconds = time.perf_counter() - begun
@@ -167,7 +167,7 @@ def ask(client: Client, text: str, expected: dict[str, Rewrite]) -> float:
 
 
 def compare(found: list[Rewrite], texts: list[str], expected: dict[str, Rewrite]) -> None:
-    """Fail where the answers are not those of the sentences."""
+    """Fail if the answers do not match the sentences."""
     if [each.source for each in found] != texts:
         raise SystemExit(f"An answer is lost or crossed: {texts[0]!r}.")
     for rewrite in found:
@@ -176,7 +176,7 @@ def compare(found: list[Rewrite], texts: list[str], expected: dict[str, Rewrite]
 
 
 def stream(url: str, contract: list[str], guests: list[str], expected: dict[str, Rewrite]) -> None:
-    """Stream a contract, with one client more that asks for single sentences meanwhile."""
+    """Stream a contract while another client sends single sentences."""
     is_done = threading.Event()
     waits: list[float] = []
 

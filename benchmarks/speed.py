@@ -1,13 +1,13 @@
-"""How fast everything is: one command, one file of results, one page.
+"""Measures the speed of everything, and writes a file of results and a page.
 
     python benchmarks/speed.py [SENTENCES.jsonl] [--page] [--rounds 3]   # about six minutes
     python benchmarks/speed.py --check                                   # is a ratio 10 % worse?
 
-Throughput and latency of the splitters and the analyser, beside T5-small and T5-base (transformers
+Throughput and latency of the splitters and the analyser, and of T5-small and T5-base (transformers
 and CTranslate2, random weights, texts of the same length) and spaCy's small pipeline in the same
-run; curves over cores, batches, lengths and documents; memory and cold start; and the distance from
-a floor computed from the multiply-adds of the models. SENTENCES are rewrites ("complex" and
-"simple"); without them our own are used. What it needs is in benchmarks/README.md.
+run; curves over cores, batches, lengths and documents; memory and cold start; and the ratio to
+a lower bound computed from the multiply-adds of the models. SENTENCES are rewrites ("complex" and
+"simple"); without them our own are used. benchmarks/README.md lists what it needs.
 """
 
 import argparse
@@ -49,7 +49,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=COUNT, help="sentences, of all lengths")
     parser.add_argument("--results", type=Path, default=RECORDED, help="the file of results")
     parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md as well")
-    parser.add_argument("--only-page", action="store_true", help="from results that are there")
+    parser.add_argument(
+        "--only-page", action="store_true", help="write the page from recorded results"
+    )
     parser.add_argument("--check", action="store_true", help="compare with the recorded ratios")
     parser.add_argument(
         "--model", action="append", default=[], metavar="NAME=FOLDER", help="seq2seq or copynet"
@@ -72,7 +74,7 @@ def main() -> int:
 
 
 def check(items: Sequence[Item], options: argparse.Namespace) -> int:
-    """Measure the recorded ratios again; 1 where one is worse."""
+    """Measure the recorded ratios again; 1 if one is worse."""
     recorded = json.loads(options.results.read_text(encoding="utf-8"))["ratios"]
     now = ratios(items, ROUNDS_OF_CHECK, options.threads)
     slower = worse(recorded, now)
@@ -131,7 +133,7 @@ def measured(items: Sequence[Item], options: argparse.Namespace) -> dict[str, An
 def all_systems(
     items: Sequence[Item], some: Sequence[Item], folder: Path, options: argparse.Namespace
 ) -> dict[str, list[System]]:
-    """Every system, the slow ones with fewer sentences of the same lengths."""
+    """All systems; slow ones get fewer sentences of the same lengths."""
     few = spread(items, 32)
     own = [ours.source(some, few), ours.rules(some, few)]
     own += [

@@ -1,10 +1,9 @@
-"""A study under load, from outside: many raters at once over HTTP, and a server that is killed.
+"""Load test of a study: many concurrent raters over HTTP, and a server that is killed.
 
-Raters come by their links, agree to take part, read, save a draft and submit, with the cookies and
-tokens of a browser; some click twice, some submit once more from a second tab. What they write
-names the rater and the item, so that the export shows whether an answer was lost, doubled or
-crossed. Prints milliseconds of what people wait for, and fails where the export is not as it must
-be.
+Raters follow their links, give consent, read, save a draft and submit, with the cookies and tokens
+of a browser; some click twice, some submit again from a second tab. Their answers name the rater
+and the item, so that the export shows whether an answer was lost, duplicated or assigned to the
+wrong rater. Prints response times in milliseconds, and fails if the export is wrong.
 
 Everything runs on this machine: in a new SQLite file, or in an empty database ``--url
 postgresql://...``, where several servers may share the work (``--servers 2``).
@@ -39,11 +38,11 @@ consent: {en: "Do you agree?", es: "¿Acepta?"}
 """
 COMMAND = [sys.executable, "-m", "parataxis", "study"]
 PATIENCE = 60.0
-"""Seconds for which a rater asks a server again that is away."""
+"""Seconds for which a rater retries while a server is down."""
 
 
 def main() -> None:
-    """Run it."""
+    """Run the load test."""
     options = _options()
     with tempfile.TemporaryDirectory(prefix="parataxis-load-") as name:
         folder = Path(name)
@@ -71,7 +70,7 @@ def main() -> None:
 
 
 def _of_servers() -> float:
-    """Seconds of the processor that processes which were started here, and have ended, took."""
+    """CPU seconds of the child processes that have ended."""
     took = resource.getrusage(resource.RUSAGE_CHILDREN)
     return took.ru_utime + took.ru_stime
 
@@ -96,7 +95,7 @@ def _options() -> argparse.Namespace:
 
 
 def make_study(folder: Path, options: argparse.Namespace) -> Path:
-    """A study with items of an ordinary length; what each says names it."""
+    """A study with items of a typical length, whose text contains their id."""
     count = -(-options.submissions // options.raters)
     with (folder / "items.jsonl").open("w", encoding="utf-8") as lines:
         for number in range(count):
@@ -111,7 +110,7 @@ def make_study(folder: Path, options: argparse.Namespace) -> Path:
 
 
 def run(command: str, study: Path, url: str | None, *more: str) -> str:
-    """One of the commands of a study."""
+    """Run a command of the study."""
     database = ["--database", url] if url else []
     done = subprocess.run(
         [*COMMAND, command, str(study), *more, *database], check=True, capture_output=True
@@ -135,7 +134,7 @@ def export(study: Path, url: str | None, folder: Path) -> dict[str, list[dict[st
 
 
 class Server:
-    """``parataxis study serve`` as a process of its own."""
+    """``parataxis study serve`` as a process."""
 
     def __init__(self, study: Path, url: str | None) -> None:
         with socket.socket() as free:
@@ -146,7 +145,7 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start the server, and wait until it responds."""
         self._process = subprocess.Popen(
             self._command,
             stdout=subprocess.DEVNULL,
@@ -163,14 +162,14 @@ class Server:
         raise SystemExit("The server does not start.")
 
     def kill(self) -> None:
-        """As a lack of memory or a broken machine would do it."""
+        """Kill the server without warning, as the out-of-memory killer does."""
         if self._process is not None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
             self._process = None
 
     def stop(self) -> None:
-        """Ask it to end."""
+        """Stop the server."""
         if self._process is not None:
             self._process.terminate()
             try:
@@ -185,7 +184,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server said."""
+    """The response of a server."""
 
     status: int
     headers: dict[str, str]
@@ -250,7 +249,7 @@ async def _answer(reader: asyncio.StreamReader) -> Answer:
 
 @dataclass
 class Day:
-    """What happens to all of them together."""
+    """The state that all raters share, and the measurements."""
 
     servers: list[Server]
     options: argparse.Namespace
@@ -258,9 +257,9 @@ class Day:
     acknowledged: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Person and number of the item, and how often the answer was acknowledged."""
     again: int = 0
-    """Requests that met a dead server."""
+    """Requests that reached a dead server."""
     away: list[float] = field(default_factory=list)
-    """Seconds from each kill to the next answer."""
+    """Seconds from each kill to the next response."""
 
     async def run(self, links: dict[str, str]) -> None:
         """Let everybody work until nothing is left to do."""
@@ -347,7 +346,7 @@ class Day:
             return answer
 
     def print(self, seconds: float, processor: dict[str, float]) -> None:
-        """What was measured."""
+        """Print the measurements."""
         done = len(self.acknowledged)
         print(
             f"{self.options.people} raters, {len(self.servers)} server(s): {done} ratings in "
@@ -382,7 +381,7 @@ def _found(pattern: str, text: str) -> str:
 def check(
     files: dict[str, list[dict[str, Any]]], day: Day, options: argparse.Namespace
 ) -> dict[str, list[Any]]:
-    """What is wrong with the export, by the sort of fault."""
+    """The faults of the export, by kind."""
     ratings = [(each["rater"], each["item"]) for each in files["ratings"]]
     marked = {
         (each["rater"], each["item"], each["answers"]["comments"]) for each in files["ratings"]

@@ -1,8 +1,8 @@
-"""How fast a study's database gives out tasks and takes answers: 20,000 slots and 200 people.
+"""Speed of a study's database, with 20,000 slots and 200 people.
 
-Prints milliseconds for each call of one person after the other, then submissions per second of
-many threads at once, then the size of the database. By default in a new SQLite file, which is
-removed; ``--url postgresql://...`` takes an empty database.
+Prints milliseconds for each call made by one person at a time, then submissions per second with
+many threads, then the size of the database. It uses a temporary SQLite file, or the empty database
+given by ``--url postgresql://...``.
 """
 
 import argparse
@@ -34,7 +34,7 @@ ANSWERS = {
 
 
 def items(count: int) -> list[Item]:
-    """Pairs of an ordinary length."""
+    """Pairs of a typical length."""
     found = []
     for number in range(count):
         source = f"The bridge number {number}, which was opened in 1931, crosses the river. " * 2
@@ -48,14 +48,14 @@ T = TypeVar("T")
 
 
 class Times:
-    """Milliseconds of calls by what they do: on the clock, and of this process."""
+    """Milliseconds of calls by kind: wall-clock time, and CPU time of this process."""
 
     def __init__(self) -> None:
         self.found: dict[str, list[float]] = {}
         self.work: dict[str, list[float]] = {}
 
     def run(self, what: str, work: Callable[..., T], *arguments: object) -> T:
-        """Do something and note how long it took."""
+        """Call a function and record the time."""
         start, begun = time.perf_counter(), time.process_time()
         result = work(*arguments)
         self.work.setdefault(what, []).append(1000 * (time.process_time() - begun))
@@ -84,7 +84,7 @@ def database(url: str | None) -> Iterator[str]:
 
 
 def fsync_milliseconds(folder: str) -> float:
-    """What it costs to have 4 kB on disk, which no store can undercut."""
+    """The time to write 4 kB to disk, which is a lower bound for any store."""
     path = Path(folder) / "fsync"
     handle = os.open(path, os.O_CREAT | os.O_WRONLY)
     times = Times()
@@ -97,11 +97,11 @@ def fsync_milliseconds(folder: str) -> float:
 
 
 _STEADY = 20
-"""So many people go on from one task to the next without a break."""
+"""People who work without a break."""
 
 
 def main() -> None:
-    """Run it."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url")
     parser.add_argument("--items", type=int, default=6667)

@@ -1,1 +1,1 @@
-"""What ``benchmarks/speed.py`` is made of: sentences, systems, curves, a floor, a page."""
+"""Parts of ``benchmarks/speed.py``: sentences, systems, curves, the floor, the page."""

@@ -1,4 +1,4 @@
-"""Ratios to other systems measured in the same rounds, and whether one has become worse."""
+"""Ratios to other systems measured in the same rounds, and whether one has dropped."""
 
 import statistics
 import tempfile
@@ -12,14 +12,14 @@ from timing.sentences import Item, spread
 __all__ = ["TOLERATED", "ratios", "worse"]
 
 TOLERATED = 0.10
-"""By which share a ratio may fall below the recorded one."""
+"""The share by which a ratio may drop below the recorded one."""
 COUNT, FEW = 96, 10
 """Sentences of a round in batches, and one at a time."""
 
 
 def ratios(items: Sequence[Item], rounds: int, threads: int) -> dict[str, float]:
-    """How many times the speed of T5-small (CTranslate2, int8) the default splitter has, and of
-    spaCy's small pipeline the analyser: medians over interleaved rounds."""
+    """The speed of the default splitter relative to T5-small (CTranslate2, int8), and of the
+    analyser relative to spaCy's small pipeline: medians over interleaved rounds."""
     some, few = spread(items, COUNT), spread(items, FEW)
     pairs: dict[str, tuple[System, System]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -46,8 +46,8 @@ def ratios(items: Sequence[Item], rounds: int, threads: int) -> dict[str, float]
 def worse(
     recorded: Mapping[str, float], now: Mapping[str, float], tolerated: float = TOLERATED
 ) -> dict[str, tuple[float, float]]:
-    """The ratios that have fallen by more than is tolerated: recorded and now. One that is no
-    longer measured counts as fallen to nothing."""
+    """The ratios that have dropped by more than is tolerated: recorded and now. A ratio that is no
+    longer measured counts as zero."""
     return {
         name: (before, now.get(name, 0.0))
         for name, before in recorded.items()

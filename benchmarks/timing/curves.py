@@ -20,12 +20,12 @@ DOCUMENTS = (1, 3, 10, 30, 100, 300)
 BEAM = 4
 
 Curve = dict[str, dict[str, float]]
-"""For each line, its points: where, and how many sentences a second."""
+"""For each line its points: x, and sentences per second."""
 
 
 @contextmanager
 def using(threads: int) -> Iterator[None]:
-    """So many threads for a while."""
+    """Use a number of threads within the context."""
     before = os.environ.get(THREADS_VARIABLE)
     os.environ[THREADS_VARIABLE] = str(threads)
     try:
@@ -38,12 +38,12 @@ def using(threads: int) -> Iterator[None]:
 
 
 def _best(run: Callable[[], object], rounds: int) -> float:
-    """Other work on the machine only slows one down: the best round counts."""
+    """The best round: other work on the machine can only slow a run down."""
     return min(seconds(run) for _ in range(rounds))
 
 
 def cores(items: Sequence[Item], counts: Sequence[int], rounds: int) -> Curve:
-    """Sentences a second in batches, for numbers of threads."""
+    """Sentences a second in batches, by number of threads."""
     curve: Curve = {}
     for beam in ours.BEAMS:
         points = curve[f"beam {beam}"] = {}
@@ -58,7 +58,7 @@ def cores(items: Sequence[Item], counts: Sequence[int], rounds: int) -> Curve:
 
 
 def batch_sizes(items: Sequence[Item], rounds: int) -> Curve:
-    """Sentences a second of the search alone, on one core, for numbers of sources side by side."""
+    """Sentences a second of the search alone, on one core, by number of sources in a batch."""
     decoder = load_decoder()
     curve: Curve = {}
     with using(1):

@@ -1,7 +1,7 @@
-"""How far the default splitter is from what its multiply-adds alone would take on this machine.
+"""Compares the default splitter with the time that its multiply-adds alone would take.
 
-The products of the ONNX graphs are counted for the shapes that really ran. Each is then timed by
-itself, in a graph of one operator, so the floor is what remains if everything but the products
+The products of the ONNX graphs are counted for the shapes that occurred. Each is then timed in a
+graph of one operator, so the floor is the time that would remain if everything but the products
 were free.
 """
 
@@ -31,7 +31,7 @@ __all__ = ["Product", "Rates", "floor", "products"]
 INT8 = frozenset(("MatMulInteger", "MatMulIntegerToFloat"))
 FLOAT = frozenset(("MatMul", "Gemm"))
 LARGE = 1024
-"""The size of the square matrices that show the best rate of a machine."""
+"""The size of the square matrices that give the best rate of a machine."""
 LEAST_SECONDS = 0.01
 """How long each product is repeated to time it."""
 
@@ -53,8 +53,8 @@ class Product:
         return self.count * self.rows * self.inner * self.columns
 
     def rounded(self) -> "Product":
-        """One of nearly the same size, so that few kinds of products need be timed: the rows in
-        steps of a quarter, and a power of two of them."""
+        """A product of nearly the same size, so that few kinds need to be timed: the rows are
+        rounded to quarters of a power of two."""
         step = max(1, 2 ** (self.rows.bit_length() - 3))
         rows, count = -(-self.rows // step) * step, 2 ** (self.count - 1).bit_length()
         return Product(self.kind, count, rows, self.inner, self.columns)
@@ -81,7 +81,7 @@ def products(model: onnx.ModelProto, shapes: Mapping[str, Shape]) -> list[Produc
 
 
 class Counted:
-    """A model that counts the products of each run, and the processor time of all."""
+    """A model that counts the products of each run, and its total CPU time."""
 
     def __init__(self, path: Path) -> None:
         self._model = OnnxModel(path)
@@ -93,7 +93,7 @@ class Counted:
         self.seconds = 0.0
 
     def _watching(self, path: Path) -> Model:
-        """The same graph, which also gives out the inputs of its products."""
+        """The same graph with the inputs of its products as further outputs."""
         watched = onnx.load(str(path))
         kinds = INT8 | FLOAT
         given = {entry.name for entry in watched.graph.input} | set(self._constants)
@@ -200,7 +200,7 @@ class Rates:
 
 
 def _single(product: Product) -> Callable[[], object]:
-    """A run of a graph that is nothing but one product."""
+    """A run of a graph with a single product."""
     random = np.random.default_rng(0)
     left = (product.count, product.rows, product.inner)
     right = (product.inner, product.columns)
@@ -233,7 +233,7 @@ def _single(product: Product) -> Callable[[], object]:
 
 
 def _timed(run: Callable[[], object]) -> float:
-    """The least processor time of one run."""
+    """The minimum CPU time of one run."""
     run()
     best, spent = float("inf"), 0.0
     while spent < LEAST_SECONDS:

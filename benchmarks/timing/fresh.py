@@ -1,4 +1,4 @@
-"""What a new process costs: seconds until it has done its first work, and its memory."""
+"""The cost of a new process: seconds until its first work is done, and its memory."""
 
 import statistics
 import subprocess
@@ -51,8 +51,8 @@ PROGRAMS = {
 def fresh(
     rounds: int, sentences: Sequence[str], counts: Sequence[int]
 ) -> dict[str, dict[str, float]]:
-    """For each program the median seconds of a process, and its megabytes at most. The last ones
-    split so many sentences, to show how memory grows."""
+    """For each program the median seconds of a process, and its peak memory in MB. The last ones
+    split many sentences, to show how memory grows."""
     programs = dict(PROGRAMS)
     for count in counts:
         programs[f"pointer, {count} sentences"] = MANY.format(sentences=sentences, count=count)

@@ -1,5 +1,5 @@
-"""Times of systems, in rounds: each system runs once in every round, so that what else the machine
-does hits all alike, and what is told is the median over the rounds."""
+"""Times systems in rounds: each system runs once in every round, so that other load on the machine
+affects all of them, and the median over the rounds is reported."""
 
 import statistics
 import sys
@@ -14,7 +14,7 @@ __all__ = ["Runs", "System", "measure", "rounds_of", "seconds"]
 
 @dataclass(frozen=True)
 class Runs:
-    """How a started system is run, on one sentence and on many."""
+    """How a started system runs, on one sentence and on many."""
 
     one: Callable[[Item], object]
     many: Callable[[Sequence[Item]], object]
@@ -23,7 +23,7 @@ class Runs:
 @dataclass
 class System:
     """Something to be timed. ``few`` are the sentences it is run on one at a time, ``items`` those
-    it is run on in batches; ``start`` makes it anew for every round, so that nothing is remembered.
+    it is run on in batches; ``start`` makes it anew for every round, so that nothing is cached.
     """
 
     name: str
@@ -61,14 +61,14 @@ class System:
         return len(self.items) / statistics.median(self.totals)
 
     def quantile(self, share: float) -> float:
-        """The milliseconds that this share of the sentences stays under, alone."""
+        """The quantile of the latency of single sentences, in milliseconds."""
         each: list[float] = sorted(
             statistics.median(times) for times in zip(*self.latencies, strict=True)
         )
         return 1000.0 * each[min(len(each) - 1, int(share * len(each)))]
 
     def figures(self) -> dict[str, object]:
-        """What was measured, as it is recorded."""
+        """The measurements as they are recorded."""
         return {
             "name": self.name,
             "beam": self.beam,

@@ -37,7 +37,7 @@ BEAMS = (4, 1)
 
 
 def _fresh(graph: str) -> Analyser:
-    """An analyser that remembers no sentence."""
+    """An analyser without cached sentences."""
     whole = _MODELS.setdefault(graph, OnnxModel(SHIPPED / graph))
     frames = None if graph == WHOLE else (lambda sentence: load_analyser().frames(sentence))
     return Analyser(whole, read_labels(SHIPPED / "analyser.json"), frames)
@@ -58,7 +58,7 @@ def _splitter(name: str, beam: int | None, items: Sequence[Item], few: Sequence[
 
 
 def made(name: str, beam: int | None) -> SentenceSplitter:
-    """A splitter that remembers no sentence."""
+    """A splitter without cached sentences."""
     if name == "pointer":
         trees = _fresh(TREES)
         return PointerSplitter(trees, load_decoder(), Checker(trees), beam=beam or 4)
@@ -68,7 +68,7 @@ def made(name: str, beam: int | None) -> SentenceSplitter:
 
 
 def source(items: Sequence[Item], few: Sequence[Item]) -> System:
-    """The splitter that leaves everything as it is: what the rest around a splitter costs."""
+    """The splitter that changes nothing: the overhead around a splitter."""
     return _splitter("source", None, items, few)
 
 
@@ -78,12 +78,12 @@ def rules(items: Sequence[Item], few: Sequence[Item]) -> System:
 
 
 def pointer(items: Sequence[Item], few: Sequence[Item], beam: int) -> System:
-    """Everything that a user waits for: search, analysis, checks."""
+    """The default splitter with search, analysis and checks."""
     return _splitter("pointer", beam, items, few)
 
 
 def trained(name: str, folder: Path, items: Sequence[Item], few: Sequence[Item]) -> System:
-    """A splitter that comes without weights (seq2seq, copynet), with a model that was trained."""
+    """A splitter without shipped weights (seq2seq, copynet), with a trained model."""
     opened = type(load_splitter(name))(folder)  # type: ignore[call-arg]
 
     def start() -> Runs:

@@ -12,7 +12,7 @@ from parataxis.text.tokens import tokenize
 __all__ = ["OWN", "WARM_UP", "Item", "batches", "by_length", "read_items", "spread"]
 
 OWN = Path(__file__).parents[2] / "data" / "rewrites" / "original.jsonl"
-"""Rewrites of sentences invented for this project; they come with it."""
+"""Rewrites of sentences written for this project, which ship with it."""
 LOOKED_AT = 1000
 """Sentences of a file among which those that are timed are chosen."""
 
@@ -49,11 +49,11 @@ WARM_UP = _item(
         "simple": ["The dam broke in May.", "It was built in 1905.", "It had been repaired twice."],
     }
 )
-"""A sentence to run before the time is taken."""
+"""A sentence to warm up with."""
 
 
 def spread(items: Sequence[Item], count: int) -> list[Item]:
-    """So many items, of all lengths alike."""
+    """A number of items, spread evenly over all lengths."""
     if count >= len(items):
         return list(items)
     ordered = sorted(items, key=lambda item: item.pieces_out)

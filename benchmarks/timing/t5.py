@@ -33,7 +33,7 @@ def _network(name: str) -> Any:
 
 
 def _mean_length(batch: Sequence[Item]) -> int:
-    """A batch ends together; the mean length is kinder to it than its longest."""
+    """The mean length of a batch, which is more favourable to T5 than the longest."""
     return round(statistics.mean(item.pieces_out for item in batch))
 
 
@@ -69,7 +69,7 @@ def transformers_system(
 
 
 def convert(name: str, folder: Path) -> Path:
-    """Write a T5 model as CTranslate2 runs it, in int8."""
+    """Convert a T5 model to CTranslate2, in int8."""
     import transformers
     from ctranslate2.converters import TransformersConverter
     from tokenizers import Tokenizer, models
