@@ -12,14 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from parataxis.api import Splitter
-from parataxis.evaluate.compare import (
-    Comparison,
-    System,
-    compare,
-    read_examples,
-    read_output,
-    read_system,
-)
+from parataxis.evaluate.compare import Comparison, System, compare
 from parataxis.evaluate.compare_report import parts_table, scores_table
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.corpora.registry import Corpus
@@ -27,6 +20,7 @@ from parataxis.evaluate.correlate import correlate
 from parataxis.evaluate.judgements import Judged, read_judgements
 from parataxis.evaluate.metrics.protocol import Metric
 from parataxis.evaluate.metrics.registry import load_metric
+from parataxis.evaluate.outputs import read_examples, read_output, read_system
 from parataxis.evaluate.resample import Resampler
 from parataxis.lab.metric import FittingData, agreement, family, held_out
 from parataxis.report import Report, ReportFormat, Table

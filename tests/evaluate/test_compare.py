@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from parataxis.errors import InputError
-from parataxis.evaluate.compare import REFERENCE, SOURCE, Comparison, System, compare, with_outputs
+from parataxis.evaluate.compare import REFERENCE, SOURCE, Comparison, System, compare
 from parataxis.evaluate.compare_report import (
     best_systems,
     comparison_report,
@@ -19,6 +19,7 @@ from parataxis.evaluate.compare_report import (
 )
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
+from parataxis.evaluate.outputs import with_outputs
 from parataxis.evaluate.resample import Resampler
 from parataxis.report import Report, ReportFormat
 

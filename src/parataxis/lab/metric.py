@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from parataxis.evaluate.compare import read_examples
 from parataxis.evaluate.correlate import (
     Coefficient,
     Estimate,
@@ -21,6 +20,7 @@ from parataxis.evaluate.judgements import Judged, read_judgements
 from parataxis.evaluate.metrics.facts import shared_analyser
 from parataxis.evaluate.metrics.learned import CRITERIA, Regression, features
 from parataxis.evaluate.metrics.registry import load_metric, metric_names
+from parataxis.evaluate.outputs import read_examples
 from parataxis.evaluate.resample import Interval
 
 PENALTY = 30.0

@@ -15,14 +15,7 @@ from parataxis.cli.options import (
 )
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.compare import (
-    Comparison,
-    SystemOutput,
-    compare,
-    read_examples,
-    read_output,
-    read_system,
-)
+from parataxis.evaluate.compare import Comparison, compare
 from parataxis.evaluate.compare_report import comparison_report
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.correlate import Coefficient, Correlation, CorrelationLevel
@@ -34,6 +27,7 @@ from parataxis.evaluate.metrics.registry import (
     default_metrics,
     load_metric,
 )
+from parataxis.evaluate.outputs import SystemOutput, read_examples, read_output, read_system
 from parataxis.evaluate.resample import Resampler
 from parataxis.report import (
     Notes,

@@ -14,17 +14,11 @@ from parataxis.cli.options import AnalysedOption, MetricOption
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
 from parataxis.evaluate.commands.scores import choose_metrics, write_report
-from parataxis.evaluate.compare import (
-    REFERENCE,
-    SOURCE,
-    compare,
-    read_examples,
-    read_output,
-    read_system,
-)
+from parataxis.evaluate.compare import REFERENCE, SOURCE, compare
 from parataxis.evaluate.compare_report import comparison_report, differences_table
 from parataxis.evaluate.corpora.leaks import Overlap
 from parataxis.evaluate.corpora.registry import parse_corpus
+from parataxis.evaluate.outputs import read_examples, read_output, read_system
 from parataxis.evaluate.resample import Resampler
 from parataxis.report import Block, Report, ReportFormat, Table
 from parataxis.studies.blind import KEY, blind, write_study

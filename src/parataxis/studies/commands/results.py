@@ -12,9 +12,9 @@ import typer
 from parataxis.cli.options import ReportFormatOption
 from parataxis.cli.terminal import warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.compare import read_examples
 from parataxis.evaluate.corpora.formats import Jsonl, WikiBM
 from parataxis.evaluate.metrics.registry import load_metric
+from parataxis.evaluate.outputs import read_examples
 from parataxis.report import Report, ReportFormat, counted, plain_table
 from parataxis.rewrite.jsonl import read_rewrites, to_json
 from parataxis.rewrite.record import Rewrite
