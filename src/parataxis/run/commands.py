@@ -216,7 +216,8 @@ def split(
     document = find_document(given, path, tracked=tracked, plain=is_plain or not is_default)
     if device is not None:
         require_device_splitter(splitter)
-    task = SplitterTask(splitter, strict=strict, beam=beam)
+    is_checked = explain or output_format is OutputFormat.HTML
+    task = SplitterTask(splitter, strict=strict, beam=beam, check=is_checked)
     chosen = make_engine(engine, address, task, most=jobs, device=device)
     with _reported(task, jobs) as processes:
         if document and path:

@@ -102,7 +102,6 @@ class SplitRun:
         encoder = self._with_kept(encoder, files)
         with ExitStack() as stack:
             task, sentences = self._task(stack)
-            task = replace(task, check=encoder.needs_patterns)
             out = stack.enter_context(open_output(Path(self.output) if self.output else None))
             output = self._output(files, encoder, out, stack)
             if output is None:
