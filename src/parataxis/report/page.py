@@ -77,10 +77,11 @@ def block_html(block: Block) -> Iterator[str]:
         case Rewritten():
             yield from _rewritten(block)
         case PageOnly(blocks, summary):
-            lines = [line for each in blocks for line in block_html(each)]
-            yield f"<details><summary>{escape(summary)}</summary>" if summary else ""
-            yield from lines
-            yield "</details>" if summary else ""
+            if summary:
+                yield f"<details><summary>{escape(summary)}</summary>"
+            yield from (line for each in blocks for line in block_html(each))
+            if summary:
+                yield "</details>"
 
 
 def _row(tag: str, row: Sequence[str]) -> str:
