@@ -97,7 +97,7 @@ class _Rewriter:
         )
 
     def _holds(self, name: str, count: int, dimensions: int = 2) -> bool:
-        """Whether a name stands for at least so many constants."""
+        """Whether a name refers to at least that many constants."""
         entry = self.weights.get(name)
         return (
             entry is not None

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 
 from parataxis.evaluate.corpora.example import Triple
 
-# Cut sentences off a group that their triples tie together, at the price of few others.
-#
-# To choose the cheapest cut of a given size is a hard problem (balanced partition of a hypergraph),
-# so this grows several regions greedily and takes the best.
+# Choosing the cheapest cut of a given size is a hard problem (balanced partition of a hypergraph),
+# so several regions are grown greedily and the best is taken.
 
 _STARTS = 64
 """Regions that are grown: more find better cuts, and take longer."""

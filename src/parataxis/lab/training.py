@@ -152,7 +152,7 @@ class Trainer(ABC, Generic[Network, Batch]):
     score_fields: ClassVar[Sequence[str]]
     """The figures of an evaluation."""
     free_settings: ClassVar[Sequence[str]] = ()
-    """Settings that may change when a run is resumed: they only say how long it goes on."""
+    """Settings that may change when a run is resumed, because they only limit its length."""
     clip: float = 1.0
     """The largest norm of the gradient."""
     save_every: int = 0
@@ -186,7 +186,7 @@ class Trainer(ABC, Generic[Network, Batch]):
 
     @abstractmethod
     def loss(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor | float]]:
-        """The loss of a batch, and what ``log.csv`` says about it."""
+        """The loss of a batch, and its row in ``log.csv``."""
 
     @abstractmethod
     def rates(self) -> Sequence[float]:
@@ -194,7 +194,7 @@ class Trainer(ABC, Generic[Network, Batch]):
 
     @abstractmethod
     def evaluate(self) -> Evaluation | None:
-        """Evaluate the network after an epoch; None to go on without an evaluation."""
+        """Evaluate the network after an epoch; None to skip the evaluation."""
 
     @abstractmethod
     def keep(self) -> None:
@@ -414,7 +414,7 @@ def load_checkpoint(
 
 
 def save_weights(network: nn.Module, path: Path, **parts: Any) -> None:
-    """Write the weights in half precision, with dataclasses that say how to build the network."""
+    """Write the weights in half precision, with dataclasses that describe the network."""
     weights = {name: weight.half().cpu() for name, weight in network.state_dict().items()}
     described = {name: asdict(part) for name, part in parts.items()}
     save_checkpoint({"weights": weights, **described}, path)

@@ -201,7 +201,7 @@ def _references(scope: Scope, triples: TripleSet) -> Iterator[Reference]:
             for sentences in product(*(scope.single[part] for part in parts)):
                 yield sentences, parts
     for sentences in scope.several.get(triples, ()):
-        # Nobody knows which sentence says which triple: each carries the whole set.
+        # It is unknown which sentence expresses which triple, so each carries the whole set.
         yield sentences, (triples,) * len(sentences)
 
 
@@ -212,8 +212,7 @@ def _sample(
     return {key: found[key] for number, key in enumerate(found) if number in chosen}
 
 
-# WebSplit in numbers: tables 1 and 4 of Aharoni and Goldberg 2018, counted while the examples
-# pass, and what the papers print in them.
+# The counts of tables 1 and 4 of Aharoni and Goldberg 2018, here and in the papers.
 
 
 class WebSplitCell(NamedTuple):
@@ -337,11 +336,9 @@ class WebSplitTally:
         return find_overlaps(train, held, near=1.0)
 
 
-# Verify a split by triples, whoever made it: an independent check of the two conditions.
-#
-# Aharoni and Goldberg 2018, §3: each relation occurs in training, and each triple occurs in one
-# part only. Besides, no source may be in two parts, and no part empty. Nothing here is shared with
-# the code that splits.
+# Verification of any split by triples. It shares no code with the splitter. Aharoni and Goldberg
+# 2018, §3: each relation occurs in training, and each triple occurs in one part only. Besides, no
+# source may be in two parts, and no part may be empty.
 
 
 class Condition(StrEnum):

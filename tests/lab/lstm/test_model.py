@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_model_a_folder_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(ParataxisError, match="is no folder; name the folder of a trained model"):
+    with pytest.raises(ParataxisError, match="is not a folder; name the folder of a trained model"):
         open_model(tmp_path / "nowhere")
     with pytest.raises(ParataxisError, match=r"lstm\.json is missing"):
         open_model(tmp_path)
@@ -54,7 +54,7 @@ def test_model_description_may_be_damaged(folder: Path, text: str) -> None:
 
 def test_model_must_be_whole(folder: Path) -> None:
     (folder / DECODER).unlink()
-    with pytest.raises(ParataxisError, match=r"not whole: decoder\.onnx is missing"):
+    with pytest.raises(ParataxisError, match=r"incomplete: decoder\.onnx is missing"):
         open_model(folder)
 
 
@@ -79,7 +79,7 @@ def test_model_splitters_ship_none(name: str) -> None:
 
 
 def test_model_registry_takes_the_folder_behind_the_name(tmp_path: Path) -> None:
-    with pytest.raises(ParataxisError, match="is no folder"):
+    with pytest.raises(ParataxisError, match="is not a folder"):
         load_splitter(f"copynet:{tmp_path / 'nowhere'}")
     with pytest.raises(InputError, match='There is no folder in "copynet:"'):
         load_splitter("copynet:")

@@ -254,7 +254,7 @@ def test_pipeline_a_configuration_can_be_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match='must be "bleu" or "perplexity", not "luck"'):
         read_config(path)
     path.write_text(text.replace("least = 1", ""), encoding="utf-8")
-    with pytest.raises(InputError, match=r"mine\.toml has not the settings of this version"):
+    with pytest.raises(InputError, match=r"mine\.toml does not have the settings of this version"):
         read_config(path)
     with pytest.raises(InputError, match='There is no configuration "mine"; take copy-128, '):
         find_config("mine")

@@ -30,8 +30,6 @@ def gold_sentences(data: Path, treebank: str, part: str) -> Iterator[GoldSentenc
     return read_treebank(path, frames if treebank == "ewt" and frames.exists() else None)
 
 
-# Treebank sentences as numbers: label inventories, training examples and padded batches.
-
 IGNORED = -100
 """The target of padding, which no loss counts."""
 
@@ -146,9 +144,8 @@ class TreeBatch:
         self.predicates = torch.from_numpy(predicates).to(device)
 
 
-# Silver data: sentences that a larger, slower analyser (the teacher) has labelled.
-#
-# One JSON object a line, gzipped. The student reads them as it reads treebank sentences.
+# Silver data: sentences that a larger, slower analyser (the teacher) has labelled, one JSON object
+# per line, gzipped.
 
 log = logging.getLogger(__name__)
 

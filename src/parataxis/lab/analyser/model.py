@@ -10,7 +10,7 @@ from parataxis.lab.encoder import Encoder
 from parataxis.syntax.decoding import Labels
 
 REACH = 32
-"""Distances between a word and its predicate are told apart up to this many words."""
+"""Distances between a word and its predicate are distinguished up to this many words."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class HeadSizes:
 
 @dataclass(frozen=True)
 class TreeScores:
-    """What the network says about a batch of words (before any decision)."""
+    """The scores of the network for a batch of words."""
 
     upos: Tensor
     xpos: Tensor

@@ -111,8 +111,8 @@ def train(
 ) -> Path:
     """Train on the treebanks and return the path of the weights.
 
-    ``silver`` adds sentences that a teacher has labelled; ``limit`` keeps only so many training
-    sentences, for a rehearsal; ``resume`` goes on from the last epoch.
+    ``silver`` adds sentences that a teacher has labelled; ``limit`` keeps only that many
+    training sentences, for a rehearsal; ``resume`` continues after the last epoch.
     """
     check_run_folder(output, resume=resume)
     device = choose_device()

@@ -49,7 +49,7 @@ def compare_datasets(
         typer.Option(
             "--test",
             metavar="CORPUS",
-            help="The test set that all models rewrite; several times. Without references in it, "
+            help="The test set that all models rewrite; can be repeated. Without references in it, "
             "only metrics that need none are computed.",
         ),
     ] = None,
@@ -63,7 +63,7 @@ def compare_datasets(
             "--validation",
             metavar="[NAME=]CORPUS[+CORPUS]",
             help="What says which epoch is the best: for all training sets, or for that of a "
-            "name; several times.",
+            "name; can be repeated.",
         ),
     ] = None,
     steps: Annotated[
@@ -88,7 +88,7 @@ def compare_datasets(
             "--rewrites",
             metavar="NAME=FILE",
             help="Rewrites of the test set by a model that was trained elsewhere, as `parataxis "
-            "evaluate` takes them; several times.",
+            "evaluate` takes them; can be repeated.",
         ),
     ] = None,
     metric: MetricOption = None,
@@ -111,7 +111,7 @@ def compare_datasets(
     limit: Annotated[
         int | None,
         typer.Option(
-            "--limit", min=1, metavar="N", help="So many examples of each corpus: a rehearsal."
+            "--limit", min=1, metavar="N", help="Use N examples of each corpus: a rehearsal."
         ),
     ] = None,
 ) -> None:
@@ -181,7 +181,7 @@ def _train(
     resume: bool,
 ) -> "list[DatasetOutcome]":
     if steps is None:
-        raise InputError("Say with --steps how many steps each model is trained.")
+        raise InputError("Set the number of training steps of each model with --steps.")
     if find_spec("torch") is None:
         raise InputError("Training needs torch; run pip install 'parataxis[train]'.")
     from parataxis.lab.lstm.datasets import Plan, train_each

@@ -1,4 +1,5 @@
-"""``parataxis diagnose``: diagnostics that expose a splitter which cheats."""
+"""``parataxis diagnose errors`` and ``table``: the error analysis of a system, by the checks and a
+person; and what all diagnoses share: the rewrites of a system and its corpus."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -31,8 +32,6 @@ from parataxis.rewrite.record import Rewrite
 from parataxis.syntax.analysis import Analysis
 from parataxis.text.files import STREAM, ReadReport, name_of, read_lines
 from parataxis.text.inputs import named_file
-
-# What the diagnoses share: the rewrites of a system, stored or made now, and its corpus.
 
 SplitterOption = Annotated[
     str | None,
@@ -127,9 +126,6 @@ def system_name(splitter: str | None, files: Sequence[str], rewrites: Iterable[R
     return stem or "the system"
 
 
-# ``parataxis diagnose errors`` and ``table``: the error analysis of a system, by the checks and a
-# person.
-
 FIRST = 20
 """Aharoni and Goldberg (2018, table 7) read the rewrites of 20 sources."""
 
@@ -218,7 +214,7 @@ def table(
         text = "".join(f"{line}\n" for _, line in read_lines(path, ReadReport(strict=True)))
         found += [(path, each) for each in tallies(read_sheet(text, name_of(path)))]
     with open_output(None) as out:
-        out.write(_report(list(_told_apart(found))).render(output_format))
+        out.write(_report(list(_distinct(found))).render(output_format))
 
 
 def _systems(
@@ -242,7 +238,7 @@ def _first(sources: Sequence[str], count: int) -> list[str]:
     return different[:count] if count else different
 
 
-def _told_apart(found: Sequence[tuple[Path, ErrorTally]]) -> Iterator[ErrorTally]:
+def _distinct(found: Sequence[tuple[Path, ErrorTally]]) -> Iterator[ErrorTally]:
     """The tallies; where two sheets are about one system, each is named after its sheet, too."""
     names = [tally.system for _, tally in found]
     for path, tally in found:

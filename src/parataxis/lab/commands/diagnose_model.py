@@ -37,13 +37,13 @@ from parataxis.lab.commands.diagnose import (
     system_name,
 )
 from parataxis.lab.diagnose.attention import (
+    EntityAttention,
     Looked,
-    Stare,
     attention_page,
+    entity_attention,
     heatmap_png,
-    mean_stare,
-    reference_stare,
-    stare,
+    mean_entity_attention,
+    reference_attention,
 )
 from parataxis.lab.diagnose.memorisation import (
     Span,
@@ -63,7 +63,7 @@ from parataxis.text.files import ReadReport, name_of, read_lines
 from parataxis.text.tokens import tokenize
 
 _REFERENCES = 8
-"""So many references of a source are aligned, where a corpus has more."""
+"""The most references of a source that are aligned."""
 
 
 def attention(
@@ -88,16 +88,16 @@ def attention(
     output_format: ReportFormatOption = ReportFormat.TEXT,
     strict: StrictOption = False,
 ) -> None:
-    """Show what a splitter looks at while it writes, and how much it stares at the first entity.
+    """Show what a splitter attends to while it writes, and how much to the first entity.
 
-    Into the folder go a page in which each word can be asked, and heat maps of source against
-    output. The stare is the share of all attention that falls on the words of the entity that the
-    source names first; beside it stand what even attention and what copying the references would
-    give. The entities are those of the triples of a source, or else its names.
+    The folder receives an interactive page and heat maps of source against output. The number is
+    the share of all attention that falls on the words of the entity that the source names first;
+    uniform attention and copying the references are given for comparison. The entities are those
+    of the triples of a source, or else its names.
     """
     loaded = load_splitter(splitter)
     if not isinstance(loaded, AttentiveSplitter):
-        raise InputError(f'The splitter "{splitter}" does not tell what it looks at.')
+        raise InputError(f'The splitter "{splitter}" has no attention to show.')
     given = [Example(each, (), str(place)) for place, each in enumerate(sentences or [], start=1)]
     with open_output(None) as out:
         with Progress(None, out) as progress:
@@ -105,7 +105,7 @@ def attention(
             if not examples:
                 raise InputError("There is nothing to look at; give a sentence or a --corpus.")
             looked: list[Looked] = []
-            stares: list[Stare] = []
+            shares: list[EntityAttention] = []
             for example, entity in zip(examples, _first_entities(examples), strict=True):
                 progress.advance(0, 1)
                 try:
@@ -115,13 +115,13 @@ def attention(
                         raise
                     warn(f"{example.id} is left out: {error}")
                     continue
-                stares += [numbers] if numbers else []
+                shares += [numbers] if numbers else []
                 if len(looked) < pictures:
                     looked.append(found)
         called = name or loaded.name
         title = f"What {called} looks at"
-        summary = _summary(called, stares, len(examples))
-        report = Report(title, summary, _record(stares, len(examples)))
+        summary = _summary(called, shares, len(examples))
+        report = Report(title, summary, _record(shares, len(examples)))
         if output is not None:
             _write(output, report, looked)
         out.write(report.render(output_format))
@@ -144,12 +144,12 @@ def _first_entities(examples: Sequence[Example]) -> list[Span | None]:
 
 def _look(
     splitter: AttentiveSplitter, example: Example, entity: Span | None
-) -> tuple[Looked, Stare | None]:
+) -> tuple[Looked, EntityAttention | None]:
     found = splitter.attention(example.source)
     if entity is None:
         return Looked(example.id, found, None, "The source names no entity."), None
-    copied = reference_stare(example.source, entity, example.references[:_REFERENCES])
-    numbers = stare(found, entity, copied)
+    copied = reference_attention(example.source, entity, example.references[:_REFERENCES])
+    numbers = entity_attention(found, entity, copied)
     name = " ".join(found.source[slice(*entity)])
     note = f"{_share(numbers.model)} of the attention is on “{name}”, "
     note += f"{_share(numbers.elsewhere)} while other words are written; even attention would give "
@@ -159,17 +159,17 @@ def _look(
     return Looked(example.id, found, entity, f"{note}."), numbers
 
 
-def _summary(name: str, stares: Sequence[Stare], sources: int) -> list[Block]:
-    if not stares:
-        return [ReportParagraph("No source names an entity, so that there is no stare to measure.")]
-    mean = mean_stare(stares)
+def _summary(name: str, shares: Sequence[EntityAttention], sources: int) -> list[Block]:
+    if not shares:
+        return [ReportParagraph("No source names an entity, so there is nothing to measure.")]
+    mean = mean_entity_attention(shares)
     rows = [
         (name, _share(mean.model)),
         ("  while other words are written", _share(mean.elsewhere)),
         ("even attention", _share(mean.uniform)),
         ("copying the references", _share(mean.reference)),
     ][: 3 if mean.reference != mean.reference else 4]
-    of = f"{len(stares):,} of {sources:,} source{'' if sources == 1 else 's'}"
+    of = f"{len(shares):,} of {sources:,} source{'' if sources == 1 else 's'}"
     return [
         Table(("attention on the first entity", "share"), rows),
         ReportParagraph(f"Means over {of} in which an entity was found."),
@@ -192,12 +192,12 @@ def _share(value: float) -> str:
     return f"{value:.3f}" if value == value else NONE
 
 
-def _record(stares: Sequence[Stare], sources: int) -> dict[str, object]:
-    return {"sources": sources, "with_entity": len(stares), **asdict(mean_stare(stares))}
+def _record(shares: Sequence[EntityAttention], sources: int) -> dict[str, object]:
+    return {"sources": sources, "with_entity": len(shares), **asdict(mean_entity_attention(shares))}
 
 
 _RECITED_REFERENCES = 4
-"""``diagnose memorisation`` looks at so many references of a source, where a corpus has more."""
+"""The most references of a source that ``diagnose memorisation`` compares."""
 _VERDICT_FORMATS = [
     *(ReportFormat.TEXT, ReportFormat.MARKDOWN, ReportFormat.HTML, ReportFormat.JSON)
 ]
@@ -243,11 +243,12 @@ def memorisation(
     output: FolderOption = None,
     strict: StrictOption = False,
 ) -> None:
-    """Tell whether a splitter recites its training set.
+    """Find out whether a splitter recites its training set.
 
-    Three questions are put. How many of its simple sentences stand word for word in the training
-    set, and how many of these say what their source does not? What does it say about an entity
-    that is all of its input, three times over? And what of the evaluation set stands in training?
+    It answers three questions. How many of its simple sentences occur word for word in the
+    training set, and how many of these state what their source does not? What does it write about
+    an entity that is all of its input, repeated three times? How much of the evaluation set occurs
+    in training?
 
     The entities are those of the triples of the evaluation set, or else of the training set; the
     names in the sources where a corpus has no triples; or those of a file. Probes need the
@@ -314,12 +315,12 @@ def _answers(
     first: int | None,
     progress: Progress,
 ) -> list[Rewrite]:
-    """What comes out where an entity goes in."""
+    """The rewrites of the probes."""
     if probed is not None:
         return read_stored([probed])
     if splitter is None:
         if entities is not None:
-            raise InputError("Who should be asked about the entities? Name a --splitter.")
+            raise InputError("Name a --splitter to probe with the entities.")
         return []
     asked = _entities(entities, trains, examples, most=first, strict=False)
     return rewrite_all(map(probe_source, asked), splitter, progress)
@@ -375,6 +376,6 @@ def _references(examples: Iterable[Example]) -> Iterator[Rewrite]:
 
 
 def _overlaps(train: Iterable[Example], examples: Sequence[Example]) -> Overlaps | None:
-    """Let the training set pass; tell what of the evaluation set is in it."""
+    """Read the training set, and find what it has in common with the evaluation set."""
     found = find_overlaps(train, {"evaluation": examples}, near=1.0)["evaluation"]
     return found if examples else None

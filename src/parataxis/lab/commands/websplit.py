@@ -69,7 +69,7 @@ def build_websplit(
         typer.Option(
             "--category",
             metavar="NAME",
-            help="Only this category of WebNLG; several times. WebSplit v0.1 has Astronaut, "
+            help="Only this category of WebNLG; can be repeated. WebSplit v0.1 has Astronaut, "
             "Building, Monument, SportsTeam, University and WrittenWork.",
         ),
     ] = None,
@@ -215,7 +215,7 @@ def split(
         found, parts = _split(tally.digests, wanted, seed, source.label)
         _save(path, parts)
         out.write(_split_report(tally, found, parts).render(output_format))
-    _tell_short(found, wanted)
+    _warn_if_short(found, wanted)
     warn(f"The parts are written to {path}.")
 
 
@@ -229,7 +229,7 @@ def _shares(text: str) -> tuple[float, float]:
     return validation / 100, test / 100
 
 
-def _tell_short(found: splitting.DataSplit, shares: tuple[float, float]) -> None:
+def _warn_if_short(found: splitting.DataSplit, shares: tuple[float, float]) -> None:
     """Warn of parts that are much smaller than they should be."""
     for part, share, wanted in zip(_PARTS[1:], shares, found.wanted, strict=True):
         size = len(getattr(found, part))
@@ -324,7 +324,7 @@ def verify(
     ],
     train: Annotated[
         list[str] | None,
-        typer.Option("--train", metavar="CORPUS", help="The training part; several times."),
+        typer.Option("--train", metavar="CORPUS", help="The training part; can be repeated."),
     ] = None,
     parts_file: Annotated[
         Path | None,
@@ -343,8 +343,8 @@ def verify(
 ) -> None:
     """Verify a split by triples: each relation is in training, no triple is in two parts.
 
-    Works on any split of a corpus that has triples, whoever made it. Also told are a complex
-    sentence that stands in two parts, and a part without any.
+    Works on any split of a corpus that has triples, no matter how it was made. It also reports a
+    complex sentence that occurs in two parts, and an empty part.
     """
     chosen = parse_corpora(corpora)
     trained = parse_corpora(train or [])

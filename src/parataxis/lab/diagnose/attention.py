@@ -1,12 +1,12 @@
-"""How much a model stares at the first entity of its source: one number for figures 1 and 2 of
+"""The attention of a model to the first entity of its source: one number for figures 1 and 2 of
 Aharoni and Goldberg (2018).
 
 It is the share of all attention that falls on the words of the entity that the source names first
-(its first mention). Rows that sum to 1 make it the mean over the output words. Three numbers stand
-beside it. *Uniform*: the share that even attention would give, the entity's part of the source.
-*Reference*: the share that copying a reference would give, its words that are aligned with the
-entity out of all that are aligned with the source. And *elsewhere*: the share while words are
-written that are none of the entity's; whoever copies looks away then.
+(its first mention). Since rows sum to 1, it is the mean over the output words. Three numbers are
+reported with it. *Uniform*: the share that even attention would give, the entity's part of the
+source. *Reference*: the share that copying a reference would give, its words that are aligned with
+the entity out of all that are aligned with the source. And *elsewhere*: the share while words are
+written that are not the entity's, which is small in a model that copies.
 """
 
 import io
@@ -30,7 +30,7 @@ _NOWHERE = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
-class Stare:
+class EntityAttention:
     """The numbers of one source, or their means; NaN where there is nothing to count."""
 
     model: float
@@ -39,18 +39,20 @@ class Stare:
     reference: float = _NOWHERE
 
 
-def stare(attention: Attention, entity: Span, reference: float = _NOWHERE) -> Stare:
+def entity_attention(
+    attention: Attention, entity: Span, reference: float = _NOWHERE
+) -> EntityAttention:
     """The numbers of a source; ``entity`` are the places of its words.
 
     >>> looked = np.array([[0.5, 0.5], [1.0, 0.0]], dtype=np.float32)
-    >>> stare(Attention(("Ann", "left"), ("Ann", "left"), looked), (0, 1))
-    Stare(model=0.75, elsewhere=1.0, uniform=0.5, reference=nan)
+    >>> entity_attention(Attention(("Ann", "left"), ("Ann", "left"), looked), (0, 1))
+    EntityAttention(model=0.75, elsewhere=1.0, uniform=0.5, reference=nan)
     """
     first, end = entity
     own = {word.lower() for word in attention.source[first:end]}
     is_word = np.array([word != SPLIT_MARK for word in attention.output], dtype=bool)
     is_other = np.array([word.lower() not in own for word in attention.output], dtype=bool)
-    return Stare(
+    return EntityAttention(
         _share(attention.weights[is_word], first, end),
         _share(attention.weights[is_word & is_other], first, end),
         (end - first) / len(attention.source),
@@ -63,7 +65,7 @@ def _share(weights: NDArray[np.float32], first: int, end: int) -> float:
     return float(weights[:, first:end].sum()) / total if total > 0 else _NOWHERE
 
 
-def reference_stare(source: str, entity: Span, references: Iterable[Sequence[str]]) -> float:
+def reference_attention(source: str, entity: Span, references: Iterable[Sequence[str]]) -> float:
     """The share that copying the references would give, their mean; NaN without references."""
     tokens = tokenize(source)
     start, end = tokens[entity[0]].start, tokens[entity[1] - 1].end
@@ -80,11 +82,11 @@ def reference_stare(source: str, entity: Span, references: Iterable[Sequence[str
     return float(np.mean(shares)) if shares else _NOWHERE
 
 
-def mean_stare(stares: Sequence[Stare]) -> Stare:
+def mean_entity_attention(shares: Sequence[EntityAttention]) -> EntityAttention:
     """The mean of each number over the sources that have it."""
-    return Stare(
+    return EntityAttention(
         *(
-            _mean([getattr(each, name) for each in stares])
+            _mean([getattr(each, name) for each in shares])
             for name in ("model", "elsewhere", "uniform", "reference")
         )
     )
@@ -93,10 +95,6 @@ def mean_stare(stares: Sequence[Stare]) -> Stare:
 def _mean(values: Sequence[float]) -> float:
     known = [value for value in values if value == value]
     return float(np.mean(known)) if known else _NOWHERE
-
-
-# Attention as a page: every word can be asked what it looked at, with the mouse, a finger or the
-# keyboard. The page needs no other file and no network.
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +145,7 @@ def _article(looked: Looked) -> Iterator[str]:
     yield '</ol><p class="told" role="status"></p>'
     yield '<div class="wide">'
     yield from _map(looked)
-    yield f'</div><p class="stare">{escape(looked.note)}</p></article>'
+    yield f'</div><p class="share">{escape(looked.note)}</p></article>'
 
 
 def _word(place: int, word: str, *, is_entity: bool = False) -> str:
@@ -195,15 +193,13 @@ def _kind(is_entity: bool) -> str:
     return ' class="entity"' if is_entity else ""
 
 
-# Attention as a picture: the source from left to right, the output from top to bottom, as in
-# figures 1 and 2 of Aharoni and Goldberg (2018).
-
 _INCH = 0.2
 """Of a word, in inches."""
 
 
 def heatmap_png(attention: Attention, entity: Span | None = None, *, title: str = "") -> bytes:
-    """The picture as PNG; the words of the first entity are underlined in colour."""
+    """A heat map as PNG: the source from left to right, the output from top to bottom, as in
+    figures 1 and 2 of Aharoni and Goldberg (2018). The words of the first entity are underlined."""
     rows, columns = len(attention.output), len(attention.source)
     figure = new_figure(2.2 + _INCH * columns, 1.7 + _INCH * rows)
     axes = figure.add_subplot()

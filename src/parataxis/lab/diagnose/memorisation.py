@@ -1,9 +1,10 @@
-"""Memorisation: what a splitter says because it read it in training, not in the source.
+"""Memorisation: what a splitter writes because it was in the training set, not in the source.
 
-A simple sentence that stands verbatim in the training set proves little where the evaluation set
-leaks: there a right one does, too. So what counts is a sentence that stands in training *and* says
-something that its source does not: it was recited. And an entity alone, said three times, states
-nothing: whatever a splitter says of it, it knew before (Aharoni and Goldberg 2018, §2, table 3).
+A simple sentence that occurs verbatim in the training set proves little if the evaluation set
+leaks, because a correct sentence may occur there too. So the sentences that count are those that
+occur in training *and* state something that their source does not: they were recited. A probe is
+an entity, repeated three times. It states nothing, so everything a splitter writes about it comes
+from training (Aharoni and Goldberg 2018, §2, table 3).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from parataxis.syntax.analysis import Analysis
 from parataxis.text.tokens import tokenize
 
 REPEATS = 3
-"""How often a probe says its entity."""
+"""How often a probe repeats its entity."""
 
 
 def probe_source(entity: str) -> str:
@@ -32,11 +33,11 @@ def probe_source(entity: str) -> str:
 
 
 class TrainingMemory:
-    """Which of some sentences stand in a training set, which passes by once.
+    """Finds which of some sentences occur in a training set, in one pass over it.
 
-    Spaces do not count: they differ between running text and tokens.
+    Spaces are ignored: they differ between running text and tokens.
 
-    >>> memory = Memory(["It rained.", "It snowed."])
+    >>> memory = TrainingMemory(["It rained.", "It snowed."])
     >>> seen = Example("It rained , so we left .", (("It rained .", "We left ."),), "train:1")
     >>> [example.id for example in memory.watch([seen])]
     ['train:1']
@@ -83,18 +84,18 @@ class Said:
 
     @property
     def is_unsupported(self) -> bool:
-        """Whether it says something that its source does not."""
+        """Whether it states something that its source does not."""
         return bool(self.new)
 
     @property
     def is_recited(self) -> bool:
-        """Whether it stands in training and its source does not say it."""
+        """Whether it occurs in training and its source does not state it."""
         return self.is_unsupported and self.seen is not None
 
 
 @dataclass(frozen=True)
 class Recital:
-    """What was said of some sources, rewrite by rewrite."""
+    """The simple sentences of some sources, rewrite by rewrite."""
 
     rewrites: Sequence[Sequence[Said]]
 
@@ -110,12 +111,12 @@ class Recital:
 
     @property
     def verbatim(self) -> int:
-        """How many of them stand in training."""
+        """How many of them occur in training."""
         return sum(each.seen is not None for each in self.said)
 
     @property
     def unsupported(self) -> int:
-        """How many say something that their source does not."""
+        """How many state something that their source does not."""
         return sum(each.is_unsupported for each in self.said)
 
     @property
@@ -125,12 +126,12 @@ class Recital:
 
     @property
     def talkative(self) -> int:
-        """Of how many sources something was said that they do not say."""
+        """The number of sources with an unsupported sentence."""
         return sum(any(each.is_unsupported for each in rewrite) for rewrite in self.rewrites)
 
     @property
     def reciting(self) -> int:
-        """Of how many sources something was recited."""
+        """The number of sources with a recited sentence."""
         return sum(any(each.is_recited for each in rewrite) for rewrite in self.rewrites)
 
     def share(self, count: int) -> float:
@@ -175,8 +176,6 @@ def _opens_as_name(unit: FactUnit) -> bool:
     """Whether the first word of a sentence, which has a capital anyway, is most likely a name."""
     return unit.is_fact and unit.start == 0 and not is_known(unit.key)
 
-
-# The entities of a corpus: those of its triples, or the names in its sources.
 
 Span = tuple[int, int]
 """The first word, and the one behind the last."""

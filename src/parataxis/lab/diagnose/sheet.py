@@ -1,9 +1,9 @@
 """The error analysis of Aharoni and Goldberg (2018, table 7): a sheet on which the checks mark each
 simple sentence, for a person to correct, and the table that is made from it.
 
-A simple sentence is *correct*, *unsupported* (it says what the source does not say) or *repeated*
-(it says again what a sentence before it said). A fact of the source that no sentence says has a
-line of its own, *missing*; where it is not missing after all, that line is marked *kept*.
+A simple sentence is *correct*, *unsupported* (it states something that the source does not)
+or *repeated* (an earlier sentence states the same). A fact of the source that no sentence states
+has a line of its own, *missing*, or *kept* if it turns out not to be missing.
 """
 
 import csv
@@ -29,7 +29,7 @@ COLUMNS = ("system", "id", "source", "n", "sentence", "checks", "mark", "why")
 
 
 class ErrorMark(StrEnum):
-    """What is said of a simple sentence, or of a fact of the source."""
+    """The mark of a simple sentence, or of a fact of the source."""
 
     CORRECT = "correct"
     UNSUPPORTED = "unsupported"
@@ -197,17 +197,16 @@ def tallies(lines: Iterable[SheetLine]) -> list[ErrorTally]:
     ]
 
 
-# The sheet of an error analysis as a page: a person corrects the marks in the browser and saves
-# them as CSV. The page needs no other file and no network.
-
-
 def sheet_page(title: str, lines: Iterable[SheetLine]) -> str:
-    """The page."""
+    """The sheet as a page on which a person corrects the marks and saves them as CSV.
+
+    The page needs no other file and no network.
+    """
     own = files("parataxis.lab.diagnose") / "assets"
     style = (own / "sheet.css").read_text(encoding="utf-8")
     script = (own / "sheet.js").read_text(encoding="utf-8")
     # No "<" may stand in a script, or a sentence could end it.
-    data = json.dumps([_cells_sheet_page(line) for line in lines], ensure_ascii=False).replace(
+    data = json.dumps([_page_cells(line) for line in lines], ensure_ascii=False).replace(
         "<", r"\u003c"
     )
     return f"""{page_head(title, style, scripts=True)}
@@ -232,7 +231,7 @@ const COLUMNS = {json.dumps(COLUMNS)};
 """
 
 
-def _cells_sheet_page(line: SheetLine) -> list[str]:
+def _page_cells(line: SheetLine) -> list[str]:
     number = "" if line.number is None else str(line.number)
     checks = line.checks.value if line.checks else ""
     head = [line.system, line.id, line.source, number, line.text]

@@ -1,4 +1,4 @@
-"""Whether a splitter knows its training set by heart: the numbers, and a verdict in plain words."""
+"""Whether a splitter has memorised its training set: the numbers, and a verdict in words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from parataxis.report import (
 )
 
 MUCH = 0.1
-"""A share from which on it is no accident: of simple sentences beyond that of the references, or
-of probes."""
+"""The share that is not an accident: of simple sentences beyond that of the references, or of
+probes."""
 SOME = 0.01
-"""A share from which on it is worth telling."""
+"""The share that is worth reporting."""
 LEAKY = 0.5
 """An evaluation set with more of its simple sentences in training says little about a system."""
 
@@ -39,7 +39,7 @@ class VerdictLevel(StrEnum):
 
 @dataclass(frozen=True)
 class Memorisation:
-    """All that was found about one system.
+    """The findings about one system.
 
     ``overlaps`` are those of the evaluation set with training, and ``references`` its references;
     both are None where no evaluation set was given, as ``probes`` where nothing was probed.

@@ -33,7 +33,7 @@ ALL = "all"
 """The group of all lengths."""
 
 FEWEST = 10
-"""An interval needs at least so many sentences; those of fewer say little."""
+"""The fewest sentences for which an interval is computed."""
 
 WINDOW = 64
 """Sentences whose texts are read together."""
@@ -85,9 +85,9 @@ def effects(
 ) -> list[Effect]:
     """The effect on every reader, by every measure, on all lengths and on each.
 
-    ``lengths`` are the most words (with punctuation marks) of a group. ``advance`` is told how
-    many sentences a reader has read. A sentence that a parser cannot read is left out for it, and
-    for an extractor, one without annotated frames.
+    ``lengths`` are the most words (with punctuation marks) of a group. ``advance`` is called with
+    the number of sentences that a reader has finished. A sentence that a
+    parser cannot read is left out for it, as is one without annotated frames for an extractor.
     """
     with_frames = [sentence for sentence in sentences if sentence.gold.has_roles]
     if extractors and not with_frames:

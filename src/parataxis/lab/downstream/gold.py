@@ -1,5 +1,5 @@
-"""What a treebank says about predicates and their arguments: what must be found, and what a
-rewrite may say as well."""
+"""The predicates and arguments in a treebank: the gold pairs, and pairs that a rewrite may state
+without being wrong."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from parataxis.syntax.analysis import ROOT, Analysis, Frame
 
 NO_WORD = -1
 PRONOUN = -2
-"""A pronoun that was inserted for a word of the source; which one, nobody noted."""
+"""A pronoun that was inserted for an unknown word of the source."""
 
 _PRONOUNS = {"he", "she", "it", "they", "him", "her", "them", "this", "that", "these", "those"}
 
@@ -101,7 +101,7 @@ class GoldPair(NamedTuple):
 
     def matches(self, pair: WordPair, *, labelled: bool = True, named: bool = False) -> bool:
         """Whether a pair says this. Unless the argument must be ``named``, a relative word and an
-        inserted pronoun are taken for what they should stand for."""
+        inserted pronoun count as what they should refer to."""
         if pair.predicate != self.predicate or (labelled and pair.role != self.role):
             return False
         if named:
@@ -147,8 +147,8 @@ def _names(analysis: Analysis) -> list[set[int]]:
 
 
 def _enhanced(sentence: GoldSentence) -> Iterator[WordPair]:
-    """The pairs of the enhanced graph. Nobody writes the subject of "to leave" in "Ann wants to
-    leave" (xsubj)."""
+    """The pairs of the enhanced graph. The subject of "to leave" in "Ann wants to leave"
+    (xsubj) is left out, because it is never written."""
     for arc in sentence.enhanced:
         role, _, subtype = arc.relation.partition(":")
         if role in ROLES and subtype != "xsubj":

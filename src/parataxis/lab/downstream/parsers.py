@@ -1,4 +1,4 @@
-"""Parsers that are compared: what each says about predicates and arguments, by characters."""
+"""The parsers and triple extractors that are compared; they give words by character offsets."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -64,13 +64,11 @@ class SpacyParser:
     """The parser of a spaCy pipeline for English, its labels translated."""
 
     def __init__(self, model: str) -> None:
-
         self.name = f"spacy:{model}"
         self._nlp = load_pipeline(model)
 
     def pipe(self, texts: Sequence[str]) -> Iterator[list[DependencyPair] | None]:
         """The pairs of each text."""
-
         return map(pairs, self._nlp.pipe(texts))
 
 
@@ -84,8 +82,6 @@ def load_parser(name: str) -> Parser:
     raise InputError(f'There is no parser "{name}"; write "analyser" or "spacy:MODEL".')
 
 
-# spaCy's English trees in the terms of Universal Dependencies: predicates and arguments only.
-#
 # spaCy's pipelines for English use the labels of ClearNLP, in which a preposition governs its noun
 # and a form of "be" its complement. In UD the noun depends on the predicate, and the complement is
 # the predicate.
@@ -113,10 +109,10 @@ _PREPOSITIONS = ("prep", "agent", "dative")
 
 def pairs(doc: "Doc") -> list[DependencyPair]:
     """The predicates and arguments of a document."""
-    return list(_pairs_clearnlp(doc))
+    return list(_clearnlp_pairs(doc))
 
 
-def _pairs_clearnlp(doc: "Doc") -> Iterator[DependencyPair]:
+def _clearnlp_pairs(doc: "Doc") -> Iterator[DependencyPair]:
     for token in doc:
         predicate = _predicate(token.head)
         if token.dep_ in _PREPOSITIONS and token.pos_ != "PRON":
@@ -167,9 +163,6 @@ def _span(token: "Token") -> Span:
     return token.idx, token.idx + len(token)
 
 
-# A spaCy pipeline that parses, loaded when it is needed.
-
-
 def load_pipeline(model: str) -> "Language":
     """The pipeline of that name, which must have a parser; what else it finds is left out."""
     try:
@@ -187,9 +180,6 @@ def load_pipeline(model: str) -> "Language":
     if not nlp.has_pipe("parser"):
         raise InputError(f'The pipeline "{model}" of spaCy has no parser; name one that has.')
     return nlp
-
-
-# Extractors of triples (subject, verb, object) that are compared.
 
 
 class ExtractedTriple(NamedTuple):
@@ -214,7 +204,6 @@ class TextacyExtractor:
     """The extractor of textacy, on the parser of a spaCy pipeline for English."""
 
     def __init__(self, model: str) -> None:
-
         try:
             from textacy.extract.triples import subject_verb_object_triples
         except ImportError as error:

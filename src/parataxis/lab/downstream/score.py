@@ -28,8 +28,8 @@ from parataxis.lab.downstream.parsers import DependencyPair, ExtractedTriple, Sp
 from parataxis.rewrite.record import Rewrite
 
 Rows = Mapping[str, Statistics]
-"""By what is counted, a row (right, said, found, gold): of what was said so much is right, and of
-what is there so much was found."""
+"""For each kind of item a row (right, said, found, gold): ``right`` of ``said`` give the precision,
+``found`` of ``gold`` the recall."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,11 @@ class SplitSentence:
 
     @cached_property
     def licensed(self) -> set[WordPair]:
-        """What may be said as well."""
+        """Pairs that are not gold but not wrong either."""
         return licensed(self.gold)
 
     def licenses(self, pair: WordPair) -> bool:
-        """Whether a pair that is no gold one may be said without being wrong."""
+        """Whether a pair that is not gold is acceptable."""
         if any(gold.matches(pair) for gold in self.pairs):
             return False
         return any(
@@ -137,7 +137,7 @@ class SplitSentence:
 def pair_rows(
     sentence: SplitSentence, parses: Sequence[Sequence[DependencyPair]], charts: Sequence[Chart]
 ) -> Rows:
-    """What a parser found in the texts of these charts. What is said twice counts once."""
+    """What a parser found in the texts of these charts. Duplicates count once."""
     pairs = {
         WordPair(predicate, pair.role, argument)
         for parse, chart in zip(parses, charts, strict=True)
@@ -177,7 +177,7 @@ def _found(
 def triple_rows(
     sentence: SplitSentence, triples: Sequence[Sequence[ExtractedTriple]], charts: Sequence[Chart]
 ) -> Rows:
-    """What an extractor found in the texts of these charts. What is said twice counts once.
+    """What an extractor found in the texts of these charts. Duplicates count once.
 
     A triple is right where the frame of its verb has its subject and its object in two different
     arguments.
@@ -218,7 +218,7 @@ def _fits(
     frame: GoldFrame, subject: frozenset[int], object_: frozenset[int], *, named: bool
 ) -> bool:
     """Whether subject and object are two arguments of the frame. Unless they must be named, a
-    relative word and an inserted pronoun are taken for what they should stand for."""
+    relative word and an inserted pronoun count as what they should refer to."""
     if named:
         arguments = [words - frame.relative for words in frame.arguments]
     else:

@@ -24,32 +24,32 @@ class LstmConfig:
     """"sentences", or "triples" for a model that turns triples into a sentence."""
     epochs: int
     steps: int
-    """At most so many steps; 0 for no other limit than the epochs."""
+    """The most steps; 0 for no limit."""
     batch: int
     references: int
-    """At most so many references of each source in an epoch, drawn anew each time; 0 for all."""
+    """The most references of each source in an epoch, sampled anew each time; 0 for all."""
     rate: float
     decay: float
-    """By what the rate is multiplied after an epoch without a better score."""
+    """The factor of the learning rate after an epoch without a better score."""
     steady: int
-    """Epochs, from the first on, after which the rate stays as it is whatever the score: BLEU
-    jumps about as long as hardly four words in a row are right."""
+    """The first epochs, in which the learning rate is not lowered: BLEU is unstable while hardly
+    any four words in a row are right."""
     patience: int
-    """After so many such epochs in a row the run ends."""
+    """The run ends after more than this many epochs in a row without a better score."""
     clip: float
     """The largest norm of a gradient."""
     score: str
-    """What an epoch is judged by: "bleu" or "perplexity" on the validation set."""
+    """The score of an epoch: "bleu" or "perplexity" on the validation set."""
     beam: int
-    """Of the rewrites that BLEU is computed on."""
+    """The beam width of the rewrites that BLEU is computed on."""
     validation_sources: int
-    """At most so many sources of the validation set are rewritten for BLEU; 0 for all."""
+    """The most sources of the validation set that are rewritten for BLEU; 0 for all."""
     validation_references: int
-    """At most so many references of each are used, drawn once; 0 for all."""
+    """The most references of each, sampled once; 0 for all."""
     vocabulary: int
-    """At most so many words, the most frequent ones."""
+    """The size of the vocabulary: the most frequent words."""
     least: int
-    """A word that occurs with fewer sources is outside the vocabulary."""
+    """A word that occurs with fewer sources is left out of the vocabulary."""
     longest: int
     """Pairs with more words on one side are left out."""
     save_every: int
@@ -95,6 +95,6 @@ def read_config(path: Path, changes: Mapping[str, str] | None = None) -> LstmCon
         return LstmConfig(**{**settings, "sizes": Sizes(**settings["sizes"])})
     except (TypeError, KeyError) as error:
         raise InputError(
-            f"{path.name} has not the settings of this version; start from a configuration that "
-            "comes with it."
+            f"{path.name} does not have the settings of this version; start from a configuration "
+            "that comes with it."
         ) from error

@@ -19,8 +19,8 @@ from parataxis.text.files import Malformed, ReadReport
 
 log = logging.getLogger(__name__)
 
-_TOLD = 5
-"""Malformed lines that are told one by one."""
+_REPORTED = 5
+"""How many malformed lines are reported one by one."""
 
 
 def read_corpora(names: Sequence[str], limit: int | None = None) -> Iterator[Example]:
@@ -31,7 +31,7 @@ def read_corpora(names: Sequence[str], limit: int | None = None) -> Iterator[Exa
         report = ReadReport()
 
         def tell(malformed: Malformed, report: ReadReport = report) -> None:
-            if report.malformed <= _TOLD:
+            if report.malformed <= _REPORTED:
                 log.warning("%s", malformed)
 
         report.tell = tell
@@ -198,7 +198,7 @@ class Pairs:
         )
 
     def drawn(self, most: int, chance: np.random.Generator) -> NDArray[np.int64]:
-        """Of each source at most so many references, drawn by chance (0: all), shuffled."""
+        """A shuffled sample of at most ``most`` references of each source; 0 for all."""
         rows = chance.permutation(self.rows)
         if not most:
             return rows
@@ -210,7 +210,7 @@ class Pairs:
         return chosen
 
     def batches(self, most: int, size: int, chance: np.random.Generator) -> list[NDArray[np.int64]]:
-        """An epoch: batches of references of similar length, in an order drawn by chance."""
+        """An epoch: batches of references of similar length, in random order."""
         lengths = self.targets.lengths * 1000 + self.sources.lengths[self.owners]
         batches = similar_length_batches(self.drawn(most, chance), lengths, size, 50)
         order = chance.permutation(len(batches))

@@ -1,7 +1,7 @@
 """Which training set is better? One configuration and one budget, each training set in turn, and
 rewrites of the same test set by every model: the method of the 2019 report (§3.3).
 
-What is finished is not done again: a run that has a model, a model that has its rewrites.
+Finished steps are skipped: a run that has a model, a model that has its rewrites.
 """
 
 import csv
@@ -26,8 +26,6 @@ from parataxis.lab.training import LAST, SCORES
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.text.files import write_files
-
-# Rewrites of a corpus by an exported model, also by one that reads the corpus's triples.
 
 log = logging.getLogger(__name__)
 
@@ -73,10 +71,8 @@ def _from_triples(
     return (splitter.rewrite(example.source, example.triples) for example in examples)
 
 
-log_datasets = logging.getLogger(__name__)
-
 RECORD = "comparison.json"
-"""What a comparison was started with; only the same can go on in its folder."""
+"""The settings of a comparison, which must be the same when it is resumed."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +100,7 @@ class Plan:
     changes: Mapping[str, str] = field(default_factory=dict)
     """Single settings that differ from the configuration's."""
     limit: int | None = None
-    """So many examples of each corpus, to rehearse."""
+    """Use only this many examples of each corpus, for a rehearsal."""
 
     @property
     def settings(self) -> dict[str, str]:
@@ -123,7 +119,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class DatasetMaterial:
-    """What a training set holds, and what of the test set stands in it."""
+    """The size of a training set, and its overlap with the test set."""
 
     sources: int
     references: int
@@ -138,17 +134,17 @@ class DatasetMaterial:
 
 @dataclass(frozen=True)
 class DatasetOutcome:
-    """What became of a training set: the rewrites, and how the run went."""
+    """The result of a training set: the rewrites, and the course of the run."""
 
     name: str
     rewrites: Path
     material: DatasetMaterial
     steps: int
-    """So many were taken."""
+    """The number of steps taken."""
     best_step: int
-    """At the end of the epoch whose weights were kept."""
+    """The last step of the epoch whose weights were kept."""
     perplexity: float
-    """Of that epoch, on the validation set."""
+    """The perplexity of that epoch on the validation set."""
 
 
 def train_each(
@@ -156,8 +152,8 @@ def train_each(
 ) -> list[DatasetOutcome]:
     """Train a model on each training set, and let it rewrite the test set.
 
-    All that can be wrong with the corpora is found before the first run. A training set that
-    shares sources with the test set is warned about.
+    Problems with the corpora are found before the first run. A training set that shares sources
+    with the test set gets a warning.
     """
     config = read_config(find_config(plan.config), plan.settings)
     record = _record(plan, config, sets, test)
@@ -171,7 +167,7 @@ def train_each(
         write(json.dumps(record, ensure_ascii=False, indent=1))
     found = []
     for number, (each, material) in enumerate(zip(sets, materials, strict=True), start=1):
-        log_datasets.info("%s: training set %d of %d", each.name, number, len(sets))
+        log.info("%s: training set %d of %d", each.name, number, len(sets))
         _rewrite(plan, each, test, config)
         found.append(_outcome(plan, each.name, material, config))
     return found
@@ -181,12 +177,12 @@ def _rewrite(plan: Plan, each: TrainingSet, test: Sequence[Example], config: Lst
     """Do what is left to do for one training set."""
     output = plan.rewrites(each.name)
     if output.is_file():
-        log_datasets.info("%s: its rewrites are there already", each.name)
+        log.info("%s: its rewrites are there already", each.name)
         return
     run = plan.run(each.name)
     model = run / MODEL
     if all((model / part).is_file() for part in BUNDLE):
-        log_datasets.info("%s: its model is there already", each.name)
+        log.info("%s: its model is there already", each.name)
     else:
         recipe = LstmRecipe(each.data, each.validation, run, plan.config, plan.settings)
         train_lstm(recipe, resume=(run / LAST).exists(), limit=plan.limit)
@@ -208,9 +204,9 @@ def _material(each: TrainingSet, test: Sequence[Example], limit: int | None) -> 
     overlaps = find_overlaps(counted(), {"test": test})["test"]
     material = DatasetMaterial(sources, references, overlaps)
     if material.seen_sources:
-        log_datasets.warning(
-            "%s holds %d of the %d test sources, word for word or nearly: its model may know them "
-            "by heart",
+        log.warning(
+            "%s holds %d of the %d test sources, word for word or nearly: its model may have "
+            "memorised them",
             *(each.name, material.seen_sources, overlaps[Overlap.SOURCES].unique_total),
         )
     return material
@@ -259,8 +255,8 @@ def _record(
 
 
 def _check_record(output: Path, record: dict[str, object], *, resume: bool) -> None:
-    """Refuse to mix two comparisons in one folder. Training sets may come to one; those that it
-    has stay as they are, also where they are not asked for this time."""
+    """Refuse to mix two comparisons in one folder. Training sets may be added; those that are
+    already there must not change."""
     path = output / RECORD
     if not path.is_file():
         if resume:

@@ -1,6 +1,6 @@
 """From trained weights to a model's folder: two ONNX graphs, the words, and a description.
 
-Nothing is written unless the graphs say on sources of the data what torch says.
+Nothing is written unless the graphs agree with torch on sources of the data.
 """
 
 import logging
@@ -80,8 +80,8 @@ class _DecoderGraph(nn.Module):
 def export(trained: Trained, folder: Path, sources: Sequence[Sequence[int]] = ()) -> None:
     """Write a model's folder, or raise :class:`ParataxisError` and write nothing.
 
-    The graphs are compared with torch on the ``sources`` (numbers of words), or where there are
-    none on sources drawn from the vocabulary by chance.
+    The graphs are compared with torch on the ``sources`` (numbers of words), or if there are
+    none, on random sources.
     """
     network = trained.network.cpu().eval()
     with tempfile.TemporaryDirectory() as name:
@@ -196,7 +196,7 @@ def _check_close(
     )
     if other:
         raise ParataxisError(
-            f"The exported graphs rewrite {other} of {len(chosen)} sources otherwise than torch; "
+            f"The exported graphs rewrite {other} of {len(chosen)} sources differently from torch; "
             "nothing was written."
         )
     log.info("graphs: log-probabilities at most %.1e from torch's", compared.largest)

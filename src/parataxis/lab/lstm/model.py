@@ -16,7 +16,7 @@ from parataxis.syntax.onnx import Model, OnnxModel
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 DESCRIPTION, WORDS = "lstm.json", "words.txt"
 VERSION = 1
-"""The version of what stands in a model's folder and in a checkpoint."""
+"""The version of the files in a model's folder."""
 
 SENTENCES, TRIPLES = "sentences", "triples"
 """What a model reads."""
@@ -28,7 +28,7 @@ class LstmDescription:
 
     copies: bool
     feeds: bool
-    """Whether a step reads what the last one said, besides its word."""
+    """Whether a step is fed the last attentional state, besides the last word."""
     width: int
     words: int
     reads: str
@@ -43,7 +43,7 @@ class LstmDescription:
     def read(cls, folder: Path) -> "LstmDescription":
         """The description in a folder, if it is one of this version."""
         if not folder.is_dir():
-            raise ParataxisError(f"{folder} is no folder; name the folder of a trained model.")
+            raise ParataxisError(f"{folder} is not a folder; name the folder of a trained model.")
         path = folder / DESCRIPTION
         if not path.is_file():
             raise ParataxisError(f"There is no model in {folder}: {DESCRIPTION} is missing.")
@@ -75,7 +75,7 @@ def open_model(folder: Path) -> LoadedModel:
     description = LstmDescription.read(folder)
     for name in (ENCODER, DECODER, WORDS):
         if not (folder / name).is_file():
-            raise ParataxisError(f"The model in {folder} is not whole: {name} is missing.")
+            raise ParataxisError(f"The model in {folder} is incomplete: {name} is missing.")
     vocabulary = Vocabulary.load(folder / WORDS)
     if len(vocabulary) != description.words:
         raise ParataxisError(
@@ -99,7 +99,7 @@ class OnnxLstmDecoder:
         self._unused = [name for name, is_used in unused.items() if not is_used]
 
     def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Arrays, Arrays]:
-        """Read the sources one by one, so that none sees the padding of another."""
+        """Read the sources one by one, so that padding does not affect them."""
         width = max(map(len, sources))
         numbers = np.full((len(sources), width), PAD, dtype=np.int64)
         memory: dict[str, NDArray[Any]] = {"source": numbers}

@@ -61,8 +61,8 @@ class LstmPosition(NamedTuple):
     fed: Tensor
 
 
-class Spoken(NamedTuple):
-    """What the decoder says at each step: sources x steps x width, but for the attention."""
+class DecoderOutput(NamedTuple):
+    """The output of the decoder at each step: sources x steps x width, except the attention."""
 
     output: Tensor
     attention: Tensor
@@ -165,27 +165,27 @@ class Network(nn.Module):
         start = torch.full_like(targets[:, :1], START)
         previous = self.embed(torch.cat((start, targets[:, :-1]), 1))
         if self.sizes.feed:
-            spoken = self._speak_in_turn(memory, previous, state, cell)
+            output_steps = self._speak_in_turn(memory, previous, state, cell)
         else:
             with _single_precision(source):
                 states, _ = self.decoder(previous, (state[None], cell[None]))
-            spoken = self._attend(memory, self.dropout(states), previous)
-        return self._log_of(memory, spoken, targets)
+            output_steps = self._attend(memory, self.dropout(states), previous)
+        return self._log_of(memory, output_steps, targets)
 
     def _speak_in_turn(
         self, memory: LstmMemory, previous: Tensor, state: Tensor, cell: Tensor
-    ) -> Spoken:
-        """All steps one after the other: each reads what the one before said."""
+    ) -> DecoderOutput:
+        """All steps one after the other: each is fed the output of the one before."""
         position = LstmPosition(state[:, None], cell[:, None], torch.zeros_like(state)[:, None])
-        spoken = []
+        output_steps = []
         for embedded in previous.unbind(1):
             said, position = self.step(memory, embedded[:, None], position)
-            spoken.append(said)
-        return Spoken(*(torch.cat(parts, 1) for parts in zip(*spoken, strict=True)))
+            output_steps.append(said)
+        return DecoderOutput(*(torch.cat(parts, 1) for parts in zip(*output_steps, strict=True)))
 
     def step(
         self, memory: LstmMemory, embedded: Tensor, position: LstmPosition
-    ) -> tuple[Spoken, LstmPosition]:
+    ) -> tuple[DecoderOutput, LstmPosition]:
         """One step of all hypotheses, which have read the embedded words (sources x beams)."""
         count, beams, width = position.state.shape
         with _single_precision(embedded):
@@ -196,47 +196,53 @@ class Network(nn.Module):
                 *self.decoder.all_weights[0],
             )
         state, cell = (each.reshape(count, beams, width) for each in (state, cell))
-        spoken = self._attend(memory, self.dropout(state), embedded)
-        return spoken, LstmPosition(state, cell, spoken.output)
+        output_steps = self._attend(memory, self.dropout(state), embedded)
+        return output_steps, LstmPosition(state, cell, output_steps.output)
 
-    def _attend(self, memory: LstmMemory, states: Tensor, embedded: Tensor) -> Spoken:
+    def _attend(self, memory: LstmMemory, states: Tensor, embedded: Tensor) -> DecoderOutput:
         attention = self.attention(states, memory.keys, memory.hidden)
         context = attention.to(memory.states.dtype) @ memory.states
         output = torch.tanh(self.combine(torch.cat((context, states), 2)))
         if self.switch is None:
-            return Spoken(output, attention, torch.zeros_like(attention[..., :1]))
+            return DecoderOutput(output, attention, torch.zeros_like(attention[..., :1]))
         switch = self.switch(torch.cat((states, context, embedded), 2))
-        return Spoken(output, attention, switch.float())
+        return DecoderOutput(output, attention, switch.float())
 
-    def _log_of(self, memory: LstmMemory, spoken: Spoken, targets: Tensor) -> Tensor:
+    def _log_of(self, memory: LstmMemory, output_steps: DecoderOutput, targets: Tensor) -> Tensor:
         is_known = targets < self.words
         index = torch.where(is_known, targets, UNKNOWN)
         logs = -functional.cross_entropy(
-            self.output(spoken.output).float().flatten(0, 1), index.flatten(), reduction="none"
+            self.output(output_steps.output).float().flatten(0, 1),
+            index.flatten(),
+            reduction="none",
         ).view_as(targets)
         if self.switch is None:
             return logs
         equal = memory.source[:, None] == targets[..., None]
-        copied = (spoken.attention * equal).sum(-1).clamp(min=LEAST).log()
-        switch = spoken.switch[..., 0]
+        copied = (output_steps.attention * equal).sum(-1).clamp(min=LEAST).log()
+        switch = output_steps.switch[..., 0]
         return torch.logaddexp(
             functional.logsigmoid(switch) + copied,
             (functional.logsigmoid(-switch) + logs).masked_fill(~is_known, NEVER),
         )
 
-    def distribution(self, memory: LstmMemory, spoken: Spoken) -> Tensor:
+    def distribution(self, memory: LstmMemory, output_steps: DecoderOutput) -> Tensor:
         """The log-probabilities of all words (sources x beams x vocabulary); with copying, also of
         the source's words outside the vocabulary, for which there is room behind it."""
-        logs: Tensor = self.output(spoken.output).float().log_softmax(-1)
+        logs: Tensor = self.output(output_steps.output).float().log_softmax(-1)
         if self.switch is None:
             return logs
         # Not a sigmoid, of which onnxruntime gets small values only roughly right.
-        either = torch.cat((spoken.switch, torch.zeros_like(spoken.switch)), 2).softmax(2)
+        either = torch.cat((output_steps.switch, torch.zeros_like(output_steps.switch)), 2).softmax(
+            2
+        )
         copies, writes = either[..., :1], either[..., 1:]
-        beyond = torch.zeros_like(spoken.attention)
+        beyond = torch.zeros_like(output_steps.attention)
         generated = torch.cat((writes * logs.exp(), beyond), 2)
         places = memory.source[:, None].expand(-1, logs.shape[1], -1)
-        return generated.scatter_add(2, places, copies * spoken.attention).clamp(min=LEAST).log()
+        return (
+            generated.scatter_add(2, places, copies * output_steps.attention).clamp(min=LEAST).log()
+        )
 
 
 def _single_precision(like: Tensor) -> torch.autocast:

@@ -1,4 +1,4 @@
-"""The settings of a training run: the configurations of the papers, as TOML files."""
+"""The whole way from corpora to the folder of a model: read, train, export."""
 
 import logging
 import os
@@ -17,8 +17,6 @@ from parataxis.lab.lstm.model import TRIPLES
 from parataxis.lab.lstm.train import BEST, LstmTrainer, load_trained
 from parataxis.lab.lstm.triples import PARTITIONS, Partitions, linearised
 from parataxis.lab.training import check_run_folder, choose_device
-
-# The whole way from corpora to a model's folder: read, train, export.
 
 log = logging.getLogger(__name__)
 
@@ -48,8 +46,8 @@ def train_lstm(
     limit: int | None = None,
 ) -> Path:
     """Train a model, export it, and return the folder it is in. ``splitter`` is the one that the
-    model must be for, "seq2seq" or "copynet"; ``limit`` takes so many examples of each corpus, to
-    rehearse."""
+    model must be for, "seq2seq" or "copynet"; ``limit`` uses only that many examples of each
+    corpus, for a rehearsal."""
     config = read_config(find_config(recipe.config), recipe.changes)
     made = "copynet" if config.sizes.copy else "seq2seq"
     if splitter not in (None, made):
@@ -57,9 +55,9 @@ def train_lstm(
     check_run_folder(recipe.output, resume=resume)
     texts, partitions = _read(recipe.data, config, limit)
     vocabulary = texts.vocabulary(config.vocabulary, config.least)
-    pairs = _some(texts.pairs(vocabulary, config.longest), recipe.data, config)
+    pairs = _non_empty(texts.pairs(vocabulary, config.longest), recipe.data, config)
     held_out, _ = _read(recipe.validation, config, limit)
-    validation = _some(held_out.pairs(vocabulary, config.longest), recipe.validation, config)
+    validation = _non_empty(held_out.pairs(vocabulary, config.longest), recipe.validation, config)
     log.info(
         "%d pairs of %d sources, %d words; validation: %d pairs of %d sources",
         *(len(pairs), len(pairs.sources), len(vocabulary)),
@@ -95,7 +93,7 @@ def _device(config: LstmConfig) -> torch.device:
     if device.type == "cpu":
         return device
     torch.set_float32_matmul_precision("high" if config.bfloat16 else "highest")
-    # cuBLAS and cuDNN give the same bits in each run only if told so.
+    # Without this, cuBLAS and cuDNN are not deterministic.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.backends.cudnn.deterministic = True
     return device
@@ -106,7 +104,7 @@ def _read(names: Sequence[str], config: LstmConfig, limit: int | None) -> tuple[
     texts, partitions = Texts(), Partitions()
     examples = read_corpora(names, limit)
     if config.reads == TRIPLES:
-        for source, sentences in _said(examples, names, partitions).items():
+        for source, sentences in _sentences_of_triples(examples, names, partitions).items():
             texts.add(source, [[sentence] for sentence in sentences])
     else:
         for example in examples:
@@ -114,12 +112,12 @@ def _read(names: Sequence[str], config: LstmConfig, limit: int | None) -> tuple[
     return texts, partitions
 
 
-def _said(
+def _sentences_of_triples(
     examples: Iterable[Example], names: Sequence[str], partitions: Partitions
 ) -> dict[str, dict[str, None]]:
-    """For each set of triples that a simple sentence says, the sentences that say it.
+    """For each set of triples that a simple sentence expresses, the sentences that express it.
 
-    A reference of which nobody knows which sentence says which triple is left out.
+    A reference is left out if it is unknown which sentence expresses which triple.
     """
     found: dict[str, dict[str, None]] = {}
     for example in examples:
@@ -141,7 +139,7 @@ def _said(
     return found
 
 
-def _some(pairs: Pairs, names: Sequence[str], config: LstmConfig) -> Pairs:
+def _non_empty(pairs: Pairs, names: Sequence[str], config: LstmConfig) -> Pairs:
     if not len(pairs):
         raise InputError(
             f"{', '.join(names)} has no pair of at most {config.longest} words on each side."

@@ -14,7 +14,7 @@ from parataxis.text.tokens import tokenize
 
 MARKS = ("<pad>", "<unk>", "<s>", "</s>", "<split>")
 PAD, UNKNOWN, START, END, SPLIT = range(len(MARKS))
-"""What is no word: their numbers come first. "<split>" stands between two simple sentences."""
+"""Special tokens, which have the first numbers. "<split>" separates two simple sentences."""
 
 
 def words_of(text: str) -> list[str]:
@@ -27,7 +27,7 @@ def words_of(text: str) -> list[str]:
 
 
 class Vocabulary:
-    """The words that a model can write of its own accord, and their numbers."""
+    """The words that a model can generate without copying, and their numbers."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = (*MARKS, *words)
@@ -84,7 +84,7 @@ class Vocabulary:
 BEAM = 12
 """Aharoni and Goldberg (2018), appendix A."""
 CANDIDATES = BEAM + 1
-"""How many next words of a hypothesis are enough: of so many, at least ``BEAM`` do not end it."""
+"""The next words to score for each hypothesis: at least ``BEAM`` of them do not end it."""
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
@@ -129,8 +129,8 @@ class LstmHypothesis:
 
 @dataclass
 class _Moment:
-    """What happened in one step: the sources still open, which hypothesis each new one goes on
-    from, what it adds, and the attention of those it goes on from."""
+    """One step of the search: the open sources, the parent of each new hypothesis, the word that it
+    adds, and the attention of the parents."""
 
     place: Integers
     """The row of each source, or -1."""
@@ -181,7 +181,7 @@ class _Search:
         step = self.decoder.step(self.memory, self.state, self.previous)
         count, _, candidates = step.words.shape
         logs = step.logs
-        if not self.moments:  # nothing is no rewrite
+        if not self.moments:  # an empty output is not a rewrite
             logs = np.where(step.words == END, -np.inf, logs)
         totals = (self.scores[:, :, None] + logs).reshape(count, -1)
         kept = min(2 * self.beam, totals.shape[1])
@@ -193,7 +193,7 @@ class _Search:
         for row, rank in np.argwhere(ends[:, : self.beam] & np.isfinite(totals[:, : self.beam])):
             end = float(totals[row, rank]), len(self.moments), int(parents[row, rank])
             self.finished[self.rows[row]].append(end)
-        # A stable sort puts those that go on first and keeps their order.
+        # A stable sort puts unfinished hypotheses first and keeps their order.
         going_on = np.argsort(ends, axis=1, kind="stable")[:, : self.beam]
         totals = np.where(ends, -np.inf, totals)
         self.scores = np.take_along_axis(totals, going_on, 1)

@@ -17,8 +17,6 @@ from parataxis.splitters.registry import Attention
 from parataxis.syntax.onnx import threads
 from parataxis.text.tokens import Token, tokenize
 
-# Words that a model wrote, as simple sentences of running text, with their origin.
-
 _HUGS_LAST = re.compile(r"[,;:.!?%)\]}”»…]+|n['’]t|['’](s|re|ve|ll|d|m)?", re.IGNORECASE)
 _HUGS_NEXT = frozenset("([{“«‘$£€¥#")
 _JOINS = frozenset("-–/")
@@ -61,8 +59,8 @@ def compose(
     """A simple sentence and the origin of its words.
 
     Where the source has a space between any two tokens, as tokenised corpora do, so has the
-    output. Else words that are neighbours in the source keep what stands between them, and the
-    usual rules say where a space goes.
+    output. Else words that are neighbours in the source keep the text between them, and other
+    spaces follow the usual rules.
     """
     is_spaced = len(tokens) > 1 and all(a.end < b.start for a, b in pairwise(tokens))
     text, output, quotes = "", [], 0
@@ -85,7 +83,7 @@ def compose(
 
 
 def _gap(left: Written, right: Written, source: str, tokens: Sequence[Token], quotes: int) -> str:
-    """What stands between two words; ``quotes`` is how many straight ones came before."""
+    """The text between two words; ``quotes`` is how many straight ones came before."""
     if left.place is not None and right.place == left.place + 1:
         return source[tokens[left.place].end : tokens[right.place].start]
     if _HUGS_LAST.fullmatch(right.text) or left.text in _HUGS_NEXT:
@@ -97,8 +95,6 @@ def _gap(left: Written, right: Written, source: str, tokens: Sequence[Token], qu
         return ""
     return " "
 
-
-# The splitters ``seq2seq`` and ``copynet``, which ship no weights: they load a folder's model.
 
 BATCH = 16
 """Sources that are searched side by side."""
@@ -130,8 +126,8 @@ class Seq2SeqSplitter:
         return splitter
 
     def adjusted(self, *, beam: int | None = None, strict: bool = False) -> Self:
-        """The same splitter with another beam. These models know no strictness of their own:
-        :class:`parataxis.api.Splitter` leaves a source whole where a check faults its rewrite."""
+        """The same splitter with another beam; strictness is left to the caller, which keeps a
+        source whole if a check faults its rewrite."""
         splitter = type(self)(self.folder, beam=self.beam if beam is None else beam)
         splitter._loaded = self._loaded
         return splitter
@@ -228,7 +224,7 @@ class Seq2SeqSplitter:
 class CopySplitter(Seq2SeqSplitter):
     """COPY of Aharoni and Goldberg (2018), §4: can also copy any word of the source.
 
-    Where a word it wrote stands in the source, the record says where, by the attention.
+    The record has the source position of each word that occurs in the source, by the attention.
     """
 
     name = "copynet"

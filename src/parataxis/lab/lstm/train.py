@@ -97,7 +97,7 @@ class LstmTrainer(Trainer[Network, NDArray[np.int64]]):
         return {"rate": self.rate, "words": self.vocabulary.words[len(MARKS) :]}
 
     def load_own_state(self, state: Mapping[str, Any]) -> None:
-        """Refuse to go on with other words."""
+        """Refuse another vocabulary."""
         if state["words"] != self.vocabulary.words[len(MARKS) :]:
             raise InputError(
                 f"The vocabulary of the data ({len(self.vocabulary):,} words) is not that of the "
@@ -127,7 +127,7 @@ class _Validation:
         self.pairs, self.vocabulary, self.config = pairs, vocabulary, config
         self.wants_bleu = config.score == BLEU
         if self.wants_bleu:
-            _ = NarayanBleu().signature  # where sacrebleu is missing, say so before training
+            _ = NarayanBleu().signature  # if sacrebleu is missing, fail before training
         chance = np.random.default_rng(config.seed)
         self.rows = np.sort(pairs.drawn(config.validation_references, chance))
         sources = np.unique(pairs.owners[self.rows])
@@ -175,7 +175,7 @@ class _Validation:
 
     def _item(self, source: int, words: Sequence[int]) -> ScoredItem:
         references = (self.pairs.targets[row].tolist() for row in self.references[source])
-        # A word of a reference that nobody can write is right for nobody, "<unk>" included.
+        # A reference word outside the vocabulary must not match anything, "<unk>" included.
         texts = (self._text(each, unknown="<other>") for each in references)
         return ScoredItem(str(source), (self._text(words),), tuple((text,) for text in texts))
 

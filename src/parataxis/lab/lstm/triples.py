@@ -1,8 +1,8 @@
 """SPLIT-SEQ2SEQ of Narayan et al. (2017): cut the triples of a source into parts, and write a
 sentence for each part. It reads the triples, not the sentence.
 
-Which parts: the cut that training has most often for the same relations; where it never saw them
-together, the most frequent sizes of parts, over the triples in the order of their tree.
+The partition is the most frequent one in training for the same relations. Relations that never
+occurred together are cut, in tree order, into parts of the most frequent sizes.
 """
 
 import json

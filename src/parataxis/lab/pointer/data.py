@@ -200,8 +200,6 @@ def nn_pad(tensor: Tensor, value: int) -> Tensor:
     return torch.nn.functional.pad(tensor, (1, 0), value=value)
 
 
-# From a rewrite to the actions that write it: which source word each word was copied from.
-
 # A word that goes on where the last one was copied is free; a jump costs, back more than forward,
 # and writing a word without a source costs a little less than a jump for its sake alone.
 _FORWARD = 1.0
@@ -323,8 +321,6 @@ class _Source:
             if form_of(other, tag) == word
         ]
 
-
-# From the data folder to training examples: the rewrites, and more sentences of lesser worth.
 
 log = logging.getLogger(__name__)
 

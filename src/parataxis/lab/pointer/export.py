@@ -1,8 +1,9 @@
-"""The two halves of the pointer network as they are exported: reading a source, taking one step.
+"""From trained weights to the shipped bundle: two int8 ONNX graphs, one that reads a source and one
+that takes a step, and their description.
 
 The step computes what :meth:`PointerNetwork.forward` computes for one step of each hypothesis, in
-fewer operators, since for a single sentence each of them costs as much as the numbers it works on.
-The export compares the two.
+fewer operators, since for a single sentence the overhead of each operator matters. Nothing is
+written unless the bundle rewrites a fixed set of sentences as torch does.
 """
 
 import logging
@@ -185,10 +186,6 @@ class _Rows(torch.autograd.Function):
         column = g.op("Unsqueeze", index, g.op("Constant", value_t=torch.tensor([-1])))
         return g.op("GatherND", table, column, batch_dims_i=1)
 
-
-# From trained weights to the shipped bundle: two int8 ONNX graphs and their description.
-#
-# Nothing is written unless the bundle rewrites a fixed set of sentences as torch does.
 
 log = logging.getLogger(__name__)
 

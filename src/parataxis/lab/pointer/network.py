@@ -16,7 +16,7 @@ from parataxis.lab.encoder import Encoder
 from parataxis.splitters.pointer.actions import COPY
 
 REACH = 32
-"""Distances from the word copied last are told apart up to this many words."""
+"""Distances from the word copied last are distinguished up to this many words."""
 NOWHERE = 2 * REACH + 1
 """The distance while nothing has been copied yet."""
 SENTENCES = 8
@@ -244,10 +244,3 @@ class PointerNetwork(nn.Module):
 def _rows(table: Tensor, index: Tensor) -> Tensor:
     """The rows of each batch entry's table that its index names."""
     return table.gather(1, index[..., None].expand(-1, -1, table.shape[-1]))
-
-
-# A deeper network from a trained one: new encoder layers that at first change next to nothing.
-#
-# A new layer starts as a copy of the one below it whose two results are zero, so only its
-# normalisations act. Their weights are fitted so that they give back what comes in, which succeeds
-# within a few percent. Training goes on from there.

@@ -51,7 +51,11 @@ SAMPLE = 256
 def grow(
     network: PointerNetwork, above: Sequence[int], examples: Sequence[PointerExample]
 ) -> PointerNetwork:
-    """The network with one more encoder layer above each of the layers ``above``, from 0 on."""
+    """The network with one more encoder layer above each of the layers ``above``, from 0 on.
+
+    A new layer is a copy of the one below whose two outputs are zero, so that only its
+    normalisations act. Their weights are fitted to reproduce the input within a few percent.
+    """
     grown = copy.deepcopy(network).cpu().eval()
     encoder = grown.encoder
     sample = ExampleSet(examples[:SAMPLE], torch.device("cpu"))
@@ -89,8 +93,6 @@ def _fit(norm: nn.LayerNorm, states: Tensor) -> Tensor:
     norm.bias.copy_(target - norm.weight * centre)
     return plain * norm.weight + norm.bias
 
-
-# Teachers write rewrites of sentences that have none, for the small network to learn from.
 
 BATCH = 384
 LEAST_SCORE = -0.35
@@ -251,8 +253,8 @@ class PointerRecipe:
 def train_pointer(recipe: PointerRecipe, *, resume: bool = False, limit: int | None = None) -> Path:
     """Make the examples, train, and export; the folder of the model.
 
-    ``resume`` goes on from the last report of an interrupted run. ``limit`` keeps only so many
-    examples of each kind: a rehearsal.
+    ``resume`` continues an interrupted run after its last evaluation. ``limit`` keeps only that
+    many examples of each kind, for a rehearsal.
     """
     check_run_folder(recipe.output, resume=resume)
     device = choose_device()
