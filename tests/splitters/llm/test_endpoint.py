@@ -11,7 +11,7 @@ import pytest
 from parataxis.errors import InputError, ParataxisError
 from parataxis.splitters.llm import endpoint as module
 from parataxis.splitters.llm.endpoint import Call, Endpoint, Failure, Reply
-from parataxis.splitters.llm.ledger import Ledger, Outcome
+from parataxis.splitters.llm.ledger import Ledger, LlmOutcome
 from parataxis.splitters.llm.prompt import request
 from parataxis.splitters.llm.settings import LlmSettings
 
@@ -146,7 +146,7 @@ def test_endpoint_that_goes_on_refusing_is_left(
 ) -> None:
     fake = serve(lambda _, handler: tools["send"](handler, b"{}", status, **headers))
     line = Line(fake.url)
-    outcome = Outcome.TURNED_DOWN if status in (400, 418) else Outcome.UNANSWERED
+    outcome = LlmOutcome.TURNED_DOWN if status in (400, 418) else LlmOutcome.UNANSWERED
     assert line.ask("It rained.") == [Failure(reason, outcome)]
     assert len(fake.requests) == requests
     assert line.ledger.calls == 0
@@ -229,7 +229,7 @@ def test_endpoint_that_is_not_there_cannot_be_reached() -> None:
         (403, "refuses the key (status 403)"),
         (402, "requires payment"),
         (404, "has no such address or model"),
-        (307, "leads on to another address"),
+        (307, "redirects to another address"),
     ],
 )
 def test_endpoint_that_refuses_from_the_start_ends_the_work(
@@ -257,7 +257,7 @@ def test_endpoint_that_refuses_later_has_only_failed(serve: Serve, tools: Tools)
     line = Line(serve(respond).url, concurrent=1)
     assert line.ask("One.", "Two.", "Three.") == [
         "Yes.",
-        Failure("the endpoint turned the request down (status 403)", Outcome.TURNED_DOWN),
+        Failure("the endpoint turned the request down (status 403)", LlmOutcome.TURNED_DOWN),
         "Yes.",
     ]
 
@@ -289,7 +289,7 @@ def test_endpoint_makes_no_call_that_could_pass_the_budget(serve: Serve, tools: 
     # 100 tokens in and 50 out: 0.00065.
     line = Line(fake.url, budget=0.008, price_in=1.0, price_out=11.0)
     replies = line.ask("One.", "Two.", "Three.", "Four.", "Five.", "Six.")
-    over = Failure("the next call could pass the budget", Outcome.OVER_BUDGET)
+    over = Failure("the next call could pass the budget", LlmOutcome.OVER_BUDGET)
     answered = replies.count("Yes.")
     assert 1 <= answered < 6
     assert replies == ["Yes."] * answered + [over] * (6 - answered)

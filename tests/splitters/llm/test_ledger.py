@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.splitters.llm.ledger import Ledger, Outcome, Tokens
+from parataxis.splitters.llm.ledger import Ledger, LlmOutcome, Tokens
 from parataxis.splitters.llm.settings import LlmSettings
 
 
@@ -74,9 +74,15 @@ def test_ledger_reports_in_one_sentence() -> None:
     for _ in range(2):
         assert books.reserve(most)
         books.settle(most, Tokens(10_000, 1_000))
-    for outcome in (Outcome.SPLIT, Outcome.FAULTED, Outcome.SPLIT, Outcome.WHOLE, Outcome.FAULTED):
+    for outcome in (
+        LlmOutcome.SPLIT,
+        LlmOutcome.FAULTED,
+        LlmOutcome.SPLIT,
+        LlmOutcome.WHOLE,
+        LlmOutcome.FAULTED,
+    ):
         books.count(outcome)
-    books.count(Outcome.OVER_BUDGET)
+    books.count(LlmOutcome.OVER_BUDGET)
     assert books.report() == (
         "llm made 2 calls (20,000 tokens in, 2,000 out) at a cost of 0.0400 of a budget of 0.5; of "
         "6 sentences the language model split 2 and left 1 whole, and the pointer model wrote 3 "
@@ -88,7 +94,7 @@ def test_ledger_without_prices_reports_no_cost() -> None:
     books = ledger()
     assert books.reserve(Tokens(1, 1))
     books.settle(Tokens(1, 1), Tokens(1, 1))
-    books.count(Outcome.SPLIT)
+    books.count(LlmOutcome.SPLIT)
     assert books.report() == (
         "llm made 1 call (1 tokens in, 1 out); of 1 sentence the language model split 1 and left 0 "
         "whole, and the pointer model wrote 0."

@@ -13,7 +13,7 @@ from parataxis.splitters.llm.endpoint import (
     read_completion,
     turned_away,
 )
-from parataxis.splitters.llm.ledger import Outcome, Tokens
+from parataxis.splitters.llm.ledger import LlmOutcome, Tokens
 
 KEY = "sk-very-secret-0123456789"
 
@@ -28,27 +28,27 @@ def completion(message: object, **more: object) -> bytes:
         (completion({"content": "Yes."}), "Yes."),
         (
             completion({"content": None, "refusal": "I will not."}),
-            Failure("the language model declined to rewrite it", Outcome.DECLINED),
+            Failure("the language model declined to rewrite it", LlmOutcome.DECLINED),
         ),
         (
             completion({"content": "So"}, finish_reason="content_filter"),
-            Failure("the language model declined to rewrite it", Outcome.DECLINED),
+            Failure("the language model declined to rewrite it", LlmOutcome.DECLINED),
         ),
         (
             completion({"content": " \n"}),
-            Failure("the language model's answer is empty", Outcome.UNREADABLE),
+            Failure("the language model's answer is empty", LlmOutcome.UNREADABLE),
         ),
         (
             completion({"content": None}),
-            Failure("the language model's answer is empty", Outcome.UNREADABLE),
+            Failure("the language model's answer is empty", LlmOutcome.UNREADABLE),
         ),
         (
             completion({"content": [{"type": "text"}]}),
-            Failure("the language model's answer is empty", Outcome.UNREADABLE),
+            Failure("the language model's answer is empty", LlmOutcome.UNREADABLE),
         ),
         (
             completion({"content": f"Your key is {KEY}."}),
-            Failure("the answer holds the key of the endpoint", Outcome.UNREADABLE),
+            Failure("the answer holds the key of the endpoint", LlmOutcome.UNREADABLE),
         ),
     ],
 )
@@ -133,7 +133,7 @@ def test_replies_may_name_a_date_to_wait_for() -> None:
         (403, None, "refuses the key (status 403), and none is set; check"),
         (402, KEY, "requires payment"),
         (404, KEY, "has no such address or model (status 404); check it and"),
-        (302, KEY, "leads on to another address (status 302), which is not followed"),
+        (302, KEY, "redirects to another address (status 302), which is not followed"),
     ],
 )
 def test_replies_that_the_settings_are_wrong(status: int, key: str | None, words: str) -> None:

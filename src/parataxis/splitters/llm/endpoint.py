@@ -14,15 +14,12 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from parataxis.errors import InputError, ParataxisError
-from parataxis.splitters.llm.ledger import Ledger, Outcome, Tokens
+from parataxis.splitters.llm.ledger import Ledger, LlmOutcome, Tokens
 from parataxis.splitters.llm.prompt import Messages
 from parataxis.splitters.llm.settings import LlmSettings
 
 if TYPE_CHECKING:
     import httpx2
-
-_MISPLACED = frozenset([301, 302, 303, 307, 308, 401, 402, 403, 404, 405])
-"""Statuses that mean a wrong address, key or model rather than a wrong request."""
 
 _PLACEHOLDER = 8
 """Shorter keys are placeholders, which may occur in any text ("none", "x")."""
@@ -63,7 +60,7 @@ class Failure:
     """Why there is no answer, as a clause: "the endpoint cannot be reached"."""
 
     reason: str
-    outcome: Outcome = Outcome.UNANSWERED
+    outcome: LlmOutcome = LlmOutcome.UNANSWERED
 
 
 Reply = str | Failure
@@ -71,7 +68,7 @@ Reply = str | Failure
 
 Ask = Callable[[Sequence[Call]], list[Reply]]
 
-HELD_KEY = Failure("the answer holds the key of the endpoint", Outcome.UNREADABLE)
+HELD_KEY = Failure("the answer holds the key of the endpoint", LlmOutcome.UNREADABLE)
 
 
 class BadReplyError(Exception):
@@ -102,29 +99,24 @@ def turned_away(
 
 def complaint(status: int, content: bytes, key: str | None) -> InputError | None:
     """The error if a status means that the settings are wrong."""
-    if status not in _MISPLACED:
-        return None
+    endpoint = "The endpoint of PARATAXIS_LLM_URL"
     match status:
         case 401 | 403:
             missing = "" if key else ", and none is set"
-            return InputError(
-                f"The endpoint of PARATAXIS_LLM_URL refuses the key (status {status}){missing}; "
-                "check PARATAXIS_LLM_KEY."
-            )
+            reason = f"{endpoint} refuses the key (status {status}){missing}; "
+            return InputError(reason + "check PARATAXIS_LLM_KEY.")
         case 402:
-            return InputError(
-                "The endpoint of PARATAXIS_LLM_URL requires payment (status 402); check your "
-                "account there."
-            )
+            reason = f"{endpoint} requires payment (status 402); "
+            return InputError(reason + "check your account there.")
         case 404 | 405:
-            return InputError(
-                "The endpoint of PARATAXIS_LLM_URL has no such address or model (status "
-                f"{status}{_quote(content, key)}); check it and PARATAXIS_LLM_MODEL."
-            )
-    return InputError(
-        f"PARATAXIS_LLM_URL leads on to another address (status {status}), which is not followed "
-        "because the key would go there; set it to the last address."
-    )
+            quote = _quote(content, key)
+            reason = f"{endpoint} has no such address or model (status {status}{quote}); "
+            return InputError(reason + "check it and PARATAXIS_LLM_MODEL.")
+        case 301 | 302 | 303 | 307 | 308:
+            reason = f"PARATAXIS_LLM_URL redirects to another address (status {status}), "
+            remedy = "which is not followed because the key would go there; set it to the last one."
+            return InputError(reason + remedy)
+    return None
 
 
 def read_completion(content: bytes, key: str | None) -> tuple[Reply, Tokens | None]:
@@ -147,9 +139,9 @@ def read_completion(content: bytes, key: str | None) -> tuple[Reply, Tokens | No
 def _reply(message: dict[str, object], key: str | None, *, is_filtered: bool) -> Reply:
     text = message.get("content")
     if is_filtered or message.get("refusal"):
-        return Failure("the language model declined to rewrite it", Outcome.DECLINED)
+        return Failure("the language model declined to rewrite it", LlmOutcome.DECLINED)
     if not isinstance(text, str) or not text.strip():
-        return Failure("the language model's answer is empty", Outcome.UNREADABLE)
+        return Failure("the language model's answer is empty", LlmOutcome.UNREADABLE)
     return HELD_KEY if holds_key(text, key) else text
 
 
@@ -252,7 +244,7 @@ class Endpoint:
             some = waiting if self._has_answered else waiting[:1]
             made = await self._ask_some(client, {place: calls[place] for place in some})
             if not made:
-                refused = Failure("the next call could pass the budget", Outcome.OVER_BUDGET)
+                refused = Failure("the next call could pass the budget", LlmOutcome.OVER_BUDGET)
                 made = dict.fromkeys(waiting, refused)
             replies |= made
         return [replies[place] for place in range(len(calls))]
@@ -294,16 +286,18 @@ class Endpoint:
             reply, reported = await self._tried(client, body)
             used = reported or most
         except TurnedAwayError as error:
-            return self._failed(error, Outcome.UNANSWERED if error.again else Outcome.TURNED_DOWN)
+            return self._failed(
+                error, LlmOutcome.UNANSWERED if error.again else LlmOutcome.TURNED_DOWN
+            )
         except BadReplyError as error:
             used = most
-            return self._failed(error, Outcome.UNANSWERED)
+            return self._failed(error, LlmOutcome.UNANSWERED)
         finally:
             self.ledger.settle(most, used)
         self._has_answered, self._failures = True, 0
         return reply
 
-    def _failed(self, error: Exception, outcome: Outcome) -> Failure:
+    def _failed(self, error: Exception, outcome: LlmOutcome) -> Failure:
         self._failures += 1
         if self._failures >= TOO_MANY:
             self._closed_until, self._failures = self._clock() + PAUSE, 0

@@ -15,7 +15,7 @@ class Tokens(NamedTuple):
     written: int
 
 
-class Outcome(StrEnum):
+class LlmOutcome(StrEnum):
     """What became of a sentence: the model's rewrite was used, or why it was not."""
 
     SPLIT = "split by the model"
@@ -39,7 +39,7 @@ class Ledger:
     def __init__(self, settings: LlmSettings) -> None:
         self._settings = settings
         self._lock = Lock()
-        self._outcomes: Counter[Outcome] = Counter()
+        self._outcomes: Counter[LlmOutcome] = Counter()
         self._reserved = 0.0
         self.calls = 0
         self.tokens = Tokens(0, 0)
@@ -70,7 +70,7 @@ class Ledger:
                     self.tokens.read + used.read, self.tokens.written + used.written
                 )
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: LlmOutcome) -> None:
         """Record the outcome of a sentence."""
         with self._lock:
             self._outcomes[outcome] += 1
@@ -80,8 +80,8 @@ class Ledger:
         total = self._outcomes.total()
         if not total:
             return None
-        split, whole = self._outcomes[Outcome.SPLIT], self._outcomes[Outcome.WHOLE]
-        by_model = (Outcome.SPLIT, Outcome.WHOLE)
+        split, whole = self._outcomes[LlmOutcome.SPLIT], self._outcomes[LlmOutcome.WHOLE]
+        by_model = (LlmOutcome.SPLIT, LlmOutcome.WHOLE)
         others = [f"{n} {why}" for why, n in self._outcomes.items() if why not in by_model]
         reasons = f" ({', '.join(others)})" if others else ""
         return (

@@ -20,7 +20,7 @@ from parataxis.splitters.llm.endpoint import (
     holds_key,
 )
 from parataxis.splitters.llm.guard import GuardedCandidate, examine
-from parataxis.splitters.llm.ledger import Ledger, Outcome
+from parataxis.splitters.llm.ledger import Ledger, LlmOutcome
 from parataxis.splitters.llm.prompt import correct, longest_answer, read_answer, repeat, request
 from parataxis.splitters.llm.settings import LlmSettings
 from parataxis.splitters.pointer import PointerSplitter
@@ -31,9 +31,9 @@ from parataxis.syntax.analyser import load_trees
 from parataxis.text.tokens import tokenize
 
 _SHOWN = 3
-_REFUSED = (Outcome.DECLINED, Outcome.TURNED_DOWN)
-_UNREADABLE = Failure("the language model's answer cannot be read", Outcome.UNREADABLE)
-_TOO_LONG = Failure("the language model's rewrite is far too long", Outcome.UNREADABLE)
+_REFUSED = (LlmOutcome.DECLINED, LlmOutcome.TURNED_DOWN)
+_UNREADABLE = Failure("the language model's answer cannot be read", LlmOutcome.UNREADABLE)
+_TOO_LONG = Failure("the language model's rewrite is far too long", LlmOutcome.UNREADABLE)
 _TIMES, _FRAME = 4, 200
 """A rewrite is too long if it has more than 4 times the characters of its source plus 200."""
 
@@ -55,7 +55,7 @@ class Draft:
         """The next call for this sentence alone."""
         if self.best:
             messages = correct(self.source, self.best.simple, self.best.findings)
-        elif self.failure and self.failure.outcome is Outcome.UNREADABLE:
+        elif self.failure and self.failure.outcome is LlmOutcome.UNREADABLE:
             messages = repeat(self.source)
         else:
             messages = request([self.source])
@@ -65,7 +65,9 @@ class Draft:
         """Record a call without a usable answer. A sentence that was refused alone would be refused
         again, and an unreadable correction does not improve on the best candidate."""
         self.failure = failure
-        is_final = failure.outcome is Outcome.OVER_BUDGET or (alone and failure.outcome in _REFUSED)
+        is_final = failure.outcome is LlmOutcome.OVER_BUDGET or (
+            alone and failure.outcome in _REFUSED
+        )
         self.is_done = is_final or self.best is not None
 
     def judge(self, candidate: GuardedCandidate) -> None:
@@ -90,13 +92,13 @@ class Draft:
         return self.best
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LlmOutcome:
         """Whether the language model's rewrite is used, or why not."""
         if self.taken:
-            return Outcome.SPLIT if len(self.taken.simple) > 1 else Outcome.WHOLE
+            return LlmOutcome.SPLIT if len(self.taken.simple) > 1 else LlmOutcome.WHOLE
         if self.best:
-            return Outcome.FAULTED
-        return self.failure.outcome if self.failure else Outcome.NOT_SENT
+            return LlmOutcome.FAULTED
+        return self.failure.outcome if self.failure else LlmOutcome.NOT_SENT
 
     @property
     def reason(self) -> str | None:
