@@ -11,14 +11,12 @@ from parataxis.studies.items import ItemKind
 from parataxis.studies.pages.site import (
     LANGUAGE_COOKIE,
     Interface,
-    LanguageDep,
-    PersonDep,
     PersonForm,
+    PersonVisit,
     Site,
     SiteDep,
     choose,
     keep_session,
-    language_of,
     page,
     redirect,
     root_of,
@@ -147,62 +145,56 @@ def _after_consent(site: Site, person: str) -> str:
 
 
 @router.get("/consent", response_class=HTMLResponse)
-def consent(request: Request, site: SiteDep, session: PersonDep) -> Response:
+def consent(visit: PersonVisit) -> Response:
     """The consent form."""
-    if site.study.consent is None:
-        return redirect(request, "/")
-    return page(request, "consent.html", session=session, problem=False)
+    if visit.site.study.consent is None:
+        return visit.redirect("/")
+    return visit.page("consent.html", problem=False)
 
 
 @router.post("/consent")
-def agree(
-    request: Request, site: SiteDep, session: PersonDep, form: PersonForm, language: LanguageDep
-) -> Response:
+def agree(visit: PersonVisit, form: PersonForm) -> Response:
     """Give consent."""
     if form.get("agree") != "yes":
-        return page(request, "consent.html", session=session, status=422, problem=True)
-    site.store.consent(session.who, language)
-    return redirect(request, _after_consent(site, session.who))
+        return visit.page("consent.html", status=422, problem=True)
+    visit.site.store.consent(visit.who, visit.language)
+    return visit.redirect(_after_consent(visit.site, visit.who))
 
 
 @router.get("/background", response_class=HTMLResponse)
-def background(request: Request, site: SiteDep, session: PersonDep) -> Response:
+def background(visit: PersonVisit) -> Response:
     """The background form."""
-    if not site.study.background:
-        return redirect(request, "/")
-    known = site.store.person(session.who)
+    if not visit.site.study.background:
+        return visit.redirect("/")
+    known = visit.site.store.person(visit.who)
     # Anybody who knows a panel id can arrive with it, so the answers are not shown again.
     given = dict(known.background or {}) if known and not known.panel else {}
-    return page(request, "background.html", session=session, given=given, problems={})
+    return visit.page("background.html", given=given, problems={})
 
 
 @router.post("/background")
-def save_background(
-    request: Request, site: SiteDep, session: PersonDep, form: PersonForm, language: LanguageDep
-) -> Response:
+def save_background(visit: PersonVisit, form: PersonForm) -> Response:
     """Store the answers to the background form."""
-    given, problems = background_from(site.study.background, form, Interface(language), 500)
+    questions, texts = visit.site.study.background, Interface(visit.language)
+    given, problems = background_from(questions, form, texts, 500)
     if problems:
-        values = {"given": given, "problems": problems}
-        return page(request, "background.html", session=session, status=422, **values)
-    site.store.save_background(session.who, given)
-    return redirect(request, "/instructions")
+        return visit.page("background.html", status=422, given=given, problems=problems)
+    visit.site.store.save_background(visit.who, given)
+    return visit.redirect("/instructions")
 
 
 @router.get("/instructions", response_class=HTMLResponse)
-def instructions(request: Request, site: SiteDep, session: PersonDep) -> Response:
+def instructions(visit: PersonVisit) -> Response:
     """The instructions."""
-    person = site.store.person(session.who)
-    progress = site.store.progress(session.who)
+    site = visit.site
+    person, progress = site.store.person(visit.who), site.store.progress(visit.who)
     role = person.role if person else Role.RATER
-    return page(
-        request,
+    return visit.page(
         "instructions.html",
-        session=session,
         rubric=site.rubric,
-        examples=site.examples(site.rubric, language_of(request, site)),
+        examples=site.examples(site.rubric, visit.language),
         writing=writing(),
-        writing_examples=site.examples(writing(), language_of(request, site)),
+        writing_examples=site.examples(writing(), visit.language),
         writes=role in (Role.WRITER, Role.BOTH),
         rates=role is not Role.WRITER,
         progress=progress,
@@ -211,22 +203,20 @@ def instructions(request: Request, site: SiteDep, session: PersonDep) -> Respons
 
 
 @router.get(STATUS, response_class=HTMLResponse)
-def status(request: Request, site: SiteDep, session: PersonDep) -> Response:
+def status(visit: PersonVisit) -> Response:
     """Why there is nothing to do, or the completion code."""
-    progress = site.store.progress(session.who)
+    progress = visit.site.store.progress(visit.who)
     if progress.stage in (*_WORKING, Stage.CONSENT, Stage.BACKGROUND):
-        return redirect(request, _first_path(site, session.who))
+        return visit.redirect(_first_path(visit.site, visit.who))
     done = sum(progress.done.values())
     # A person who waits for others has done everything available, and may leave with the code.
     may_leave = progress.stage is Stage.FINISHED or (progress.stage is Stage.WAITING and done > 0)
-    person = site.store.person(session.who)
+    person = visit.site.store.person(visit.who)
     by_panel = person is not None and bool(person.panel)
-    return page(
-        request,
+    return visit.page(
         "status.html",
-        session=session,
         progress=progress,
         stage=progress.stage.value,
         done={kind.value: progress.done.get(kind, 0) for kind in ItemKind},
-        leave=site.study.panel if may_leave and by_panel else None,
+        leave=visit.site.study.panel if may_leave and by_panel else None,
     )

@@ -11,18 +11,19 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from parataxis.errors import InputError
 from parataxis.studies.exports import FILES, export_file, export_zip
-from parataxis.studies.pages.dashboard import concerns, hours
-from parataxis.studies.pages.keys import Session, is_password
+from parataxis.studies.pages.dashboard import AgreementCache, CurrentAgreement, concerns, hours
+from parataxis.studies.pages.keys import is_password
 from parataxis.studies.pages.site import (
     COOKIES,
     ORGANISER,
     VISITOR,
     CsrfError,
-    LanguageDep,
     OrganiserDep,
     OrganiserForm,
+    OrganiserVisit,
     Site,
     SiteDep,
+    Visit,
     form_of,
     keep_session,
     organiser_of,
@@ -95,11 +96,11 @@ async def login(request: Request, site: SiteDep) -> Response:
 
 
 @router.post("/logout")
-def logout(request: Request, site: SiteDep, session: OrganiserDep, form: OrganiserForm) -> Response:
+def logout(visit: OrganiserVisit, form: OrganiserForm) -> Response:
     """Log out. This ends the session on the server, so that a copied cookie is useless."""
-    site.store.end_session(session.nonce)
-    answer = redirect(request, "/organiser/login")
-    answer.delete_cookie(COOKIES["organiser"], path=root_of(request) or "/")
+    visit.site.store.end_session(visit.session.nonce)
+    answer = visit.redirect("/organiser/login")
+    answer.delete_cookie(COOKIES["organiser"], path=root_of(visit.request) or "/")
     return answer
 
 
@@ -108,16 +109,12 @@ def logout(request: Request, site: SiteDep, session: OrganiserDep, form: Organis
 
 @router.get("", response_class=HTMLResponse)
 @router.get("/", response_class=HTMLResponse)
-def dashboard(
-    request: Request, site: SiteDep, session: OrganiserDep, language: LanguageDep
-) -> Response:
+def dashboard(visit: OrganiserVisit) -> Response:
     """The numbers of the study."""
-    overview = site.store.overview()
-    counted = request.app.state.agreement(site.store, site.rubric, language)
-    return page(
-        request,
+    overview = visit.site.store.overview()
+    counted = _agreement(visit)
+    return visit.page(
         "dashboard.html",
-        session=session,
         overview=overview,
         numbers=counted,
         concerns=concerns(overview, counted),
@@ -127,51 +124,45 @@ def dashboard(
     )
 
 
+def _agreement(visit: Visit) -> CurrentAgreement:
+    cache: AgreementCache = visit.request.app.state.agreement
+    return cache(visit.site.store, visit.site.rubric, visit.language)
+
+
 @router.post("/pause")
-def pause(request: Request, site: SiteDep, form: OrganiserForm) -> Response:
+def pause(visit: OrganiserVisit, form: OrganiserForm) -> Response:
     """Stop giving out tasks."""
-    site.store.pause()
-    return redirect(request, "/organiser?notice=changed")
+    visit.site.store.pause()
+    return visit.redirect("/organiser?notice=changed")
 
 
 @router.post("/resume")
-def resume(request: Request, site: SiteDep, form: OrganiserForm) -> Response:
+def resume(visit: OrganiserVisit, form: OrganiserForm) -> Response:
     """Give out tasks again."""
-    site.store.resume()
-    return redirect(request, "/organiser?notice=changed")
+    visit.site.store.resume()
+    return visit.redirect("/organiser?notice=changed")
 
 
 # --- People
 
 
 @router.get("/people", response_class=HTMLResponse)
-def people(
-    request: Request, site: SiteDep, session: OrganiserDep, language: LanguageDep
-) -> Response:
+def people(visit: OrganiserVisit) -> Response:
     """Everybody, with their links."""
-    return _people_page(request, site, session, language)
+    return _people_page(visit)
 
 
-def _people_page(
-    request: Request,
-    site: Site,
-    session: Session,
-    language: str,
-    problem: str = "",
-    status: int = 200,
-) -> HTMLResponse:
-    overview = site.store.overview()
-    counted = request.app.state.agreement(site.store, site.rubric, language)
-    return page(
-        request,
+def _people_page(visit: Visit, problem: str = "", status: int = 200) -> HTMLResponse:
+    overview = visit.site.store.overview()
+    counted = _agreement(visit)
+    return visit.page(
         "people.html",
-        session=session,
         status=status,
         people=overview.people,
         raters=counted.raters,
-        links={each.person.id: _link(site, each.person) for each in overview.people},
+        links={each.person.id: _link(visit.site, each.person) for each in overview.people},
         flagged={each.person.id for each, _ in concerns(overview, counted)},
-        roles=_roles(site),
+        roles=_roles(visit.site),
         most=MOST_INVITED,
         problem=problem,
     )
@@ -191,24 +182,18 @@ def _link(site: Site, person: Person) -> str | None:
 
 
 @router.post("/invite")
-def invite(
-    request: Request,
-    site: SiteDep,
-    session: OrganiserDep,
-    form: OrganiserForm,
-    language: LanguageDep,
-) -> Response:
+def invite(visit: OrganiserVisit, form: OrganiserForm) -> Response:
     """Add people: so many without a name, or one for each line."""
     names = [line.strip() for line in clean(form.get("names", "")).splitlines() if line.strip()]
     given, role = form.get("count", "").strip(), form.get("role", "")
     count = int(given) if given.isdecimal() and len(given) < 6 else 0
     try:
-        if role not in _roles(site) or not 0 < (len(names) or count) <= MOST_INVITED:
+        if role not in _roles(visit.site) or not 0 < (len(names) or count) <= MOST_INVITED:
             raise InputError("The role or the number of people is not valid.")
-        site.store.invite(names or count, Role(role))
+        visit.site.store.invite(names or count, Role(role))
     except InputError:
-        return _people_page(request, site, session, language, "invite-problem", 422)
-    return redirect(request, "/organiser/people?notice=invited")
+        return _people_page(visit, "invite-problem", 422)
+    return visit.redirect("/organiser/people?notice=invited")
 
 
 @router.get("/people.csv")
@@ -232,21 +217,14 @@ def _plain_cell(text: str) -> str:
 
 
 @router.get("/people/{person}", response_class=HTMLResponse)
-def person_page(
-    request: Request, site: SiteDep, session: OrganiserDep, person: PersonPath
-) -> Response:
+def person_page(visit: OrganiserVisit, person: PersonPath) -> Response:
     """One person: their work, and actions."""
-    found = next((each for each in site.store.overview().people if each.person.id == person), None)
+    people = visit.site.store.overview().people
+    found = next((each for each in people if each.person.id == person), None)
     if found is None:
         raise NotYoursError(f'There is no person "{person}" in this study.')
-    return page(
-        request,
-        "person.html",
-        session=session,
-        found=found,
-        person=found.person,
-        link=_link(site, found.person),
-    )
+    link = _link(visit.site, found.person)
+    return visit.page("person.html", found=found, person=found.person, link=link)
 
 
 @router.get("/people/{person}/data.json")
@@ -257,26 +235,25 @@ def personal_data(site: SiteDep, session: OrganiserDep, person: PersonPath) -> R
 
 
 @router.post("/people/{person}/{action}")
-def act(
-    request: Request, site: SiteDep, form: OrganiserForm, person: PersonPath, action: str
-) -> Response:
+def act(visit: OrganiserVisit, form: OrganiserForm, person: PersonPath, action: str) -> Response:
     """Exclude, block, reinstate or erase a person."""
+    store = visit.site.store
     reason = clean(form.get("reason", "")).strip()[:200] or None
     match action:
         case "exclude":
-            site.store.exclude(person, reason)
+            store.exclude(person, reason)
         case "block":
-            site.store.block(person, reason)
+            store.block(person, reason)
         case "reinstate":
-            site.store.reinstate(person)
+            store.reinstate(person)
         case "erase" if form.get("sure") == "yes":
-            site.store.erase(person, ratings=form.get("ratings") == "yes")
-            return redirect(request, "/organiser/people?notice=changed")
+            store.erase(person, ratings=form.get("ratings") == "yes")
+            return visit.redirect("/organiser/people?notice=changed")
         case "erase":
-            return redirect(request, f"/organiser/people/{person}")
+            return visit.redirect(f"/organiser/people/{person}")
         case _:
             raise NotYoursError("There is no such action.")
-    return redirect(request, f"/organiser/people/{person}?notice=changed")
+    return visit.redirect(f"/organiser/people/{person}?notice=changed")
 
 
 # --- Results

@@ -211,6 +211,45 @@ PersonForm = Annotated[Form, Depends(_person_form)]
 OrganiserForm = Annotated[Form, Depends(_organiser_form)]
 
 
+@dataclass(frozen=True)
+class Visit:
+    """A request with its session."""
+
+    request: Request
+    site: Site
+    session: Session
+
+    @property
+    def who(self) -> str:
+        """The id of the person."""
+        return self.session.who
+
+    @property
+    def language(self) -> str:
+        """The language of the pages."""
+        return language_of(self.request, self.site)
+
+    def page(self, name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+        """Render a page for this session."""
+        return page(self.request, name, session=self.session, status=status, **values)
+
+    def redirect(self, path: str) -> RedirectResponse:
+        """Redirect to another page of the application."""
+        return redirect(self.request, path)
+
+
+async def _person_visit(request: Request, site: SiteDep, session: PersonDep) -> Visit:
+    return Visit(request, site, session)
+
+
+async def _organiser_visit(request: Request, site: SiteDep, session: OrganiserDep) -> Visit:
+    return Visit(request, site, session)
+
+
+PersonVisit = Annotated[Visit, Depends(_person_visit)]
+OrganiserVisit = Annotated[Visit, Depends(_organiser_visit)]
+
+
 def page(
     request: Request,
     name: str,

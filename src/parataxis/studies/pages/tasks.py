@@ -5,23 +5,11 @@ import time
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path
 from fastapi.responses import HTMLResponse, Response
 
 from parataxis.studies.items import ItemKind
-from parataxis.studies.pages.keys import Session
-from parataxis.studies.pages.site import (
-    Form,
-    Interface,
-    LanguageDep,
-    PersonDep,
-    PersonForm,
-    Site,
-    SiteDep,
-    language_of,
-    page,
-    redirect,
-)
+from parataxis.studies.pages.site import Form, Interface, PersonForm, PersonVisit, Site, Visit
 from parataxis.studies.pages.work import (
     SECONDS,
     ProblemsError,
@@ -50,54 +38,43 @@ def stage_of(task: Task) -> Literal["training", "test", "work"]:
 
 
 @router.get("/task")
-def next_task(request: Request, site: SiteDep, session: PersonDep) -> Response:
+def next_task(visit: PersonVisit) -> Response:
     """Go to the next task."""
-    return redirect(request, next_path(site, session.who))
+    return visit.redirect(next_path(visit.site, visit.who))
 
 
 @router.get("/task/{slot}", response_class=HTMLResponse)
-def task(request: Request, site: SiteDep, session: PersonDep, slot: SlotPath) -> Response:
+def task(visit: PersonVisit, slot: SlotPath) -> Response:
     """A sentence to rewrite, or a rewrite to rate."""
-    found, progress = site.store.task_and_progress(session.who, slot)
+    found, progress = visit.site.store.task_and_progress(visit.who, slot)
     given = found.submitted if found.submitted is not None else found.draft or {}
-    return _task_page(request, site, session, found, progress, given)
+    return _task_page(visit, found, progress, given)
 
 
 @router.post("/task/{slot}")
-def submit_task(
-    request: Request,
-    site: SiteDep,
-    session: PersonDep,
-    slot: SlotPath,
-    form: PersonForm,
-    language: LanguageDep,
-) -> Response:
+def submit_task(visit: PersonVisit, slot: SlotPath, form: PersonForm) -> Response:
     """Submit the answers; show the page again if something is missing."""
-    found, progress = site.store.task_and_progress(session.who, slot)
-    answers = _answers(site, found, form)
+    found, progress = visit.site.store.task_and_progress(visit.who, slot)
+    answers = _answers(visit.site, found, form)
     try:
-        path = submit(site, session.who, slot, answers, _seconds(form), language)
+        path = submit(visit.site, visit.who, slot, answers, _seconds(form), visit.language)
     except ProblemsError as error:
-        return _task_page(
-            request, site, session, found, progress, answers, error.problems, status=422
-        )
-    return redirect(request, path)
+        return _task_page(visit, found, progress, answers, error.problems, status=422)
+    return visit.redirect(path)
 
 
 @router.get("/task/{slot}/feedback", response_class=HTMLResponse)
-def feedback(
-    request: Request, site: SiteDep, session: PersonDep, slot: SlotPath, language: LanguageDep
-) -> Response:
+def feedback(visit: PersonVisit, slot: SlotPath) -> Response:
     """Feedback on a training item."""
-    found, progress = site.store.task_and_progress(session.who, slot)
+    store, rubric, texts = visit.site.store, visit.site.rubric, Interface(visit.language)
+    found, progress = store.task_and_progress(visit.who, slot)
     if found.submitted is None or found.purpose is not Purpose.TRAINING:
-        return redirect(request, f"/task/{slot}")
+        return visit.redirect(f"/task/{slot}")
     # Submitting the same answers again changes nothing, and returns the known answers.
-    known = site.store.submit(session.who, slot, found.submitted)
-    texts = Interface(language)
+    known = store.submit(visit.who, slot, found.submitted)
     rows = []
     for name, is_right in known.as_expected.items():
-        question = site.rubric.question(name)
+        question = rubric.question(name)
         right = known.expected[name]
         values: Any = right if isinstance(right, list | tuple) else [right]
         rows.append(
@@ -108,21 +85,15 @@ def feedback(
                 "right": is_right,
             }
         )
-    return page(
-        request,
-        "feedback.html",
-        session=session,
-        task=found,
-        rows=rows,
-        feedback=known.feedback,
-        progress=progress,
+    return visit.page(
+        "feedback.html", task=found, rows=rows, feedback=known.feedback, progress=progress
     )
 
 
 @router.post("/undo")
-def undo_last(request: Request, site: SiteDep, session: PersonDep, form: PersonForm) -> Response:
+def undo_last(visit: PersonVisit, form: PersonForm) -> Response:
     """Undo the last submission."""
-    return redirect(request, undo(site, session.who))
+    return visit.redirect(undo(visit.site, visit.who))
 
 
 def _answers(site: Site, task: Task, form: Form) -> dict[str, Value]:
@@ -142,9 +113,7 @@ def _seconds(form: Form) -> float | None:
 
 
 def _task_page(
-    request: Request,
-    site: Site,
-    session: Session,
+    visit: Visit,
     task: Task,
     progress: PersonProgress,
     given: Mapping[str, Value],
@@ -152,7 +121,6 @@ def _task_page(
     status: int = 200,
 ) -> HTMLResponse:
     values: dict[str, Any] = {
-        "session": session,
         "status": status,
         "task": task,
         "given": given,
@@ -164,19 +132,19 @@ def _task_page(
         "final": task.submitted is not None and stage_of(task) != "work",
         "stage": stage_of(task),
     }
+    site = visit.site
     if task.kind is ItemKind.WRITE:
         least = site.study.write.sentences if site.study.write else 1
-        return page(request, "write.html", **values, least=least)
+        return visit.page("write.html", **values, least=least)
     asked = applicable(site.rubric, given, identical=task.item.identical)
-    return page(
-        request,
+    return visit.page(
         "rate.html",
         **values,
         rubric=site.rubric,
         asked={question.id for question in asked},
         fixed=site.rubric.identical if task.item.identical else {},
         shown=shown,
-        examples=site.examples(site.rubric, language_of(request, site)),
+        examples=site.examples(site.rubric, visit.language),
     )
 
 
