@@ -25,7 +25,7 @@ def test_command_device_gives_the_rewrites_of_the_cpu(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--splitter", "rules"], 'Only the splitter "pointer" runs on a GPU, not "rules".'),
         (["--engine", "ray", "--device", "cuda:1"], "On a cluster each actor has its own GPU; "),
@@ -33,10 +33,10 @@ def test_command_device_gives_the_rewrites_of_the_cpu(
     ],
 )
 def test_command_device_refusals(
-    tmp_path: Path, options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source, output = tmp_path / "in.txt", tmp_path / "out.jsonl"
     source.write_text("It rained.\n", encoding="utf-8")
     assert main(["split", str(source), "--device", "cuda", "-o", str(output), *options]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [source]

@@ -1,4 +1,4 @@
-"""What an actor with a GPU works with; on a cluster it is tried in tests/run/test_cluster.py."""
+"""A GPU and its processes, as an actor uses them; tests/run/test_cluster.py has the cluster."""
 
 import subprocess
 import sys
@@ -44,9 +44,9 @@ def test_machine_says_where_torch_is_missing(
     machine = Machine(
         Work(SplitterTask("pointer"), Encoder(OutputFormat.TEXT), "pointer").on, "cuda", 1
     )
-    with pytest.raises(ParataxisError) as told:
+    with pytest.raises(ParataxisError) as raised:
         machine([])
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"On {gethostname()}: The models could not be put on cuda: A GPU needs torch and onnx; "
         "install them with: pip install 'parataxis[gpu]'."
     )

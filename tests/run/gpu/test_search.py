@@ -42,7 +42,7 @@ def test_search_finds_what_the_cpu_finds(models: DeviceModels, beam: int) -> Non
             )
 
 
-def test_search_does_not_depend_on_the_company(models: DeviceModels) -> None:
+def test_search_does_not_depend_on_the_batch(models: DeviceModels) -> None:
     sources = _features(SENTENCES)
     together = find(models.search, sources, 2)
     alone = [find(models.search, [source], 2)[0] for source in sources]
@@ -51,7 +51,7 @@ def test_search_does_not_depend_on_the_company(models: DeviceModels) -> None:
     ]
 
 
-def test_search_an_unknown_device_is_told() -> None:
+def test_search_reports_an_unknown_device() -> None:
     with pytest.raises(InputError, match='"gpu9" is no device'):
         open_device("gpu9")
     with pytest.raises(InputError, match="is no device that is supported"):
@@ -65,7 +65,7 @@ words = st.lists(st.sampled_from(["the", "The", "cat", "ran", ",", "and", "."]),
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(words, min_size=2, max_size=6))
-def test_search_packed_sources_come_apart_as_they_went_together(texts: list[list[str]]) -> None:
+def test_search_packed_sources_can_be_selected_again(texts: list[list[str]]) -> None:
     features = [read_source(text) for text in texts]
     width = next(w for w in WIDTHS if w >= max(map(len, features)))
     apart = [Sources.of([each], width) for each in features]

@@ -44,7 +44,7 @@ def answers(batcher: _Batcher, *requests: tuple[int, list[Sources]]) -> list[lis
     ]
 
 
-def test_server_works_on_what_is_of_one_width_together() -> None:
+def test_server_runs_parts_of_one_width_together() -> None:
     worked = Worked()
     first = 1, [part(32, 3), part(64, 1)]
     second = 1, [part(32, 2)]
@@ -55,7 +55,7 @@ def test_server_works_on_what_is_of_one_width_together() -> None:
     assert worked.batches == [(4, [(32, 9)]), (1, [(32, 3), (32, 2)]), (1, [(64, 1)])]
 
 
-def test_server_takes_no_more_at_once_than_is_enough() -> None:
+def test_server_limits_the_size_of_a_batch() -> None:
     worked = Worked()
     found = answers(
         _Batcher(worked, enough=5, patience=9.0), *((1, [part(32, 2)]) for _ in range(4))
@@ -64,14 +64,14 @@ def test_server_takes_no_more_at_once_than_is_enough() -> None:
     assert [len(parts) for _, parts in worked.batches] == [2, 2]
 
 
-def test_server_puts_nothing_off_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_runs_parts_that_have_waited_too_long_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_LONGEST_WAIT", -1.0)
     worked = Worked()
     answers(_Batcher(worked, enough=2, patience=0.0), (1, [part(64, 1)]), (1, [part(32, 2)]))
     assert [parts for _, parts in worked.batches] == [[(64, 1)], [(32, 2)]]
 
 
-def test_server_tells_a_fault_to_those_whom_it_concerns() -> None:
+def test_server_reports_an_error_to_the_parts_it_concerns() -> None:
     batcher = _Batcher(Worked(), enough=100, patience=0.0)
     wrong, right = (1, [part(32, 1), part(512, 3)]), (1, [part(32, 1)])
     assert answers(batcher, wrong, right) == [["32:1", "error: too wide"], ["32:1"]]
@@ -83,7 +83,7 @@ def packed(*texts: str) -> Sentences:
     return Sentences.of(sentences, pieces, 32)
 
 
-def test_server_sentences_come_apart_as_they_went_together() -> None:
+def test_server_packed_sentences_can_be_selected_again() -> None:
     short, long = packed("It rained."), packed("Ann, who was born in Leeds, paints.", "He left.")
     together = Sentences.together([short, long])
     assert (len(together), together.words, short.words) == (3, 10, 3)

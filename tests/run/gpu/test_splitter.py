@@ -53,7 +53,7 @@ def test_splitter_asks_the_process_that_has_the_models(
     with served("cpu") as address:
         remote = RemoteModels(address)
         assert list(DevicePointerSplitter(remote, beam=1).pipe(SENTENCES[:2])) == here
-        # A fault is told to whoever asked, and the others are served on.
+        # An error is reported to the client that caused it, and the server goes on.
         unknown = np.full((1, 16), 10**6)
         wrong = Sentences(
             16, unknown, unknown * 0, unknown[:, :2] * 0, np.zeros((1, 1), np.float32)

@@ -208,10 +208,7 @@ class DocxDocument(FormattedDocument):
         named = {s.get(w("styleId"), ""): _value(s, "name") for s in styles}
         based = {s.get(w("styleId"), ""): _value(s, "basedOn") for s in styles}
         found = {style for style, name in named.items() if _HEADING.match(name)}
-        for _ in styles:
-            more = {style for style, base in based.items() if base in found} - found
-            if not more:
-                break
+        while more := {style for style, base in based.items() if base in found} - found:
             found |= more
         return frozenset(found)
 

@@ -7,6 +7,7 @@ is not text (a reference to a footnote, a bookmark) stays in place.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 
@@ -22,6 +23,8 @@ XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _ANCHOR = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}anchor"
 
 _BLANKS = str.maketrans("\t\r\n", "   ")
+_PLACEHOLDER = "\ufffc"
+"""The character that stands for an object."""
 
 _TRACKED = "tracked changes already"
 _FIELD = "a field around it"
@@ -102,15 +105,9 @@ class WordParagraph:
 
     def home(self, start: int, end: int) -> Sequence["Node | Field"]:
         """The holders that all letters of a range share."""
-        shared = self.letters[start].holders
-        for letter in self.letters[start:end]:
-            same = 0
-            while same < min(len(shared), len(letter.holders)) and (
-                shared[same] is letter.holders[same]
-            ):
-                same += 1
-            shared = shared[:same]
-        return shared
+        levels = zip(*(letter.holders for letter in self.letters[start:end]), strict=False)
+        shared = takewhile(lambda level: all(each is level[0] for each in level), levels)
+        return [level[0] for level in shared]
 
     def sentence(self, span: Span) -> Sentence:
         """A sentence of the paragraph, with the parts that must stay in place."""
@@ -124,16 +121,16 @@ class WordParagraph:
         return Sentence(span.text, start, end, whole, pinned, partly, obstacle=obstacle)
 
     def _held(self, start: int, end: int, depth: int) -> Iterator[Range]:
-        last: object = None
-        first = start
-        for place in range(start, end + 1):
-            holders = self.letters[place].holders if place < end else ()
-            this = holders[depth] if len(holders) > depth else None
-            if this is not last:
-                if last is not None:
-                    yield first, place
-                first = place
-            last = this
+        """The ranges of letters with the same holder below the shared ones."""
+
+        def holder(place: int) -> "Node | Field | None":
+            holders = self.letters[place].holders
+            return holders[depth] if len(holders) > depth else None
+
+        for _, group in groupby(range(start, end), key=lambda place: id(holder(place))):
+            places = list(group)
+            if holder(places[0]) is not None:
+                yield places[0], places[-1] + 1
 
     def _bookmarked(self, start: int, end: int) -> Iterator[Range]:
         for kind, first, last in self.ranges:
@@ -238,7 +235,8 @@ class _ParagraphReader:
             elif tag in _RANGES:
                 self._mark(child)
             elif tag not in _WIDTHLESS:
-                self._object(child, holders)
+                around = (*holders, *self._fields)
+                self._letters.append(Letter(_PLACEHOLDER, child, child, around, _OBJECT))
 
     def end(self) -> None:
         """Add the bookmarks and comments that go on after the paragraph."""
@@ -260,21 +258,23 @@ class _ParagraphReader:
         is_hidden = run.find(f"{w('rPr')}/{w('vanish')}") is not None
         for child in run.iterchildren("*"):
             tag = child.tag
+            text, obstacle = "", ""
             if tag == w("fldChar"):
                 self._field(child, run)
-            elif self._fields and not all(field.shows_result for field in self._fields):
+            elif not all(field.shows_result for field in self._fields):
                 continue
             elif tag == w("t"):
-                for char in shown(child):
-                    self._add(char, run, child, holders, _HIDDEN if is_hidden else "")
+                text, obstacle = shown(child), _HIDDEN if is_hidden else ""
             elif tag in _SIGNS:
-                self._add(_SIGNS[tag], run, child, holders)
+                text = _SIGNS[tag]
             elif tag in _BREAKS:
-                self._add(_BREAKS[tag], run, child, holders, _BREAK)
+                text, obstacle = _BREAKS[tag], _BREAK
             elif tag in _NOTES:
                 self.paragraph.notes.append(len(self._letters) - 1)
             elif tag not in _WIDTHLESS and child.find(f".//{_ANCHOR}") is None:  # it may float
-                self._object(child, holders, run)
+                text, obstacle = _PLACEHOLDER, _OBJECT
+            around = (*holders, *self._fields)
+            self._letters += [Letter(char, run, child, around, obstacle) for char in text]
 
     def _field(self, node: "Node", run: "Node") -> None:
         kind = node.get(w("fldCharType"))
@@ -284,21 +284,6 @@ class _ParagraphReader:
             self._fields[-1].shows_result = True
         elif kind == "end" and self._fields:
             self._fields.pop().end = run
-
-    def _object(
-        self, node: "Node", holders: Sequence["Node | Field"], run: "Node | None" = None
-    ) -> None:
-        self._add("\ufffc", node if run is None else run, node, holders, _OBJECT)
-
-    def _add(
-        self,
-        char: str,
-        run: "Node",
-        node: "Node",
-        holders: Sequence["Node | Field"],
-        obstacle: str = "",
-    ) -> None:
-        self._letters.append(Letter(char, run, node, (*holders, *self._fields), obstacle))
 
 
 def shown(node: "Node") -> str:
