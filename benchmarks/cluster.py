@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parataxis.run.cluster import Cluster
-from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.files import find_inputs
 from parataxis.run.pipeline import Engine, Local, StreamOutput, run
 from parataxis.run.units import BadRecord
@@ -120,7 +120,7 @@ def measure(engine: Engine, options: argparse.Namespace) -> Measured:
     """Run the pipeline, and keep only a hash of its output."""
     beam = options.beam if options.splitter == "pointer" else None
     task = SplitterTask(options.splitter, beam=beam)
-    work = Work(task, Encoder(OutputFormat.JSONL), task.load().name)
+    work = Work(task, RecordEncoder(OutputFormat.JSONL), task.load().name)
     lines = (
         options.input.read_text().splitlines() if options.input else made_lines(options.sentences)
     )

@@ -21,7 +21,7 @@ import pytest
 from parataxis.cli.main import main
 from parataxis.errors import InputError
 from parataxis.run.cluster import WINDOW, Cluster
-from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.work import SplitterTask, Work
 
 pytest.importorskip("ray", reason="needs the extra [ray]")
@@ -69,7 +69,7 @@ import json, sys
 from pathlib import Path
 from threading import Timer
 from parataxis.run.cluster import WINDOW, Cluster
-from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.encode import RecordEncoder, OutputFormat
 from parataxis.run.files import DataFormat, find_inputs
 from parataxis.run.reading import read_batches
 from parataxis.run.work import SplitterTask, Work
@@ -85,7 +85,7 @@ def counted():
             Timer(0.5, Path("hold").unlink).start()
         yield batch
 
-work = Work(SplitterTask("held"), Encoder(OutputFormat.TEXT), "held")
+work = Work(SplitterTask("held"), RecordEncoder(OutputFormat.TEXT), "held")
 for _ in Cluster(sys.argv[1], most=2)(counted(), work):
     results += 1
 print(json.dumps({"results": results, "ahead": ahead}))
@@ -99,7 +99,7 @@ from threading import Timer
 import ray
 from parataxis.errors import ParataxisError
 from parataxis.run import cluster
-from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.encode import RecordEncoder, OutputFormat
 from parataxis.run.files import DataFormat, find_inputs
 from parataxis.run.reading import read_batches
 from parataxis.run.work import SplitterTask, Work
@@ -113,7 +113,7 @@ cluster._LOOK = cluster._WAIT = 0.2
 ray.init(address, log_to_driver=False)
 os.environ["RAY_gcs_rpc_server_reconnect_timeout_s"] = sys.argv[3]  # Ray has read it already
 batches = read_batches(find_inputs(["headless.txt"], DataFormat.LINES), sentences=1)
-work = Work(SplitterTask("held"), Encoder(OutputFormat.TEXT), "held")
+work = Work(SplitterTask("held"), RecordEncoder(OutputFormat.TEXT), "held")
 results = cluster.Cluster(address)(batches, work)
 next(results)
 os.kill(head, signal.SIGSTOP)
@@ -555,7 +555,9 @@ def refusal(address: str | None) -> str:
     """What is told of a cluster that is not there."""
     with pytest.raises(InputError) as caught:
         next(
-            Cluster(address)([], Work(SplitterTask("source"), Encoder(OutputFormat.TEXT), "source"))
+            Cluster(address)(
+                [], Work(SplitterTask("source"), RecordEncoder(OutputFormat.TEXT), "source")
+            )
         )
     return str(caught.value)
 

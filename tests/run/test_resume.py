@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.run.checkpoint import Manifest
-from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.files import Packing, find_inputs
 from parataxis.run.output import FileOutput, state_of
 from parataxis.run.pipeline import Local, run
@@ -70,7 +70,7 @@ def go(form: str, *, by_file: bool, resume: bool = True) -> None:
     target = Path("out") if by_file else Path(f"out.{form}")
     targets = [target / f"{file.place.stem}.{form}" for file in files] if by_file else [target]
     state = state_of(target, is_folder=by_file)
-    encoder = Encoder(OutputFormat(end), Packing(f".{packing}" if packing else ""))
+    encoder = RecordEncoder(OutputFormat(end), Packing(f".{packing}" if packing else ""))
     output = FileOutput(targets, state, encoder=encoder, by_file=by_file, every=0)
     work = Work(SplitterTask("source"), encoder, "source")
     with output.opened(Manifest.of({"--format": form}, files), files, resume=resume):

@@ -16,7 +16,7 @@ from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import SourceLine
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.run import encode
-from parataxis.run.encode import Encoder, OutputFormat, from_row, write_parquet
+from parataxis.run.encode import OutputFormat, RecordEncoder, from_row, write_parquet
 from parataxis.run.files import Packing
 from parataxis.run.units import Unit, line_units
 from parataxis.run.work import Encoded, SplitterTask, Work
@@ -45,7 +45,7 @@ class Failing:
 
 
 def work(rewrite: Any, form: OutputFormat = OutputFormat.JSONL, **options: Any) -> Encoded:
-    return Work(rewrite, Encoder(form, **options), "mine")(units())
+    return Work(rewrite, RecordEncoder(form, **options), "mine")(units())
 
 
 def records(data: bytes) -> list[dict[str, Any]]:
@@ -101,18 +101,18 @@ def test_work_ends_where_all_sentences_fail() -> None:
 def test_work_of_others_has_no_models_for_a_gpu() -> None:
     models: Any = object()
     task = (
-        Work(SplitterTask("pointer", beam=2), Encoder(OutputFormat.JSONL), "pointer")
+        Work(SplitterTask("pointer", beam=2), RecordEncoder(OutputFormat.JSONL), "pointer")
         .on(models)
         .rewrite
     )
     assert task == SplitterTask("pointer", beam=2, models=models)
     with pytest.raises(ParataxisError, match="Only the models of an installed splitter"):
-        Work(list, Encoder(OutputFormat.JSONL), "mine").on(models)
+        Work(list, RecordEncoder(OutputFormat.JSONL), "mine").on(models)
 
 
 def test_work_travels_without_its_models() -> None:
     task = SplitterTask("source")
-    here = Work(task, Encoder(OutputFormat.JSONL), "source")
+    here = Work(task, RecordEncoder(OutputFormat.JSONL), "source")
     expected = here(units())
     there = pickle.loads(pickle.dumps(here))
     assert there.rewrite._loaded is None
@@ -137,7 +137,7 @@ REWRITE = Rewrite(
         source="It rained.", simple=["It rained."], splitter="x")]
 )  # fmt: skip
 def test_encode_a_row_holds_the_whole_record(tmp_path: Path, rewrite: Rewrite) -> None:
-    encoder = Encoder(OutputFormat.PARQUET)
+    encoder = RecordEncoder(OutputFormat.PARQUET)
     unit = Unit([SourceLine("a:1", rewrite.source)], str, 1)
     path = tmp_path / "rows"
     path.write_bytes(encoder([(unit, [rewrite])], "x"))
@@ -159,7 +159,7 @@ def test_encode_parquet_does_not_depend_on_batches(
         numbers, data = iter(range(total)), b""
         for size in [*sizes, total]:
             rewrites = [left_whole(f"Ann {n}.", splitter="x") for _, n in zip(range(size), numbers)]  # noqa: B905
-            data += Encoder(OutputFormat.PARQUET)([(Unit([], str, 1), rewrites)], "x")
+            data += RecordEncoder(OutputFormat.PARQUET)([(Unit([], str, 1), rewrites)], "x")
         (folder / "rows").write_bytes(data)
         with pytest.MonkeyPatch.context() as patch, (folder / "rows").open("rb") as streams:
             patch.setattr(encode, "ROW_GROUP", 4)

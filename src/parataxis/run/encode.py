@@ -45,7 +45,7 @@ _FIELDS = frozenset([*Rewrite.model_fields, "error"]) - {ID}
 """The fields of a record. A column of the input with the name of one of them is not kept."""
 
 
-class Frame(NamedTuple):
+class OutputFrame(NamedTuple):
     """What stands around and between the batches of an output; ``empty`` is all of one without
     any bytes."""
 
@@ -56,8 +56,8 @@ class Frame(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Encoder:
-    """Turns units and their rewrites into bytes, a batch at a time; see :class:`Frame` for what
+class RecordEncoder:
+    """Turns units and their rewrites into bytes, a batch at a time; an :class:`OutputFrame` is what
     comes between. The bytes of Parquet become a file by :func:`write_parquet`.
 
     Without ``provenance``, records do not say where each word came from, and are much smaller.
@@ -83,7 +83,7 @@ class Encoder:
         return self.explain or self.form is OutputFormat.HTML
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> OutputFrame:
         """What stands around and between the batches."""
         start, separator, end = "", "", ""
         if self.form is OutputFormat.JSON:
@@ -95,7 +95,7 @@ class Encoder:
         elif self.explain and self.form is OutputFormat.TEXT:
             separator = "\n"
         parts = [self._pack(part.encode()) if part else b"" for part in (start, separator, end)]
-        return Frame(parts[0], parts[1], parts[2], self._pack(b""))
+        return OutputFrame(parts[0], parts[1], parts[2], self._pack(b""))
 
     def __call__(self, results: Results, splitter: str, patterns: Patterns = None) -> bytes:
         """The bytes of a batch; ``splitter`` is named in the records of problems."""

@@ -23,7 +23,7 @@ from parataxis.run.checkpoint import (
     sync_folder,
     write_checkpoint,
 )
-from parataxis.run.encode import Encoder, OutputFormat, write_parquet
+from parataxis.run.encode import OutputFormat, RecordEncoder, write_parquet
 from parataxis.run.files import DataFile
 from parataxis.run.pipeline import Checkpoint
 from parataxis.run.reading import Batch
@@ -74,7 +74,7 @@ class FileOutput:
         targets: Sequence[Path],
         state: Path,
         *,
-        encoder: Encoder,
+        encoder: RecordEncoder,
         by_file: bool,
         every: float | None = None,
         is_resumable: bool = True,

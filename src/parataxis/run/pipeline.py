@@ -25,7 +25,7 @@ from typing import Protocol
 
 from parataxis.cli.terminal import whole_step
 from parataxis.errors import ParataxisError
-from parataxis.run.encode import Frame
+from parataxis.run.encode import OutputFrame
 from parataxis.run.files import DataFile
 from parataxis.run.reading import START, Batch, Position, read_batches
 from parataxis.run.rows import Columns
@@ -96,8 +96,8 @@ class StreamOutput:
 
     by_file = False
 
-    def __init__(self, write: Callable[[bytes], object], frame: Frame = Frame()) -> None:  # noqa: B008
-        self._write, self._frame = write, frame
+    def __init__(self, write: Callable[[bytes], object], frame: OutputFrame | None = None) -> None:
+        self._write, self._frame = write, frame or OutputFrame()
         self._has_begun = False
         self.now = Checkpoint()
 

@@ -16,7 +16,7 @@ from parataxis import api
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.files import arrow
 from parataxis.run.gpu.server import Machine, load_models
 from parataxis.run.rows import CellKind, cell_spans, joined
@@ -65,7 +65,7 @@ class RaySplitter:
         self.column, self.cell = column, CellKind(cell)
         _check_device(splitter, device, jobs)
         task = SplitterTask(splitter, strict=strict, beam=beam)
-        work = Work(task, Encoder(OutputFormat.JSONL), task.load().name)
+        work = Work(task, RecordEncoder(OutputFormat.JSONL), task.load().name)
         self._rewrite: _Rewriter = partial(_rewritten, work)
         if device is not None and jobs == 1:
             self._rewrite = partial(_rewritten, work.on(load_models(device)))

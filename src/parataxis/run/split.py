@@ -17,7 +17,7 @@ from parataxis.api import BATCH
 from parataxis.cli.terminal import ENDINGS, Output, Progress, open_output, wants_colour, warn
 from parataxis.errors import InputError
 from parataxis.report import counted
-from parataxis.run.encode import RECORDS, Encoder, OutputFormat
+from parataxis.run.encode import RECORDS, OutputFormat, RecordEncoder
 from parataxis.run.files import (
     DataFile,
     DataFormat,
@@ -159,13 +159,13 @@ class SplitRun:
             raise InputError(f"There is nothing to read but what is in {self.output}.")
         return kept
 
-    def _encoder(self, files: Sequence[DataFile]) -> Encoder:
+    def _encoder(self, files: Sequence[DataFile]) -> RecordEncoder:
         form = self._form(files)
         packing = packing_of(self.output) if self.output and not self.is_folder else Packing.NONE
         if form is OutputFormat.PARQUET and (packing or self._is_stream):
             raise InputError("Parquet is written to a file that is not packed; name one with -o.")
         is_given = isinstance(files[0].path, HeldInput) and files[0].name == "text"
-        return Encoder(
+        return RecordEncoder(
             form,
             packing,
             self.provenance is not False
@@ -194,7 +194,7 @@ class SplitRun:
             )
         return _BY_SUFFIX.get(suffix, OutputFormat.TEXT)
 
-    def _with_kept(self, encoder: Encoder, files: Sequence[DataFile]) -> Encoder:
+    def _with_kept(self, encoder: RecordEncoder, files: Sequence[DataFile]) -> RecordEncoder:
         """The encoder with the types of the columns that are kept, where it has to know them."""
         if encoder.form is not OutputFormat.PARQUET:
             return encoder
@@ -244,7 +244,7 @@ class SplitRun:
         return max(1, min(cores(), size // _WORTH_A_PROCESS))
 
     def _output(
-        self, files: Sequence[DataFile], encoder: Encoder, out: Output, stack: ExitStack
+        self, files: Sequence[DataFile], encoder: RecordEncoder, out: Output, stack: ExitStack
     ) -> RunOutput | None:
         """Where to write; None where all is written already."""
         is_resumable = all(file.can_be_resumed for file in files)
@@ -292,7 +292,7 @@ class SplitRun:
         stack.enter_context(output.opened(manifest, files, resume=self.resume))
         return output
 
-    def _options(self, encoder: Encoder) -> Mapping[str, str]:
+    def _options(self, encoder: RecordEncoder) -> Mapping[str, str]:
         """All that the output depends on, as a user would name it."""
         keep = self.columns.keep
         return {
@@ -313,7 +313,7 @@ class SplitRun:
         }
 
 
-def _repeatable(file: DataFile, encoder: Encoder) -> DataFile:
+def _repeatable(file: DataFile, encoder: RecordEncoder) -> DataFile:
     """The input; for Parquet, whose columns have to be known before, one that can be read twice."""
     return file.held() if file.is_stream and encoder.form is OutputFormat.PARQUET else file
 

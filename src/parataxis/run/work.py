@@ -11,7 +11,7 @@ from parataxis.api import DEFAULT_SPLITTER, LARGEST_BATCH, Splitter
 from parataxis.errors import InputError, ParataxisError
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.encode import Encoder
+from parataxis.run.encode import RecordEncoder
 from parataxis.run.units import BadRecord, Unit
 from parataxis.splitters.registry import SentenceSplitter
 
@@ -100,7 +100,7 @@ class Work:
     """
 
     rewrite: Rewriter
-    encode: Encoder
+    encode: RecordEncoder
     splitter: str
 
     def __call__(self, units: Sequence[Unit]) -> Encoded:
