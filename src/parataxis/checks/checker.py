@@ -1,4 +1,4 @@
-"""All checks on one rewrite or on many."""
+"""The checker: all checks on one rewrite or on many."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ from parataxis.syntax.analysis import Analysis
 Provenance = Sequence[Sequence[OutputToken]]
 
 WINDOW = 64
-"""Rewrites whose sentences are analysed together."""
+"""The number of rewrites whose sentences are analysed together."""
 
 
 class SentenceAnalyser(Protocol):
-    """What the checks ask of an analyser (:class:`parataxis.syntax.analyser.Analyser` has it)."""
+    """The part of :class:`parataxis.syntax.analyser.Analyser` that the checks use."""
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
-        """Analyse many sentences, in order; the error in the place of one that is too long."""
+        """Analyse many sentences, in order; a sentence that is too long yields the error."""
 
 
 class Checker:
     """Checks one rewrite (call it) or many (:meth:`pipe`).
 
-    Without an analyser only the word checks are made: lost, new and repeated.
+    Without an analyser only the word checks run: lost, new and repeated.
 
     >>> source = "Ann, who was born on 5 May 1950, paints."
     >>> for finding in Checker()(source, ["Ann was born in May.", "Ann paints."]):
@@ -61,8 +61,7 @@ class Checker:
     ) -> Iterator[list[Finding]]:
         """The findings on each of many rewrites, in order.
 
-        ``sources`` are the analyses of the sources, where the caller has them: the analyser is not
-        asked for these again.
+        ``sources`` are the analyses of the sources that the caller already has.
         """
         stream = iter(rewrites)
         origins = iter(provenances) if provenances is not None else repeat(None)
@@ -79,7 +78,7 @@ class Checker:
                 yield _check(case, analyses)
 
     def _analyse(self, cases: Sequence["_Case"]) -> dict[str, Analysis]:
-        """The analyses of the sources that were changed, and of the sentences that matter."""
+        """The analyses of changed sources and of the simple sentences that need one."""
         if self._analyser is None:
             return {}
         changed = [case for case in cases if case.is_changed]
@@ -90,7 +89,7 @@ class Checker:
         return analyses
 
     def _add(self, sentences: Iterable[str], analyses: dict[str, Analysis]) -> None:
-        """Add the analyses of sentences that are not there yet."""
+        """Add the analyses of sentences that have none yet."""
         texts = [text for text in dict.fromkeys(sentences) if text not in analyses]
         if self._analyser is None or not texts:
             return
@@ -129,7 +128,7 @@ def check(
     analyser: SentenceAnalyser | None = None,
     provenance: Provenance | None = None,
 ) -> list[Finding]:
-    """The faults of one rewrite; see :class:`Checker` for many.
+    """The findings on one rewrite; use :class:`Checker` for many.
 
     >>> [(f.kind.value, f.words) for f in check("He may not go.", ["He may go."])]
     [('lost', 'not')]

@@ -1,9 +1,9 @@
-"""Inserted pronouns that a reader cannot resolve, or that give a gender the source does not.
+"""Ambiguous pronouns, and pronouns that state a gender which the source does not give.
 
-Only two certain cases are reported. A pronoun that stands for the noun of a relative or
-participle clause misleads where the sentence before has another subject that it fits: readers
-take a pronoun at the head of a sentence for the last subject. And "he" or "she" is a guess where
-the source has no word and no name that could tell.
+Only two certain cases are reported. A pronoun that stands for the noun of a relative or participle
+clause is ambiguous if it fits another subject of the previous sentence, because readers resolve a
+pronoun at the start of a sentence to the last subject. "He" or "she" is a guess if the source has
+no word and no name that tells the gender.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ _GENDERS = (
     (_HE, _HE | lexicon.MASCULINE, "man"),
     (_SHE, _SHE | lexicon.FEMININE, "woman"),
 )
-"""The forms of a pronoun, the words that tell its gender, and whom it stands for."""
+"""The forms of a pronoun, the words that tell its gender, and the noun for the message."""
 
 
 def guessed_genders(source: Side, simple: Side) -> list[Finding]:
-    """The first "he" or "she" of a rewrite whose source names no one and gives no gender."""
+    """The first "he" or "she" of a rewrite whose source has no name and no gender."""
     findings = []
     for forms, telling, noun in _GENDERS:
         if simple.keys.isdisjoint(forms) or _gives_gender(source, telling):
@@ -76,7 +76,7 @@ def _first(forms: frozenset[str], sentences: Sequence[Sequence[FactUnit]]) -> tu
 
 
 def _gives_gender(source: Side, telling: frozenset[str]) -> bool:
-    """Whether a word of the source tells the gender; a name that is no dictionary word may."""
+    """Whether a word of the source tells the gender, or may: a name not in the dictionary."""
     return not source.keys.isdisjoint(telling) or any(
         unit.key.endswith(lexicon.GENDERED_ENDINGS)
         or (unit.is_fact and unit.text[0].isupper() and not is_known(unit.key))
@@ -85,7 +85,7 @@ def _gives_gender(source: Side, telling: frozenset[str]) -> bool:
 
 
 def _is_copied(pronoun: Word, sentence: Analysis, origins: Origins) -> bool:
-    """Whether the pronoun stands before the same word in the source."""
+    """Whether the pronoun comes before the same word as in the source."""
     copied = origins.copied(pronoun)
     if copied is None or pronoun.index + 1 >= len(sentence):
         return False
@@ -110,7 +110,7 @@ def _antecedent(
 
 
 def _mention(meant: Word, before: Analysis, origins: Origins) -> Word | None:
-    """The word of the sentence before that came from the noun that is meant."""
+    """The word of the previous sentence that came from the noun that is meant."""
     for word in before:
         came_from = origins.any(word)
         if came_from is not None and came_from.index == meant.index:
@@ -119,7 +119,7 @@ def _mention(meant: Word, before: Analysis, origins: Origins) -> Word | None:
 
 
 def _rival(pronoun: Word, mention: Word, before: Analysis) -> Word | None:
-    """The subject of the sentence before, where the pronoun fits it but does not mean it."""
+    """The subject of the previous sentence, if the pronoun fits it but does not mean it."""
     root = before.root.index
     subject = next(iter(before.children(root, "nsubj")), None)
     if subject is None or subject.upos == "PRON" or before.children(root, "cop"):
@@ -144,8 +144,8 @@ def _is_person(noun: Word) -> bool:
 
 
 def _phrase(analysis: Analysis, noun: Word) -> str:
-    """A noun with what stands before it: "the German director"."""
+    """A noun with its modifiers: "the German director"."""
     before = [analysis[index] for index in analysis.subtree(noun.index) if index <= noun.index]
     inside = (word.index for word in before if word.relation not in ("case", "punct"))
-    # A parser may call the noun itself a preposition or a mark.
+    # The parser may have tagged the noun itself as a preposition or a mark.
     return analysis.phrase(next(inside, noun.index), noun.index)

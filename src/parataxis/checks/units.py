@@ -1,4 +1,4 @@
-"""The words of a sentence as the checks see them: how each is compared and what it states."""
+"""The words of a sentence as the word checks compare them."""
 
 import re
 from collections import Counter
@@ -15,10 +15,10 @@ from parataxis.text.tokens import Token, tokenize
 
 
 class Sort(StrEnum):
-    """What a word states."""
+    """What kind of information a word carries."""
 
     FUNCTION = "function"
-    """Nothing of its own."""
+    """None of its own."""
     WORD = "word"
     NAME = "name"
     NUMBER = "number"
@@ -32,7 +32,7 @@ _FACTS = frozenset((Sort.WORD, Sort.NAME, Sort.NUMBER))
 
 @dataclass(slots=True)
 class FactUnit:
-    """A word, where it stands, the spelling it is compared by, and what it states."""
+    """A word, its place, the spelling that it is compared by, and its sort."""
 
     text: str
     start: int
@@ -40,23 +40,22 @@ class FactUnit:
     key: str
     sort: Sort
     signs: str = ""
-    """What a number is given in or is ("%", "$", "-"); the sign is part of ``text``."""
+    """The signs of a number ("%", "$", "-"), which are part of ``text``."""
 
     @property
     def is_fact(self) -> bool:
-        """Whether the word is content, a name or a number (links have checks of their own)."""
+        """Whether the word is a content word, a name or a number (links are checked separately)."""
         return self.sort in _FACTS
 
 
 _PIECE = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|s)?(?![^\W\d_])|[^\W_]+(?:['’.][^\W_]+)*")
-_NUMBER = Sort.NUMBER  # to look up a member of an enumeration for each word takes long
-_REMEMBERED = 1 << 16
-"""Words of which it is kept what they state."""
-_VERBS = {"save", "provided"}  # conditions only where a phrase says so
+_NUMBER = Sort.NUMBER  # looking up a member of an enumeration for each word is slow
+_CACHED_WORDS = 1 << 16
+_VERBS = {"save", "provided"}  # conditions only in phrases
 _CONDITIONS = lexicon.CONDITIONS - _VERBS
 _OPENERS = frozenset((",", ";", ":", "(", '"', "“"))
 _SIGN_WIDTH = 4
-_MINUS = r"(?<![^\s(])(?<!\d\s)[-−]"  # a dash after a word or between two numbers is none
+_MINUS = r"(?<![^\s(])(?<!\d\s)[-−]"  # not a dash after a word or between two numbers
 _SIGN_BEFORE = re.compile(rf"(?:{_MINUS})?[$£€¥]\s?[-−]?\Z|{_MINUS}\Z")
 _SIGN_AFTER = re.compile(r"\s?[%€]")
 _MARKER = re.compile(r"[ivx]{1,4}|[a-z]|\d{1,2}", re.IGNORECASE)
@@ -88,7 +87,7 @@ def units(sentence: str, analysis: Analysis | None = None) -> list[FactUnit]:
 
 
 def _mark_phrases(found: Sequence[FactUnit]) -> None:
-    """Give the words of fixed phrases ("in which case", "save that") what the phrase states."""
+    """Give the words of fixed phrases ("in which case", "save that") the sort of the phrase."""
     keys = tuple(unit.key for unit in found)
     for first, word in enumerate(keys):
         for phrase, sort in _PHRASES.get(word, ()):
@@ -112,14 +111,14 @@ _TELLING = frozenset(
     max(phrase, key=lambda word: (word not in lexicon.FUNCTION_WORDS, len(word)))
     for phrase in lexicon.LINK_PHRASES | lexicon.CONDITION_PHRASES
 )
-"""One word of each phrase, a rare one where it has one: without these there is no phrase."""
+"""The rarest word of each phrase: a sentence without any of these has no phrase."""
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED_WORDS)
 def _pieces(
     token: str, is_first: bool, opens: bool, /
 ) -> tuple[tuple[int, int, str, str, Sort], ...]:
-    """The pieces of a token: where they stand in it, their text, spelling and sort."""
+    """The pieces of a token: their start, end, text, spelling and sort."""
     pieces: list[tuple[int, int, str, str, Sort]] = []
     for first, last in _spans(token):
         text = token[first:last]
@@ -129,7 +128,7 @@ def _pieces(
 
 
 def _spans(token: str) -> list[tuple[int, int]]:
-    """A token is cut at hyphens, slashes and stops, but contractions stay whole."""
+    """The pieces of a token, split at hyphens, slashes and stops; contractions stay whole."""
     if token[0] in "'’":
         return [(0, len(token))] if token[1:].isalpha() else []
     if key(token) == "n't":
@@ -138,7 +137,7 @@ def _spans(token: str) -> list[tuple[int, int]]:
 
 
 def _without_markers(tokens: Sequence[Token | Word]) -> list[Token | Word]:
-    """Leave out the tokens that number a list: "(a)", "(ii)", "2)". Rewrites may drop these."""
+    """Leave out list markers such as "(a)", "(ii)" and "2)", which rewrites may drop."""
     following = [*(token.text for token in tokens[1:]), ""]
     return [
         token
@@ -158,7 +157,7 @@ def _spelling_and_sort(text: str, *, is_first: bool, opens: bool) -> tuple[str, 
 
 
 def _add_signs(sentence: str, number: FactUnit) -> None:
-    """Give a number the signs around it: "$5", "5 %", "-5" (but not "1990-95")."""
+    """Add the signs around a number: "$5", "5 %", "-5" (but not "1990-95")."""
     before = _SIGN_BEFORE.search(sentence, max(0, number.start - _SIGN_WIDTH), number.start)
     after = _SIGN_AFTER.match(sentence, number.end)
     if not before and not after:
@@ -190,11 +189,6 @@ def _is_proper(text: str, *, is_first: bool) -> bool:
     """Whether a word that looks like a modal is a month or a state ("CA")."""
     return text == "CA" or (text in ("May", "Will") and not is_first)
 
-
-# The two sides of a rewrite, as the word checks compare them.
-#
-# Most rewrites have no fault, and most checks see that from a few words: which words there are, and
-# which of them are numbers, negations, modals and conditions. These are found once for all checks.
 
 _FEW = frozenset((Sort.NUMBER, Sort.NEGATION, Sort.MODAL, Sort.CONDITION))
 

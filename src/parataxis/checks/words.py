@@ -1,8 +1,8 @@
-"""Words that were lost and words that are new. No analyser is needed here.
+"""Lost and new words, repeated sentences and lost quotations. These checks need no analyser.
 
-A word is kept where the other side has the same word, another form of it ("serving", "serves"),
-a word derived from it ("terminate", "termination"), or the same characters spaced differently
-("counter-clockwise"). Everything is compared over the whole rewrite, so order does not matter.
+A word is kept if the other side has the same word, another form of it ("serving", "serves"), a
+word derived from it ("terminate", "termination"), or the same characters spaced differently
+("counter-clockwise"). The whole rewrite is compared, so order does not matter.
 """
 
 import re
@@ -25,7 +25,7 @@ def lost_words(source: Side, simple: Side) -> list[Finding]:
     missing = _unmatched(source, simple)
     if missing:
         facts = simple.facts()
-        # What stands in the source already corrects no other word of it.
+        # A word that the source has too is not a correction of another word of the source.
         respelt = Respellings(facts - source.keys)
         missing = [u for u in missing if not (is_misspelt(u.key) and u.key in respelt)]
         in_signs = _words_for_signs(simple, source)
@@ -48,7 +48,7 @@ def new_words(source: Side, simple: Side) -> list[Finding]:
     facts = source.facts()
     misspelt = Respellings(filter(is_misspelt, facts))
     may_deny = bool(source.of(Sort.NEGATION) or simple.of(Sort.NEGATION))
-    # Units compare by value, and two sentences may hold equal ones: identity tells them apart.
+    # Units of two sentences may be equal, so they are compared by identity.
     new_ids = {
         id(unit)
         for unit in unmatched
@@ -65,7 +65,7 @@ def new_words(source: Side, simple: Side) -> list[Finding]:
 
 
 def _unmatched(side: Side, other: Side) -> list[FactUnit]:
-    """The facts of a side that have no equal, no other form and no twin on the other."""
+    """The facts of one side without the same word, another form or a derived word on the other."""
     keys = other.keys | {"1"} if "one" in other.keys else other.keys
     rest = side.facts_among(side.keys - keys)
     if not rest:
@@ -78,15 +78,15 @@ def _unmatched(side: Side, other: Side) -> list[FactUnit]:
     keys = keys | {"".join(u.key for u in run) for run in _adjacent(other.units)}
     rest = [u for u in rest if u.key not in keys and id(u) not in joined]
     facts = other.facts()
-    # A name is not kept by a word that stands on both sides: "German" is there beside "Germany".
+    # A name is not kept by a word that both sides have: "German" does not replace "Germany".
     kept = {Sort.WORD: DerivedWords(facts), Sort.NAME: DerivedWords(facts - side.keys)}
     return [unit for unit in rest if unit.key not in kept.get(unit.sort, ())]
 
 
 def _fewer_numbers(source: Side, simple: Side) -> list[FactUnit]:
-    """Numbers that the source gives more often than the rewrite: the last ones are missing."""
+    """Numbers that the source has more often than the rewrite: the last ones are missing."""
     numbers = source.of(Sort.NUMBER)
-    if len({unit.key for unit in numbers}) == len(numbers):  # none stands there twice
+    if len({unit.key for unit in numbers}) == len(numbers):  # none occurs twice
         return []
     rest = simple.counts()
     missing = []
@@ -100,7 +100,7 @@ def _fewer_numbers(source: Side, simple: Side) -> list[FactUnit]:
 
 
 def _lost_signs(source: Side, simple: Side) -> list[FactUnit]:
-    """Numbers that are all there, but with a sign ("%", "$", "-") less often than in the source."""
+    """Numbers that the rewrite has without their sign ("%", "$", "-")."""
     signed = _signed(source)
     if not signed:
         return []
@@ -118,7 +118,7 @@ def _lost_signs(source: Side, simple: Side) -> list[FactUnit]:
 
 
 def _new_signs(source: Side, simple: Side) -> list[FactUnit]:
-    """Numbers with a sign that the source gives to no number, nor in words."""
+    """Numbers with a sign that the source does not have, neither as a sign nor in words."""
     signed = _signed(simple)
     if not signed:
         return []
@@ -132,7 +132,7 @@ def _signed(side: Side) -> list[FactUnit]:
 
 
 def _words_for_signs(side: Side, other: Side | None = None) -> set[str]:
-    """What the signs are called that stand more often here than there: "percent" for "%"."""
+    """Words for the signs that this side has more often: "percent" for "%"."""
     more = Counter(sign for unit in _signed(side) for sign in unit.signs)
     if other is not None:
         more.subtract(sign for unit in _signed(other) for sign in unit.signs)
@@ -166,16 +166,16 @@ _STATING = frozenset(Sort) - {Sort.FUNCTION}
 
 
 def repeated_sentences(source: Side, simple: Side) -> list[Finding]:
-    """Simple sentences that say nothing which the sentences before them do not say.
+    """Simple sentences that add nothing to the sentences before them.
 
-    Such a sentence repeats one of them word for word, or each of its facts stands in them at
-    least as often as in the source. What only a later sentence says again was not idle: "It is a
+    Such a sentence repeats one of them word for word, or each of its facts occurs in them at least
+    as often as in the source. A sentence that only a later one repeats is not redundant: "It is a
     clan. The clan is old." introduces the clan.
     """
     said: set[str] = set()
     findings = []
     for index, (text, sentence) in enumerate(zip(simple.texts, simple.sentences, strict=True)):
-        # Most sentences say something new, which is seen at once.
+        # Most sentences have a new word, so this test is enough for them.
         if index and said.issuperset([unit.key for unit in sentence if unit.sort in _STATING]):
             before = simple.sentences[:index]
             if _is_copy(sentence, before) or _is_redundant(sentence, before, source):
@@ -212,9 +212,10 @@ _INCHES = re.compile(r"\d\"")
 
 
 def lost_quotations(source: Side, simple: Side, known: Sequence[Finding]) -> list[Finding]:
-    """Quotations of the source whose words stand outside quotation marks, or nowhere.
+    """Quotations of the source whose words are outside quotation marks in the rewrite, or missing.
 
-    ``known`` are the findings on lost words: what they name is not named again.
+    A quotation may be cut in two. ``known`` are the findings on lost words, which are not reported
+    twice.
     """
     if not _OPENERS.search(source.text):
         return []
@@ -242,9 +243,9 @@ def lost_quotations(source: Side, simple: Side, known: Sequence[Finding]) -> lis
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where quotations stand, without their marks."""
+    """The places of quotations, without their marks."""
     if _INCHES.search(text) and text.count('"') % 2:
-        return  # which of the marks are inches is not certain
+        return  # one of the marks means inches, but which one is not certain
     for match in _QUOTATION.finditer(text):
         yield match.span(match.lastindex or 0)
 
