@@ -1,8 +1,8 @@
 """The analyser: tags, dependency tree and semantic roles for English sentences, on the CPU."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import TypeVar, overload
@@ -28,29 +28,25 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 WHOLE, TREES = "analyser.onnx", "trees.onnx"
-"""The graph that finds everything, and the part of it that finds tags and trees."""
+"""The complete graph, and the part of it that gives tags and trees."""
 
 WINDOW = 256
-"""Sentences that are read ahead and analysed before the first of them is given out."""
+"""The number of sentences that are read ahead and analysed together."""
 
-REMEMBERED = 1024
-"""Analyses that are kept, because splitters, patterns and checks ask for the same sentences."""
+CACHED_ANALYSES = 1024
+"""The size of the cache: splitters, patterns and checks analyse the same sentences."""
 
 FORCED = 1e4
-"""Added to (or taken from) the predicate score of a word to decide it from outside."""
+"""Added to or subtracted from the predicate score of a word whose status is known."""
 
 
+@dataclass(frozen=True, slots=True)
 class Tokenized:
-    """A sentence with its tokens, and its predicates where they are known beforehand."""
+    """A sentence with its tokens, and its predicates if they are known."""
 
-    __slots__ = ("predicates", "text", "tokens")
-
-    def __init__(
-        self, text: str, tokens: Sequence[Token], predicates: Iterable[int] | None = None
-    ) -> None:
-        self.text = text
-        self.tokens = tokens
-        self.predicates = None if predicates is None else frozenset(predicates)
+    text: str
+    tokens: Sequence[Token]
+    predicates: Collection[int] | None = None
 
 
 class Analyser:
@@ -60,7 +56,7 @@ class Analyser:
     >>> analysis.root.text, [w.text for w in analysis.children(analysis.root.index, "nsubj")]
     ('slept', ['dog'])
 
-    Where the model gives no roles, ``frames`` finds those of a sentence when someone asks for them.
+    If the model gives no roles, ``frames`` finds those of a sentence when they are first read.
     """
 
     def __init__(
@@ -74,37 +70,37 @@ class Analyser:
         self._find_frames = frames
         self._word_pieces = load_word_pieces()
         self._feats = [_parse_feats(bundle) for bundle in labels.feats]
-        self._analyse_text = lru_cache(REMEMBERED)(
+        self._analyse_text = lru_cache(CACHED_ANALYSES)(
             lambda text: self._analyse(Tokenized(text, tokenize(text)))
         )
 
     def __call__(self, sentence: str) -> Analysis:
-        """Analyse one sentence; :class:`TooLongError` where it exceeds the model's reach."""
+        """Analyse one sentence; raises :class:`TooLongError` if it is too long for the model."""
         result = self._analyse_text(sentence)
         if isinstance(result, TooLongError):
-            raise TooLongError(*result.args)  # the remembered one must not collect tracebacks
+            raise TooLongError(*result.args)  # the cached one must not collect tracebacks
         return result
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
-        """Analyse many sentences, in order, several at once.
+        """Analyse many sentences in parallel, in order.
 
-        A sentence that is too long yields the error in its place instead of raising it, so that
-        one bad sentence does not end a long run.
+        A sentence that is too long yields the error instead of raising it, so that one bad
+        sentence does not end a long run.
         """
         return _in_order(self._analyse_text, sentences)
 
     def pipe_tokenized(self, sentences: Iterable[Tokenized]) -> Iterator[Analysis | TooLongError]:
-        """Like :meth:`pipe`, for sentences whose tokens are given."""
+        """Like :meth:`pipe`, for tokenized sentences."""
         return _in_order(self._analyse, sentences)
 
     def frames(self, sentence: Tokenized) -> Sequence[Frame]:
-        """Only the semantic roles of a sentence that is not too long."""
+        """Only the semantic roles of a sentence, or none if it is too long."""
         result = self._analyse(sentence)
         return result.frames if isinstance(result, Analysis) else ()
 
     def _analyse(self, sentence: Tokenized) -> Analysis | TooLongError:
-        # One sentence a run: int8 models take the range of their numbers from the whole input, so
-        # in a batch the analysis of a sentence would depend on its neighbours.
+        # One sentence at a time: int8 models scale their numbers by the range of the whole input,
+        # so in a batch the analysis of a sentence would depend on the other sentences.
         if not sentence.tokens:
             return Analysis(sentence.text, ())
         (pieces,) = self._word_pieces([[token.text for token in sentence.tokens]])
@@ -121,8 +117,7 @@ class Analyser:
         return self.read([sentence], scores)[0]
 
     def read(self, sentences: Sequence[Tokenized], scores: Arrays) -> list[Analysis]:
-        """The analyses that the model's scores of a batch come to; where the model gives roles,
-        of a batch of one."""
+        """The analyses for the model's scores of a batch; a model with roles takes one sentence."""
         lengths = [len(sentence.tokens) for sentence in sentences]
         heads = best_trees(scores["arcs"], lengths)
         above = np.zeros((len(lengths), max(lengths), 1), dtype=np.int64)
@@ -181,7 +176,7 @@ class Analyser:
 
 
 class _Awaited(Sequence[Frame]):
-    """Frames that are looked for when they are first asked for."""
+    """Frames that are computed when they are first read."""
 
     def __init__(self, find: Callable[[Tokenized], Sequence[Frame]], sentence: Tokenized) -> None:
         self._find, self._sentence = find, sentence
@@ -203,7 +198,7 @@ class _Awaited(Sequence[Frame]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and self._frames == tuple(other)
 
-    __hash__ = None  # type: ignore[assignment]  # it compares as a list does
+    __hash__ = None  # type: ignore[assignment]  # it compares like a list
 
     def __repr__(self) -> str:
         return repr(self._frames)
@@ -213,7 +208,7 @@ class _Awaited(Sequence[Frame]):
 
 
 def _in_order(analyse: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """The results for many items, several at once, in the order of the items."""
+    """The results for many items, computed in parallel, in order."""
     stream = iter(items)
     with ThreadPoolExecutor(threads()) as pool:
         while window := list(islice(stream, WINDOW)):
@@ -221,7 +216,7 @@ def _in_order(analyse: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
 
 
 def forced(sentence: Tokenized) -> NDArray[np.float32]:
-    """What is added to the scores of predicates, where those of the sentence are known."""
+    """What to add to the predicate scores of a sentence whose predicates are known."""
     forced = np.zeros((1, len(sentence.tokens)), dtype=np.float32)
     if sentence.predicates is not None:
         forced[:] = -FORCED
@@ -234,7 +229,7 @@ def _parse_feats(bundle: str) -> dict[str, str]:
 
 
 def too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:
-    """The error for a sentence that exceeds the model's reach."""
+    """The error for a sentence that is too long for the model."""
     words = sum(has_word(token.text) for token in sentence.tokens)
     return TooLongError(
         f"The sentence that begins with {sentence.text[:40].strip()!r} has {words} "
@@ -251,8 +246,8 @@ def load_analyser() -> Analyser:
 
 @cache
 def load_trees() -> Analyser:
-    """The same, for those who seldom ask for semantic roles: to find them takes longer than all the
-    rest, so it is done when someone asks.
+    """The same analyser with lazy semantic roles: they take longer than all the rest, so they are
+    computed only when they are read.
 
     >>> sentence = "Ann, who left, slept."
     >>> load_trees()(sentence).frames == load_analyser()(sentence).frames

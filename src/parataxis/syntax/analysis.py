@@ -1,6 +1,6 @@
-"""What the analyser says about one sentence: words with tags, a tree, and semantic roles.
+"""The analysis of one sentence: words with tags, a dependency tree, and semantic roles.
 
-This module is data only; :mod:`parataxis.syntax.analyser` produces it.
+This module only holds the data; :mod:`parataxis.syntax.analyser` produces it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -86,12 +86,12 @@ class Analysis:
 
     @cached_property
     def opener(self) -> int | None:
-        """The index of the first word that is no mark."""
+        """The index of the first word that is not punctuation."""
         return next((word.index for word in self.words if has_word(word.text)), None)
 
     @cached_property
     def by_start(self) -> Mapping[int, Word]:
-        """The words by the place of their first character."""
+        """The words by the position of their first character."""
         return {word.start: word for word in self.words}
 
     @cached_property
@@ -103,9 +103,8 @@ class Analysis:
         return tuple(map(tuple, children))
 
     def once(self, find: Callable[["Analysis"], T]) -> T:
-        """What a function of this module or another finds out about the sentence; it is asked once,
-        however often the answer is needed."""
-        known = vars(self)  # which the cached properties use too
+        """The result of a function of the analysis, which is called only once per analysis."""
+        known = vars(self)  # where cached properties are stored too
         name = f"{find.__module__}.{find.__qualname__}"
         if name not in known:
             known[name] = find(self)
@@ -113,8 +112,8 @@ class Analysis:
         return found
 
     def children(self, index: int, *relations: str) -> list[Word]:
-        """The direct dependents of a word, in order; only those with one of ``relations``
-        (with or without subtype) where any is given."""
+        """The direct dependents of a word, in order; if ``relations`` are given, only those with
+        one of them (with or without subtype)."""
         found = [self.words[child] for child in self._children[index]]
         if not relations or not found:
             return found

@@ -1,4 +1,10 @@
-"""From scores to structures: a tree from arc scores, roles from BIO scores. Numpy only."""
+"""Decoding the scores of the model: trees from arc scores, semantic roles from BIO scores.
+
+In PropBank a relative word ("who", "to which", "most of whom", "where") has the role of its
+antecedent with the prefix "R-", and the antecedent comes before it in the same frame. The model
+tags each word independently and sometimes violates this; :func:`reconcile` repairs it with the
+tree, which is more reliable than the tags.
+"""
 
 import json
 from collections.abc import Sequence
@@ -17,10 +23,10 @@ Heads = NDArray[np.int64]
 def best_trees(scores: Scores, lengths: Sequence[int]) -> list[list[int]]:
     """The heads of the best tree with one root, for each sentence of a batch.
 
-    ``scores[k, i, j + 1]`` says how well word j governs word i of sentence k, and
-    ``scores[k, i, 0]`` how well word i stands as the root; what lies behind the length of a
-    sentence is padding. The greedy choice is a tree for most sentences; only the others need the
-    maximum spanning tree.
+    ``scores[k, i, j + 1]`` is the score of word j as the head of word i in sentence k, and
+    ``scores[k, i, 0]`` that of word i as the root; what is beyond the length of a sentence is
+    padding. For most sentences the greedy choice is a tree; the others need the maximum spanning
+    tree.
 
     >>> best_trees(np.array([[[0, 0, 9.0], [5.0, 8.0, 0]]], dtype=np.float32), [2])
     [[1, -1]]
@@ -46,7 +52,7 @@ def best_trees(scores: Scores, lengths: Sequence[int]) -> list[list[int]]:
 
 
 def _best_spanning(scores: Scores) -> list[int]:
-    """The best tree where the greedy choice is none."""
+    """The best tree if the greedy choice is not a tree."""
     length = len(scores)
     weights = np.full((length + 1, length + 1), -np.inf)
     weights[1:] = scores
@@ -92,7 +98,7 @@ def _spanning(weights: NDArray[np.float64], root: int) -> Heads:
 
 
 def _cycle(heads: Heads) -> Heads | None:
-    """The nodes of one cycle, or None where every node reaches the root."""
+    """The nodes of one cycle, or None if every node reaches the root."""
     state = np.zeros(len(heads), dtype=np.int8)  # 1: on the current path, 2: known to be fine
     following = heads.tolist()
     for start in range(len(following)):
@@ -111,8 +117,8 @@ def _cycle(heads: Heads) -> Heads | None:
 def best_tags(scores: Scores) -> list[list[int]]:
     """The best BIO tags of each sequence, in which I-X only follows B-X or I-X.
 
-    ``scores`` is (sequences, words, tags) with the tags O, B-0, I-0, B-1, I-1 and so on. Where the
-    best tag of every word makes an allowed sequence, as it mostly does, nothing better exists.
+    ``scores`` has the shape (sequences, words, tags) with the tags O, B-0, I-0, B-1, I-1 and so on.
+    If the best tags of all words form an allowed sequence, as they usually do, it is the best one.
     """
     greedy = scores.argmax(2)
     inside = (greedy > 0) & (greedy % 2 == 0)
@@ -125,7 +131,7 @@ def best_tags(scores: Scores) -> list[list[int]]:
 
 
 def _allowed_tags(scores: Scores) -> list[int]:
-    """Viterbi. Because only the I tags are restricted, each step needs a maximum per label."""
+    """Viterbi decoding. Only I tags are restricted, so each step needs one maximum per label."""
     length, tags = scores.shape
     begin, inside = np.arange(1, tags, 2), np.arange(2, tags, 2)
     best = scores[0].astype(np.float64)
@@ -143,7 +149,7 @@ def _allowed_tags(scores: Scores) -> list[int]:
 
 
 def bio_spans(tags: list[int], roles: tuple[str, ...]) -> tuple[Argument, ...]:
-    """The arguments that a BIO sequence spells, in order.
+    """The arguments that a BIO sequence encodes, in order.
 
     >>> bio_spans([1, 2, 0, 3], ("ARG0", "ARG1"))
     (Argument(first=0, last=1, label='ARG0'), Argument(first=3, last=3, label='ARG1'))
@@ -160,12 +166,9 @@ def bio_spans(tags: list[int], roles: tuple[str, ...]) -> tuple[Argument, ...]:
     return tuple(spans)
 
 
-# The label inventories of the analyser, stored beside the model as ``analyser.json``.
-
-
 @dataclass(frozen=True)
 class Labels:
-    """The labels of each head, in the order of the model's output numbers.
+    """The labels of each head, in the order of the model's outputs; stored in ``analyser.json``.
 
     ``feats`` holds whole feature bundles ("Number=Sing|Person=3"); ``roles`` holds role labels,
     which the model tags as O, B-first, I-first, B-second, I-second and so on.
@@ -179,36 +182,30 @@ class Labels:
 
 
 def read_labels(path: Path) -> Labels:
-    """Read the inventories that :func:`write_labels` wrote."""
+    """Read the labels that :func:`write_labels` wrote."""
     stored = json.loads(path.read_text(encoding="utf-8"))
     return Labels(**{name: tuple(values) for name, values in stored.items()})
 
 
 def write_labels(labels: Labels, path: Path) -> None:
-    """Write the inventories as JSON."""
+    """Write the labels as JSON."""
     path.write_text(json.dumps(asdict(labels), indent=1) + "\n", encoding="utf-8")
 
-
-# What always holds for the roles of relative words, enforced on what the model predicts.
-#
-# In PropBank a relative word ("who", "to which", "most of whom", "where") has the role of its
-# antecedent with "R-" before it, and the antecedent stands before it in the same frame. The model
-# tags each word on its own and sometimes breaks this; its trees are more reliable than its tags.
 
 RELATIVE_TAGS = frozenset(("WDT", "WP", "WP$", "WRB"))
 BEFORE_NOUN = ("det", "amod", "nummod", "compound", "nmod:poss", "flat")
 LONGEST = 4
-"""No relative phrase is longer ("most of all of which" has five words and is rare)."""
+"""The longest relative phrase in words ("most of all of which" has five and is rare)."""
 
 
 def reconcile(analysis: Analysis, arguments: Sequence[Argument]) -> tuple[Argument, ...]:
     """Make the roles of relative words agree with their antecedents.
 
-    - "most of" and "whom", tagged as two arguments, become the one relative phrase they are;
-    - "a time" and "when" with one and the same role become a role and its relative;
+    - "most of" and "whom", tagged as two arguments, become one relative phrase;
+    - "a time" and "when" with the same role become a role and its relative;
     - a relative word takes the role of the argument right before it;
-    - where the frame lacks the antecedent, the noun that the clause hangs on is added to it;
-    - a relative word without any antecedent is no argument.
+    - if the frame lacks the antecedent, the noun that the clause is attached to is added;
+    - a relative word without any antecedent is not an argument.
     """
     found: list[Argument] = []
     for place, argument in enumerate(arguments):
@@ -222,7 +219,7 @@ def reconcile(analysis: Analysis, arguments: Sequence[Argument]) -> tuple[Argume
 def _with_relative(
     analysis: Analysis, found: list[Argument], argument: Argument, all_: Sequence[Argument]
 ) -> list[Argument]:
-    """The arguments found so far with a relative word added, or passed over."""
+    """The arguments found so far, with the relative word added or skipped."""
     before, phrase = _whole_phrase(analysis, found, argument)
     antecedent = _antecedent(analysis, before, phrase)
     if not argument.label.startswith("R-"):
@@ -248,7 +245,7 @@ def _is_relative(analysis: Analysis, argument: Argument) -> bool:
 def _whole_phrase(
     analysis: Analysis, found: list[Argument], argument: Argument
 ) -> tuple[list[Argument], Argument]:
-    """Join "most of" or "to", where it was tagged apart, with the relative word it belongs to."""
+    """Join "most of" or "to" with its relative word if they were tagged separately."""
     if not found or found[-1].last + 1 != argument.first:
         return found, argument
     before = found[-1]
@@ -263,7 +260,7 @@ def _whole_phrase(
 
 
 def _antecedent(analysis: Analysis, found: list[Argument], argument: Argument) -> Argument | None:
-    """The argument right before a relative word, or the one whose role it was given."""
+    """The argument right before a relative word, or the one with the same role."""
     earlier = [a for a in found if not a.label.startswith(("R-", "C-"))]
     gap = analysis.words[earlier[-1].last + 1 : argument.first] if earlier else ()
     if earlier and all(word.upos == "PUNCT" for word in gap):
@@ -273,7 +270,7 @@ def _antecedent(analysis: Analysis, found: list[Argument], argument: Argument) -
 
 
 def _from_tree(analysis: Analysis, found: list[Argument], argument: Argument) -> Argument | None:
-    """The noun phrase that governs the clause of a relative word, as an argument."""
+    """The noun phrase that the clause of a relative word is attached to, as an argument."""
     place = argument.last
     while analysis[place].deprel not in ("acl:relcl", "advcl:relcl"):
         place = analysis[place].head

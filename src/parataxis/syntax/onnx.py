@@ -1,4 +1,4 @@
-"""Running a shipped ONNX model on the CPU: named arrays in, named arrays out."""
+"""Running the shipped ONNX models on the CPU."""
 
 import os
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ THREADS_VARIABLE = "PARATAXIS_THREADS"
 
 
 def cores() -> int:
-    """How many cores this process may use, which may be fewer than the machine has."""
+    """The number of cores that this process may use; the machine may have more."""
     if hasattr(os, "sched_getaffinity"):  # Linux
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def threads() -> int:
-    """How many threads a process uses."""
+    """The number of threads that a process uses."""
     asked = os.environ.get(THREADS_VARIABLE, "")
     if not asked:
         return cores()
@@ -47,17 +47,17 @@ class Model(Protocol):
 class OnnxModel:
     """An ONNX file, loaded on construction.
 
-    One run uses one thread; callers run several sentences at once instead, which is faster than
-    sharing the small matrices of a sentence between cores.
+    A run uses one thread. Callers run several sentences in parallel, which is faster than dividing
+    the small matrices of one sentence among cores.
     """
 
     def __init__(self, path: Path) -> None:
-        import onnxruntime  # half a second that commands without a model need not pay
+        import onnxruntime  # takes half a second, which commands without a model save
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
-        # onnxruntime looks for a file of weights where the graph really lies, not behind a link.
+        # onnxruntime looks for the file of weights beside the resolved path of the graph.
         self._session = onnxruntime.InferenceSession(
             str(path.resolve()), options, providers=["CPUExecutionProvider"]
         )

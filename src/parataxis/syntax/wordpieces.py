@@ -1,6 +1,6 @@
-"""Words as the models see them: word pieces, the shape of each word, and where each word begins.
+"""The input of the models: word pieces, the shape of each word, and the first piece of each word.
 
-Used in training and at run time alike, so that both see the same numbers.
+Training and inference both use this module, so that they see the same input.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,12 @@ from tokenizers import Tokenizer
 from parataxis.syntax.onnx import SHIPPED
 
 MAX_PIECES = 512
-"""The encoder has this many positions, its two marks at the ends included."""
+"""The number of positions of the encoder, including its two special tokens."""
 
 SHAPES = ("mark", "lower", "title", "upper", "mixed", "digits", "other")
-"""Word shapes, in the order of their numbers. The lower-casing encoder cannot see them itself."""
+"""Word shapes, in the order of their numbers. The encoder itself reads lower-cased text."""
 
-REMEMBERED = 1 << 16
-"""Words whose pieces are kept."""
-
+_CACHED_WORDS = 1 << 16
 _NUMBER = {name: number for number, name in enumerate(SHAPES)}
 
 
@@ -43,7 +41,7 @@ def shape(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """One sentence as numbers. ``first[0]`` is the opening mark, which stands for the root;
+    """One sentence as numbers. ``first[0]`` is the opening token, which represents the root;
     ``first[i + 1]`` is the first piece of word i."""
 
     ids: Sequence[int]
@@ -52,7 +50,7 @@ class Pieces:
 
 
 class WordPieces:
-    """The tokenizer of the encoders, applied to words that are already separate."""
+    """The tokenizer of the encoders, for text that is already split into words."""
 
     def __init__(self, path: Path) -> None:
         self._tokenizer = Tokenizer.from_file(str(path))
@@ -61,7 +59,7 @@ class WordPieces:
         added = self._tokenizer.get_added_tokens_decoder().values()
         self._marks = frozenset(token.content for token in added)
         self._opening, self._closing = self._tokenizer.encode("").ids
-        self._word = lru_cache(REMEMBERED)(self._read)
+        self._word = lru_cache(_CACHED_WORDS)(self._read)
 
     def __call__(self, sentences: Sequence[Sequence[str]]) -> list[Pieces]:
         """Encode sentences, each a sequence of words."""
@@ -77,7 +75,7 @@ class WordPieces:
 
     def _read(self, word: str) -> tuple[list[int], int]:
         """The pieces of a word, which do not depend on its neighbours, and its shape. A word that
-        the tokenizer would erase, or take for one of its own marks, is unknown."""
+        the tokenizer would erase or confuse with a special token is unknown."""
         seen = word if self._survives(word) else "[UNK]"
         encoding = self._tokenizer.encode([seen], is_pretokenized=True, add_special_tokens=False)
         return encoding.ids, _NUMBER[shape(word)]
@@ -92,7 +90,7 @@ class WordPieces:
 
 @cache
 def load_word_pieces() -> WordPieces:
-    """The tokenizer that ships with the models, which all of them share."""
+    """The tokenizer that all shipped models share."""
     return WordPieces(SHIPPED / "tokenizer.json")
 
 
