@@ -120,7 +120,7 @@ class Splitter:
         return self._splitter.name
 
     @property
-    def keeps_books(self) -> bool:
+    def tracks_costs(self) -> bool:
         """Whether the splitter tracks its costs, so that all work must be done in one process."""
         return isinstance(self._splitter, ReportingSplitter)
 

@@ -11,11 +11,14 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Finding, Origin, OutputToken, Rewrite
-from parataxis.syntax.patterns import Occurrence
 from parataxis.text.tokens import has_word, tokenize
+
+if TYPE_CHECKING:
+    from parataxis.syntax.patterns import Occurrence
 
 
 class Mark(StrEnum):
@@ -117,7 +120,7 @@ _BRACKETS = {
 
 def render_diff(
     rewrite: Rewrite,
-    patterns: Sequence[Occurrence] | None = None,
+    patterns: "Sequence[Occurrence] | None" = None,
     *,
     header: bool = False,
     colour: bool = False,
@@ -157,7 +160,7 @@ def render_diff(
 
 
 def render_explanation(
-    rewrite: Rewrite, patterns: Sequence[Occurrence] = (), *, colour: bool = False
+    rewrite: Rewrite, patterns: "Sequence[Occurrence]" = (), *, colour: bool = False
 ) -> str:
     """A rewrite with its patterns, the origin of its words, and the findings of the checks."""
     lines = [
@@ -186,7 +189,7 @@ def complaints(findings: Iterable[Finding]) -> str:
     return "; ".join(text[:1].lower() + text[1:] for text in messages)
 
 
-def _patterns(rewrite: Rewrite, patterns: Sequence[Occurrence]) -> Iterator[str]:
+def _patterns(rewrite: Rewrite, patterns: "Sequence[Occurrence]") -> Iterator[str]:
     for span in patterns:
         words = _one_line(rewrite.source[span.start : span.end])
         yield f"    {span.pattern:<6}{span.pattern.plain_name}: {words}"
@@ -288,7 +291,7 @@ source words behind it.</p>
 """
 
 
-def page_entry(rewrite: Rewrite, patterns: Sequence[Occurrence] = ()) -> str:
+def page_entry(rewrite: Rewrite, patterns: "Sequence[Occurrence]" = ()) -> str:
     """One rewrite as an article."""
     marked = mark(rewrite)
     kind = "split" if rewrite.is_split else "unsplit"
@@ -340,7 +343,7 @@ def _word(piece: MarkedPiece, source: str) -> str:
     return f"<span {place}>{text}</span>"
 
 
-def _patterns_page(patterns: Sequence[Occurrence], source: str) -> list[str]:
+def _patterns_page(patterns: "Sequence[Occurrence]", source: str) -> list[str]:
     if not patterns:
         return []
     items = []

@@ -258,7 +258,7 @@ def make_engine(
     if device is not None and ":" in device:
         raise InputError("On a cluster each actor has its own GPU; give --device cuda.")
     splitter = task.load()
-    if splitter.keeps_books:
+    if splitter.tracks_costs:
         raise InputError(
             f'The splitter "{splitter.name}" tracks spending in a single process, so it cannot run '
             "with --engine."
@@ -274,13 +274,13 @@ def _reported(task: SplitterTask, jobs: int | None) -> Iterator[int | None]:
     """How many processes to use: one for a splitter that tracks spending. When the work is over,
     however it ends, the report of the splitter is shown."""
     splitter = task.load()
-    if splitter.keeps_books and (jobs or 1) > 1:
+    if splitter.tracks_costs and (jobs or 1) > 1:
         raise InputError(
             f'The splitter "{splitter.name}" tracks spending in a single process, so it cannot run '
             "with --jobs."
         )
     try:
-        yield 1 if splitter.keeps_books else jobs
+        yield 1 if splitter.tracks_costs else jobs
     finally:
         if sentence := splitter.report():
             warn(sentence)

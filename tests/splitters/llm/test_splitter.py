@@ -104,7 +104,7 @@ def test_splitter_is_made_without_settings_or_network(monkeypatch: pytest.Monkey
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     splitter = parataxis.Splitter("llm")
-    assert (splitter.name, splitter.keeps_books, splitter.report()) == ("llm", True, None)
+    assert (splitter.name, splitter.tracks_costs, splitter.report()) == ("llm", True, None)
     with pytest.raises(
         InputError, match=r'The splitter "llm" is not configured: set PARATAXIS_LLM'
     ):

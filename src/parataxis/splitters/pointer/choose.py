@@ -16,7 +16,6 @@ from parataxis.rewrite.render import complaints
 from parataxis.splitters.pointer.parts import sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.syntax.analysis import Analysis
-from parataxis.syntax.patterns import Pattern, find_patterns
 
 NAME = "pointer"
 
@@ -101,6 +100,8 @@ def has_evident_split(analysis: Analysis) -> bool:
     >>> has_evident_split(analyser("The mill burned down, and we saw it."))
     True
     """
+    from parataxis.syntax.patterns import Pattern, find_patterns  # few sentences need them
+
     return _joins_clauses(analysis) or any(
         found.pattern is Pattern.APPOS
         or (
