@@ -184,8 +184,8 @@ def test_datasets_warns_of_test_sources_in_training(
     assert main(command(f"Fair={sets['good']}", f"Leaky={sets['good']}+{test_set}")) == 0
     told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert told == [
-        "Leaky holds 20 of the 20 test sources, word for word or nearly: its model may know them "
-        "by heart"
+        "Leaky holds 20 of the 20 test sources, word for word or nearly: its model may have "
+        "memorised them"
     ]
 
 
@@ -261,7 +261,10 @@ def test_datasets_what_is_needed_must_be_named(
         (["--test", test_set], "Name a folder for the comparison with --output."),
         (["-o", str(tmp_path / "out")], "Name a validation set for A with --validation."),
         (["--validation", f"A={test_set}"], "Name a validation set for B with --validation."),
-        (["--validation", test_set], "Say with --steps how many steps each model is trained."),
+        (
+            ["--validation", test_set],
+            "Set the number of training steps of each model with --steps.",
+        ),
     ):
         words += more
         assert main(words) == 2
