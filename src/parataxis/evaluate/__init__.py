@@ -1,1 +1,1 @@
-"""The tables and figures of the papers, and reports that compare systems."""
+"""Evaluation: corpora, metrics, comparison of systems, correlation with human judgements."""

@@ -1,1 +1,1 @@
-"""Human studies: what people are asked about rewrites, and what their answers say."""
+"""Human studies: rubrics, storage, web pages, crowd platforms, simulation and reports."""
