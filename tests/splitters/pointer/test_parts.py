@@ -89,6 +89,18 @@ WRITTEN = [
         id="each quotation mark takes that of its own pair",
     ),
     pytest.param(
+        'Bob said, "I came early and I left late."',
+        ['Bob said , " I came early', 'Bob said , " I left late . "'],
+        ['Bob said, "I came early".', 'Bob said, "I left late."'],
+        id="a quotation that is cut is closed",
+    ),
+    pytest.param(
+        'Bob said, "I came early and I left late."',
+        ['Bob said , " I came early ["]', 'I left late . " Bob said'],
+        ['Bob said, "I came early".', '"I left late." Bob said.'],
+        id="a quotation that is cut is opened again",
+    ),
+    pytest.param(
         "Ann (a poet) and Bob (a painter) left.",
         ["Ann left", "Ann ( a poet ) [and] Bob (#1 a#2 painter )#1 left"],
         ["Ann left.", "Ann (a poet) and Bob (a painter) left."],
@@ -99,6 +111,12 @@ WRITTEN = [
         ["2 ) The Buyer pays", "the#2 Seller delivers", "the#2 Seller is old"],
         ["2) The Buyer pays.", "The Seller delivers.", "The Seller is old."],
         id="half a pair of the source",
+    ),
+    pytest.param(
+        "Ann, who lives in York, sings.",
+        ['Ann ["] sings ["]', "Ann [(] sings", "[)] Ann lives in York"],
+        ["Ann sings.", "Ann sings.", "Ann lives in York."],
+        id="marks that pair with nothing",
     ),
     pytest.param(
         "The Aurora Engine Company, named after Aurora Street, closed.",
@@ -116,21 +134,35 @@ WRITTEN = [
     ),
     pytest.param(
         "The list includes names, which Ann wrote.",
-        ["Ann wrote names", "[these] includes [the] names"],
-        ["Ann wrote names.", "These include the names."],
+        ["Ann wrote names", "[these] includes [the] names", "[the] names [is] [in] The list"],
+        ["Ann wrote names.", "These include the names.", "The names are in the list."],
         id="agreement",
     ),
     pytest.param(
         "The settlers came late, and the dog and the cat slept.",
-        ["the dog [and] [the] cat [was] late", "[however] [,] [they] [has] slept"],
-        ["The dog and the cat was late.", "However, they have slept."],
-        id="agreement only with pronouns, also after a link",
+        ["The settlers [was] late", "the dog [and] [the] cat [was] late", "[however] [,] [they] "
+         "[has] slept"],
+        ["The settlers were late.", "The dog and the cat was late.", "However, they have slept."],
+        id="agreement only where it is certain",
     ),
     pytest.param(
         "The book, which the boys own, was sold and has won prizes.",
-        ["[they] was sold", "[they] has won prizes", "[it] own/VB prizes"],
-        ["They were sold.", "They have won prizes.", "It owns prizes."],
+        ["[they] was sold", "the boys has won prizes", "[it] own/VB prizes", "[they] has won"],
+        ["They were sold.", "The boys have won prizes.", "It owns prizes.", "They have won."],
         id="agreement of a copied verb with another subject",
+    ),
+    pytest.param(
+        "The server, one of those that often crash, was replaced.",
+        ["The server was replaced", "The server often crash", "[it] often crash", "those crash"],
+        ["The server was replaced.", "The server often crashes.", "It often crashes.",
+         "Those crash."],
+        id="agreement of a full verb, also after an adverb",
+    ),
+    pytest.param(
+        "Each of our shawls is a gift, and the team, which Ann leads, are glad.",
+        ["Each of our shawls [is] [a] gift", "the team are#1 glad"],
+        ["Each of our shawls is a gift.", "The team are glad."],
+        id="no agreement with nouns of either number",
     ),
     pytest.param(
         "I left, because my boys can swim.",
