@@ -8,8 +8,7 @@ from itertools import islice
 
 from parataxis.errors import InputError, ParataxisError, TooLongError
 from parataxis.rewrite.compose import left_whole
-from parataxis.rewrite.record import Rewrite
-from parataxis.rewrite.render import complaints
+from parataxis.rewrite.record import Rewrite, complaints
 from parataxis.splitters.registry import (
     AdjustableSplitter,
     ReportingSplitter,

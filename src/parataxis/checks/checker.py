@@ -14,7 +14,6 @@ from parataxis.checks.screening import uncertain_sentences
 from parataxis.checks.units import Side, units
 from parataxis.checks.words import lost_quotations, lost_words, new_words, repeated_sentences
 from parataxis.errors import TooLongError
-from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Finding, OutputToken
 from parataxis.syntax.analysis import Analysis
 
@@ -152,7 +151,11 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
     ]
     tree, trees = analyses.get(case.source), [analyses.get(text) for text in case.simple]
     if tree is not None and any(trees):
-        tokens = align(case.source, case.simple) if case.provenance is None else case.provenance
+        tokens = case.provenance
+        if tokens is None:
+            from parataxis.rewrite.align import align
+
+            tokens = align(case.source, case.simple)
         origins = [Origins(tree, sentence) for sentence in tokens]
         findings += clause_findings(tree, trees, origins)
         findings += ambiguous_pronouns(tree, trees, origins)

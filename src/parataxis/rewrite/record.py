@@ -4,6 +4,7 @@ Everything that Parataxis creates, scores, displays or asks people about is a :c
 commands read and write it as JSON lines (:mod:`parataxis.rewrite.jsonl`).
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Self
 
@@ -106,3 +107,9 @@ class Rewrite(_Record):
                 if sentence[token.start : token.end] != token.text:
                     raise ValueError(f"token {token.text!r} does not stand at {token.start}")
         return self
+
+
+def complaints(findings: Iterable[Finding]) -> str:
+    """The messages of findings, as the rest of a sentence: "the number '5' is missing; ..."."""
+    messages = (finding.message.rstrip(".") for finding in findings)
+    return "; ".join(text[:1].lower() + text[1:] for text in messages)

@@ -183,12 +183,6 @@ def describe(finding: Finding) -> str:
     return f"{finding.kind.value}: {finding.message.rstrip('.')}{where}"
 
 
-def complaints(findings: Iterable[Finding]) -> str:
-    """The messages of findings, as the rest of a sentence: "the number '5' is missing; ..."."""
-    messages = (finding.message.rstrip(".") for finding in findings)
-    return "; ".join(text[:1].lower() + text[1:] for text in messages)
-
-
 def _patterns(rewrite: Rewrite, patterns: "Sequence[Occurrence]") -> Iterator[str]:
     for span in patterns:
         words = _one_line(rewrite.source[span.start : span.end])

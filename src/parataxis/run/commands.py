@@ -20,7 +20,6 @@ from parataxis.run.pipeline import Engine
 from parataxis.run.rows import CellKind, Columns, RowKind
 from parataxis.run.split import OnError, SplitRun
 from parataxis.run.work import SplitterTask, require_device_splitter
-from parataxis.text.files import write_whole
 from parataxis.text.inputs import STDIN
 
 _DOCUMENT = re.compile(r"\.(docx|md|markdown|html?)$", re.I)
@@ -326,6 +325,7 @@ def split_file(path: Path, output: Path, task: SplitterTask, *, jobs: int, track
     from parataxis.run.documents import DocumentFormat, document_format, open_document
     from parataxis.run.output import require_finished, state_of
     from parataxis.run.pool import in_order
+    from parataxis.text.files import write_whole
 
     require_finished(state_of(output, is_folder=False))
     require_other_file(output, path)

@@ -20,7 +20,6 @@ from parataxis.rewrite.record import Rewrite
 from parataxis.run.files import in_words
 from parataxis.run.rows import HEADERS, Columns, Row, cell_spans
 from parataxis.text.documents import Document, split_blocks
-from parataxis.text.files import unquoted
 from parataxis.text.inputs import TextPiece
 from parataxis.text.layout import LINE, next_fence
 from parataxis.text.segments import sentence_spans
@@ -121,6 +120,8 @@ def line_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
 
 def tsv_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
     """The first column; a header, and rows that repeat the source above them, are passed over."""
+    from parataxis.text.files import unquoted
+
     last = ""
 
     def unit(number: int, line: str) -> Unit | None:

@@ -8,8 +8,7 @@ from threading import Lock
 
 from parataxis.checks.checker import SentenceAnalyser
 from parataxis.rewrite.compose import left_whole
-from parataxis.rewrite.record import Finding, FindingKind, Rewrite
-from parataxis.rewrite.render import complaints
+from parataxis.rewrite.record import Finding, FindingKind, Rewrite, complaints
 from parataxis.splitters.llm.endpoint import (
     HELD_KEY,
     Ask,

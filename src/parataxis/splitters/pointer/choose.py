@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from parataxis.checks import Checker
 from parataxis.rewrite.compose import compose, left_whole
-from parataxis.rewrite.record import Finding, FindingKind, OutputToken, Rewrite
-from parataxis.rewrite.render import complaints
+from parataxis.rewrite.record import Finding, FindingKind, OutputToken, Rewrite, complaints
 from parataxis.splitters.pointer.parts import sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.syntax.analysis import Analysis
