@@ -1,1 +1,1 @@
-"""The splitters ``source``, ``rules``, ``pointer`` and ``llm``, their protocol and their registry."""
+"""The splitters ``source``, ``rules``, ``pointer`` and ``llm``, their protocol and registry."""
