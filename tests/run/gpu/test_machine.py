@@ -8,18 +8,18 @@ from socket import gethostname
 import pytest
 
 from parataxis.errors import ParataxisError
-from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.gpu.server import Machine
 from parataxis.run.work import SplitterTask, Work
 
 LOST = """
 import os, signal
 from multiprocessing import active_children
-from parataxis.run.encode import Encoder, OutputFormat
+from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.gpu.server import Machine
 from parataxis.run.work import SplitterTask, Work
 
-work = Work(SplitterTask("pointer"), Encoder(OutputFormat.TEXT), "pointer")
+work = Work(SplitterTask("pointer"), RecordEncoder(OutputFormat.TEXT), "pointer")
 machine = Machine(work.on, "cpu", 1)
 print(machine([])[0].sentences, len(active_children()), flush=True)
 os.kill(max(process.pid for process in active_children()), signal.SIGKILL)
@@ -42,7 +42,7 @@ def test_machine_says_where_torch_is_missing(
     (tmp_path / "torch.py").write_text("raise ImportError\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     machine = Machine(
-        Work(SplitterTask("pointer"), Encoder(OutputFormat.TEXT), "pointer").on, "cuda", 1
+        Work(SplitterTask("pointer"), RecordEncoder(OutputFormat.TEXT), "pointer").on, "cuda", 1
     )
     with pytest.raises(ParataxisError) as raised:
         machine([])
