@@ -12,7 +12,13 @@ from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
 from parataxis.checks.relations import relation_findings
 from parataxis.checks.screening import uncertain_sentences
 from parataxis.checks.units import Side, units
-from parataxis.checks.words import lost_quotations, lost_words, new_words, repeated_sentences
+from parataxis.checks.words import (
+    lost_quotations,
+    lost_symbols,
+    lost_words,
+    new_words,
+    repeated_sentences,
+)
 from parataxis.errors import TooLongError
 from parataxis.rewrite.record import Finding, OutputToken
 from parataxis.syntax.analysis import Analysis
@@ -144,6 +150,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
     findings = [
         *lost,
         *lost_quotations(source, simple, lost),
+        *lost_symbols(source, simple),
         *new_words(source, simple),
         *new_links(source, simple),
         *repeated_sentences(source, simple),

@@ -16,8 +16,11 @@ from parataxis.checks.units import FactUnit, Side, Sort
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.text import english
+from parataxis.text.symbols import find_symbols
+from parataxis.text.tokens import tokenize
 
 _LONGEST_COMPOUND = 4
+_NUMBER_SIGNS = frozenset("$£€¥%")
 
 
 def lost_words(source: Side, simple: Side) -> list[Finding]:
@@ -37,6 +40,28 @@ def lost_words(source: Side, simple: Side) -> list[Finding]:
     missing += [unit for unit in _lost_signs(source, simple) if unit not in missing]
     missing.sort(key=lambda unit: unit.start)
     return [lost(source.text, run) for run in runs(missing, source.units)]
+
+
+def lost_symbols(source: Side, simple: Side) -> list[Finding]:
+    """Symbols that the source has more often than the rewrite: ™, ✓, emoji, empty brackets.
+
+    Currency and percent signs belong to their numbers, which are compared with them.
+    """
+    findings = []
+    tokens = tokenize(source.text)
+    places = list(find_symbols(source.text, tokens))
+    if not places:
+        return []
+    rewrite = " ".join(simple.texts)
+    wanted: Counter[str] = Counter()
+    for place in places:
+        start, end = tokens[place[0]].start, tokens[place[-1]].end
+        symbol = source.text[start:end]
+        wanted[symbol] += 1
+        if symbol not in _NUMBER_SIGNS and rewrite.count(symbol) < wanted[symbol]:
+            message = f"The symbol '{symbol}' is missing."
+            findings.append(finding(FindingKind.LOST, symbol, message, start=start))
+    return findings
 
 
 def new_words(source: Side, simple: Side) -> list[Finding]:

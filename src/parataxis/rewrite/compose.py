@@ -374,11 +374,21 @@ def _cased(analysis: Analysis, parts: Sequence[Part]) -> list[str]:
 def _gap(analysis: Analysis, partners: _Partners, left: Part, right: Part) -> str:
     if not (isinstance(left, Insert) or isinstance(right, Insert)) and right.word == left.word + 1:
         return analysis.text[analysis.words[left.word].end : analysis.words[right.word].start]
+    if _stands_behind(part_text(analysis, right)) and analysis.once(_is_tokenised):
+        return " "
     if _hugs_next(analysis, partners, left) or _hugs_last(analysis, partners, right):
         return ""
     if right == Insert("not") and part_text(analysis, left).lower() == "can":
         return ""
     return " "
+
+
+def _is_tokenised(analysis: Analysis) -> bool:
+    """Whether the source has a space before its final stop, as tokenised text has: "London ."."""
+    if len(analysis) < 2 or not _is_stop(analysis[len(analysis) - 1].text):
+        return False
+    last, stop = analysis[len(analysis) - 2], analysis[len(analysis) - 1]
+    return last.end < stop.start
 
 
 def _hugs_last(analysis: Analysis, partners: _Partners, part: Part) -> bool:

@@ -82,6 +82,7 @@ _UNIT = r"[ap]m|[ap]\.m\.?|mm|cm|km|kg|ml|lbs?|ft|hrs?|mins?|bn|k|m|x"
 # Every repetition that could be retried from the next character is bounded or possessive, so that
 # a piece of any length is split in linear time.
 _RULES = (
+    r"-[LR][RSC]B-",  # a bracket as the Penn Treebank writes it
     # Addresses and file names.
     r"(?:(?:https?|ftp)://|www\.)[^\s<>\"]{0,2000}[^\s<>\"'’”.,;:!?)\]}]",
     r"(?:mailto:)?[\w.+%-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}",

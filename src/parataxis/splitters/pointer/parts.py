@@ -29,6 +29,7 @@ from parataxis.splitters.pointer.actions import (
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import lower_first
 from parataxis.text.english import ARTICLES, DEMONSTRATIVES, words
+from parataxis.text.symbols import find_symbols, is_symbol
 from parataxis.text.tokens import has_word
 
 _STOPS = frozenset(".!?…:")
@@ -100,7 +101,36 @@ def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part
             parts = pair_marks(analysis, parts)
         parts = _with_articles(analysis, parts)
         sentences.append(_with_agreement(analysis, parts))
+    return _with_symbols(analysis, sentences)
+
+
+def _with_symbols(analysis: Analysis, sentences: list[list[Part]]) -> list[list[Part]]:
+    """The sentences with every symbol of the source, each behind the word that it followed. The
+    model often drops them."""
+    for symbol in analysis.once(_symbols) if sentences else ():
+        present = {_word(part) for sentence in sentences for part in sentence}
+        if present.issuperset(symbol):
+            continue
+        before = (index for index in range(symbol[0] - 1, -1, -1) if index in present)
+        anchor = next((index for index in before if not _is_mark(analysis[index].text)), None)
+        if anchor is None:
+            sentences[0][:0] = map(Copy, symbol)
+            continue
+        for sentence in sentences:
+            if anchor in map(_word, sentence):
+                kept = [part for part in sentence if _word(part) not in symbol]
+                place = [_word(part) for part in kept].index(anchor) + 1
+                sentence[:] = [*kept[:place], *map(Copy, symbol), *kept[place:]]
+                break
     return sentences
+
+
+def _symbols(analysis: Analysis) -> list[range]:
+    return list(find_symbols(analysis.text, analysis.words))
+
+
+def _is_mark(text: str) -> bool:
+    return not has_word(text) and not is_symbol(text)
 
 
 def _parts(analysis: Analysis, actions: Sequence[int]) -> list[Part] | None:

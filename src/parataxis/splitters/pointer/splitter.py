@@ -1,5 +1,6 @@
 """The pointer splitter: the model proposes rewrites, and the checks choose among them."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,11 @@ BEAMS = range(1, 9)
 
 CAUTION = 1.5
 """The penalty for each new sentence, in log-probability. Raters preferred 1.5 to 0 and to 3."""
+
+_NO_SENTENCE = re.compile(
+    r"(?:Subject|Re|From|To|Cc|Date):\s|>|.*;(?:\s+(?:and|or|and/or))?\s*\Z", re.DOTALL
+)
+"""A header line of a message, a quoted reply, or an item of a list that goes on after it."""
 
 LONGEST = 200
 """The longest sentence that is rewritten, in words."""
@@ -187,10 +193,15 @@ def _batches(features: Sequence[Features]) -> list[list[int]]:
 
 
 def untouched(sentence: str, words: Sequence[str], features: Features) -> Rewrite | None:
-    """The sentence itself if it has no words or is too long for the models, else None."""
+    """The sentence itself if it has no words, is not a sentence, or is too long for the models;
+    else None."""
     spoken = sum(map(has_word, words))
     if not spoken:
         return whole_rewrite(sentence)
+    if _NO_SENTENCE.match(sentence):
+        return whole_rewrite(
+            sentence, note="Left whole because it is a list item, a header line or a quoted reply."
+        )
     pieces = len(features.pieces.ids)
     if spoken <= LONGEST and pieces <= MAX_PIECES:
         return None
