@@ -44,7 +44,6 @@ _PARTITIVES = words(
 """Nouns and quantifiers before "of which". Without them, one rewrite of the 2,102 development
 sources gets a wrong noun."""
 _QUOTES = frozenset('"“„«')
-_WH_RELATIVES = english.RELATIVES - {"that"}
 _SINGULAR = english.ARTICLES | words("this that each every such")
 _NO_NOUN = frozenset(("VERB", "AUX", "ADJ", "ADV"))
 _SAME = frozenset(("appos", "flat", "compound", "list", "goeswith", "conj", "parataxis", "dep"))

@@ -31,9 +31,6 @@ ReportFormatOption = Annotated[
     ReportFormat, typer.Option("--format", "-f", help="How the report is written.")
 ]
 
-
-# Where a command that serves something listens.
-
 HostOption = Annotated[str, typer.Option(help="The address to listen at.")]
 PortOption = Annotated[int, typer.Option(min=1, max=65535, help="The port to listen at.")]
 

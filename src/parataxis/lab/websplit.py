@@ -212,11 +212,9 @@ def _sample(
     return {key: found[key] for number, key in enumerate(found) if number in chosen}
 
 
-# The counts of tables 1 and 4 of Aharoni and Goldberg 2018, here and in the papers.
-
-
 class WebSplitCell(NamedTuple):
-    """A number of the papers, and that of the different ones; None where they do not print it."""
+    """A count of tables 1 and 4 of Aharoni and Goldberg (2018): all, and the distinct ones; None
+    where the papers do not print it."""
 
     total: int | None
     unique: int | None
@@ -336,13 +334,10 @@ class WebSplitTally:
         return find_overlaps(train, held, near=1.0)
 
 
-# Verification of any split by triples. It shares no code with the splitter. Aharoni and Goldberg
-# 2018, §3: each relation occurs in training, and each triple occurs in one part only. Besides, no
-# source may be in two parts, and no part may be empty.
-
-
 class Condition(StrEnum):
-    """What a split must keep."""
+    """What a split by triples must keep. Aharoni and Goldberg (2018), §3: each relation occurs in
+    training, and each triple occurs in one part only. Besides, no source may be in two parts, and
+    no part may be empty."""
 
     RELATION = "relation"
     TRIPLE = "triple"
@@ -383,7 +378,9 @@ class Verdict:
 
 
 def verify(parts: Mapping[str, Iterable[Example]], *, training: str = "train") -> Verdict:
-    """Look at the examples of each part once; ``training`` is the name of the part to learn from.
+    """Verify any split by triples, without the code that made it.
+
+    Looks at the examples of each part once; ``training`` is the name of the part to learn from.
 
     Held in memory: each distinct triple and source, with an example of each part that has it.
     """

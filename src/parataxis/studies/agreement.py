@@ -176,15 +176,13 @@ def _mean(values: Sequence[float] | Iterable[float]) -> float:
     return sum(listed) / len(listed)
 
 
-# --- Reliability
-#
-# The method of Zhang et al. (2020), §6: rewrites fall into buckets by how many of their raters said
-# *correct*. An expert rates a few of each bucket, and a Beta posterior with Laplace's prior
-# estimates how often the expert agrees.
-
-
 class Bucket(NamedTuple):
-    """How many of how many raters said yes."""
+    """How many of how many raters said yes.
+
+    Reliability is estimated as in Zhang et al. (2020), §6: rewrites fall into buckets by how many
+    of their raters said *correct*. An expert rates a few of each bucket, and a Beta posterior with
+    Laplace's prior estimates how often the expert agrees.
+    """
 
     yes: int
     raters: int

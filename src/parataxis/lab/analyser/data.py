@@ -19,6 +19,14 @@ from parataxis.syntax.analysis import Analysis, Argument, Frame, Word
 from parataxis.syntax.decoding import Labels
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces, stack
 
+log = logging.getLogger(__name__)
+
+IGNORED = -100
+"""The target of padding, which no loss counts."""
+
+LONGEST = 600
+"""Longer sentences (in characters) cost the student much time for few words."""
+
 
 def gold_sentences(data: Path, treebank: str, part: str) -> Iterator[GoldSentence]:
     """Read ``treebank`` ("ewt", "gum") ``part`` ("train", "dev", "test") from the data folder."""
@@ -28,10 +36,6 @@ def gold_sentences(data: Path, treebank: str, part: str) -> Iterator[GoldSentenc
     frames = data / "propbank" / f"{part}.jsonl.gz"
     # Only EWT has frames.
     return read_treebank(path, frames if treebank == "ewt" and frames.exists() else None)
-
-
-IGNORED = -100
-"""The target of padding, which no loss counts."""
 
 
 def feature_bundle(feats: Iterable[tuple[str, str]]) -> str:
@@ -144,15 +148,6 @@ class TreeBatch:
         self.predicates = torch.from_numpy(predicates).to(device)
 
 
-# Silver data: sentences that a larger, slower analyser (the teacher) has labelled, one JSON object
-# per line, gzipped.
-
-log = logging.getLogger(__name__)
-
-LONGEST = 600
-"""Longer sentences (in characters) cost the student much time for few words."""
-
-
 def collect(data: Path, output: Path) -> None:
     """Write the sentences worth labelling, one a line: the sources and the simple sentences of
     the rewrites, contracts, encyclopaedia and essays, each sentence once."""
@@ -180,9 +175,8 @@ def _sentences(data: Path) -> Iterator[str]:
 
 
 def label(weights: Path, sentences: Path, output: Path) -> None:
-    """Analyse the lines of ``sentences`` with trained weights and write them as silver data."""
-    import torch
-
+    """Analyse the lines of ``sentences`` with trained weights and write them as silver data: one
+    JSON object per line, gzipped."""
     from parataxis.lab.analyser.train import TorchModel, load_network
     from parataxis.syntax.analyser import Analyser
 

@@ -82,10 +82,6 @@ def load_parser(name: str) -> Parser:
     raise InputError(f'There is no parser "{name}"; write "analyser" or "spacy:MODEL".')
 
 
-# spaCy's pipelines for English use the labels of ClearNLP, in which a preposition governs its noun
-# and a form of "be" its complement. In UD the noun depends on the predicate, and the complement is
-# the predicate.
-
 _BE = frozenset(
     ("be", "is", "am", "are", "was", "were", "been", "being", "'s", "’s", "'re", "’re", "'m", "’m")
 )
@@ -108,7 +104,12 @@ _PREPOSITIONS = ("prep", "agent", "dative")
 
 
 def pairs(doc: "Doc") -> list[DependencyPair]:
-    """The predicates and arguments of a document."""
+    """The predicates and arguments of a document.
+
+    spaCy's pipelines for English use the labels of ClearNLP, in which a preposition governs its
+    noun and a form of "be" its complement. In UD the noun depends on the predicate, and the
+    complement is the predicate.
+    """
     return list(_clearnlp_pairs(doc))
 
 

@@ -30,9 +30,6 @@ from parataxis.studies.study import Study, load_study
 _BATCH = re.compile(r"(?P<things>\d+)x(?P<each>\d+)@(?P<price>\d+(\.\d+)?)")
 
 
-# --- budget
-
-
 def budget(
     study: Annotated[
         Path | None,
@@ -125,8 +122,6 @@ def _table(batches: list[tuple[ItemKind, TaskBatch]], fee: Fraction) -> str:
 def _cost(batches: Sequence[TaskBatch], fee: Fraction) -> str:
     return f"{float(sum(batch.cost(fee) for batch in batches)):,.2f}"
 
-
-# --- to-platform and from-platform
 
 KEY_SUFFIX = ".platform-key"
 
@@ -252,8 +247,6 @@ def _warn_about(imported: ImportedResults) -> None:
     for note in imported.notes:
         warn(note)
 
-
-# --- simulate
 
 DATABASE = "simulated.db"
 

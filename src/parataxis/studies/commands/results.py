@@ -66,9 +66,6 @@ def _rubric_of(ratings: Sequence[Rating], path: Path, name: str | None) -> Rubri
     return load_rubric(name or names[0])
 
 
-# --- report
-
-
 def report(
     items: ItemsOption,
     ratings: RatingsOption,
@@ -161,9 +158,6 @@ def _write_all(found: StudyReport, title: str, folder: Path) -> None:
     sys.stdout.write(f"Written to {folder}: {', '.join(sorted(names))}.\n")
 
 
-# --- sample
-
-
 def sample(
     items: ItemsOption,
     ratings: RatingsOption,
@@ -217,9 +211,6 @@ def sample(
     sizes = sorted(Counter(found[id_] for id_ in drawn).items(), key=lambda pair: pair[0])
     counts = ", ".join(f"{n} where {b.yes} of {b.raters} said yes" for b, n in sizes)
     warn(f"{counted(len(drawn), 'rewrite')} for an expert: {counts}.")
-
-
-# --- rubrics
 
 
 def rubrics(

@@ -110,9 +110,6 @@ def _check_expected(items: list[Item], rubric: Rubric) -> None:
                     )
 
 
-# --- create
-
-
 def create(
     study: StudyArgument,
     items: Annotated[
@@ -138,9 +135,6 @@ def create(
         )
 
 
-# --- password
-
-
 def password(
     study: StudyArgument,
     database: DatabaseOption = None,
@@ -159,9 +153,6 @@ def password(
     path = _secrets_path(study, database)
     keep_password(path, given)
     sys.stdout.write(f"The password is set; its hash is in {path}.\n")
-
-
-# --- invite
 
 
 def invite(
@@ -226,9 +217,6 @@ def _lines(path: Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
     return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-# --- serve
 
 
 def serve(
@@ -296,9 +284,6 @@ def serve(
             access_log=False,
             forwarded_allow_ips=[*_LOCALHOST, *(proxy or [])],
         )
-
-
-# --- export
 
 
 def export(
