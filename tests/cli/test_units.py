@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from parataxis.rewrite.jsonl import SourceLine
-from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.record import Rewrite, SourceLine
 from parataxis.run import reading
 from parataxis.run.files import DataFile, DataFormat, find_inputs, given_text
 from parataxis.run.reading import Share, read_batches

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parataxis.errors import InputError
-from parataxis.rewrite.jsonl import SourceLine, read_rewrites, read_sources, to_json
-from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken, Rewrite
+from parataxis.rewrite.jsonl import read_rewrites, read_sources, to_json
+from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken, Rewrite, SourceLine
 
 RAIN = Rewrite(source="It rained.", simple=("It rained.",), splitter="source")
 BROKEN = "the record has a lone surrogate (half a character) or is nested too deeply"

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from parataxis.errors import ParataxisError
 from parataxis.rewrite.compose import left_whole
-from parataxis.rewrite.jsonl import SourceLine
-from parataxis.rewrite.record import Finding, FindingKind, Rewrite
+from parataxis.rewrite.record import Finding, FindingKind, Rewrite, SourceLine
 from parataxis.run import encode
 from parataxis.run.encode import OutputFormat, RecordEncoder, from_row, write_parquet
 from parataxis.run.files import Packing

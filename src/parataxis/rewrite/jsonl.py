@@ -6,26 +6,18 @@ accepted, so that references can be read as rewrites. Unknown fields are kept.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import pydantic_core
 from pydantic import ValidationError
 
 from parataxis.errors import InputError
-from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.record import Rewrite, SourceLine
 
 SOURCES = ("source", "complex")
 """The fields that hold the source."""
 
 UNKNOWN_SPLITTER = "unknown"
 """The splitter of a rewrite whose record names none."""
-
-
-class SourceLine(NamedTuple):
-    """A source sentence from a line, with its own id or ``file:line``."""
-
-    id: str
-    source: str
 
 
 def to_json(rewrite: Rewrite) -> str:

@@ -6,9 +6,16 @@ commands read and write it as JSON lines (:mod:`parataxis.rewrite.jsonl`).
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Self
+from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class SourceLine(NamedTuple):
+    """A source sentence from a file, with its own id or ``file:line``."""
+
+    id: str
+    source: str
 
 
 class Origin(StrEnum):

@@ -16,8 +16,8 @@ from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.errors import InputError, TooLongError
 from parataxis.plugins import Installed
 from parataxis.report import counted, plain_table
-from parataxis.rewrite.jsonl import SourceLine, read_rewrites, to_json
-from parataxis.rewrite.record import FindingKind, Rewrite
+from parataxis.rewrite.jsonl import read_rewrites, to_json
+from parataxis.rewrite.record import FindingKind, Rewrite, SourceLine
 from parataxis.rewrite.render import describe
 from parataxis.run.files import DataFile, DataFormat, HeldInput, find_inputs
 from parataxis.run.reading import check_columns, read_batches

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from parataxis.api import DocumentRewrite
 from parataxis.errors import InputError
-from parataxis.rewrite.jsonl import SOURCES, SourceLine, field_of, id_of, read_record, source_of
-from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.jsonl import SOURCES, field_of, id_of, read_record, source_of
+from parataxis.rewrite.record import Rewrite, SourceLine
 from parataxis.run.files import in_words
 from parataxis.run.rows import HEADERS, Columns, Row, cell_spans
 from parataxis.text.documents import Document, split_blocks
