@@ -110,8 +110,18 @@ class Processes(Generic[S, R]):
             return self._pool.submit(_work, item)
 
     def end(self) -> None:
-        """End them, once they have done what they are at."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """End them, once they have finished their current items; a second Ctrl-C ends them now.
+
+        Python would wait for them forever otherwise: it takes an interrupted wait for a finished
+        one, and then closes the queue over which they are asked to end.
+        """
+        processes = list((self._pool._processes or {}).values())  # Python 3.14: terminate_workers
+        try:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        except BaseException:
+            for process in processes:
+                process.terminate()
+            raise
 
 
 def _spawned(jobs: int, initial: tuple[Callable[[Any], Any], int]) -> ProcessPoolExecutor:
