@@ -192,6 +192,35 @@ def test_pipeline_keeps_every_column_with_its_type(run: Run, output: str) -> Non
     assert first["day"].startswith("2026-05-01")
 
 
+FIVE_NANOSECONDS = "1970-01-01 00:00:00.000000005"
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "shown"),
+    [
+        ([1, None], pa.timestamp("ns", tz="UTC"), "1970-01-01 00:00:00.000000001Z"),
+        ([-(10**17), None], pa.timestamp("us"), "-1199-02-15 14:13:20.000000"),
+        ([5, None], pa.time64("ns"), "00:00:00.000000005"),
+        (
+            [[{"at": 5}], []],
+            pa.list_(pa.struct([("at", pa.timestamp("ns"))])),
+            [{"at": FIVE_NANOSECONDS}],
+        ),
+        ([[("a", 1)], None], pa.map_(pa.string(), pa.int32()), [["a", 1]]),
+    ],
+)
+def test_pipeline_keeps_values_that_python_cannot_hold(
+    run: Run, values: list[Any], kind: Any, shown: object
+) -> None:
+    column = pa.array(values, kind)
+    table = pa.table({"text": ["It rained.", "Ann left."], "value": column})
+    parquet.write_table(table, "a.parquet")
+    split(run, "a.parquet", "--column", "text", "-o", "o.parquet")
+    assert parquet.read_table("o.parquet")["value"].combine_chunks().equals(column)
+    split(run, "a.parquet", "--column", "text", "-o", "o.jsonl")
+    assert lines(Path("o.jsonl").read_text())[0]["value"] == shown
+
+
 @pytest.mark.parametrize(
     ("keep", "kept"), [("id,score", ["id", "score"]), ("none", []), ("tags", ["tags"])]
 )

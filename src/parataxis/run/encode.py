@@ -265,12 +265,40 @@ def _problem_row(problem: BadRecord, splitter: str) -> dict[str, Any]:
     }
 
 
+def _json_value(cell: Any) -> Any:
+    """The value of an Arrow column of one row, with times as text."""
+    types = arrow().types
+    kind = cell.type
+    if not cell.is_valid()[0].as_py():
+        return None
+    if types.is_struct(kind):
+        return {kind.field(n).name: _json_value(cell.field(n)) for n in range(kind.num_fields)}
+    if types.is_map(kind):
+        return [
+            list(pair) for pair in zip(*map(_json_values, (cell.keys, cell.items)), strict=True)
+        ]
+    if types.is_nested(kind) and hasattr(cell, "flatten"):
+        return _json_values(cell.flatten())
+    if types.is_timestamp(kind) or types.is_date(kind) or types.is_time(kind):
+        return cell.cast("string")[0].as_py()
+    try:
+        return cell[0].as_py()
+    except (ValueError, OverflowError):
+        return str(cell[0])
+
+
+def _json_values(column: Any) -> list[Any]:
+    return [_json_value(column.slice(place, 1)) for place in range(len(column))]
+
+
 def _dumped(fields: Mapping[str, Any]) -> str:
     return json.dumps(_plain(fields), ensure_ascii=False, separators=(",", ":"), default=_as_text)
 
 
 def _plain(value: Any) -> Any:
     """A value without numbers that JSON does not know."""
+    if hasattr(value, "is_valid"):  # a column of Arrow with one row
+        value = _json_value(value)
     if isinstance(value, float) and value - value != 0:  # infinite, or no number
         return None
     if isinstance(value, Mapping):
@@ -286,6 +314,12 @@ def _column(values: Sequence[Any], kind: Any) -> tuple[Any, list[int]]:
     """A column of this type, and the places of the values that do not fit it, which are null."""
     pa = arrow()
     try:
+        if any(isinstance(value, pa.Array) for value in values):
+            rows = [
+                value.cast(kind) if isinstance(value, pa.Array) else pa.array([value], kind)
+                for value in values
+            ]
+            return pa.concat_arrays(rows), []
         return pa.array(values, kind), []
     except _MISFIT:
         if len(values) == 1:

@@ -332,10 +332,16 @@ def _plain_type(kind: Any) -> Any:
 def _values(column: Any) -> Sequence[Any]:
     """The cells of a column that is kept, as objects from which it can be made again."""
     types = arrow().types
-    if types.is_timestamp(column.type) and column.type.unit == "ns":  # which datetime cannot hold
-        return [None if each != each else each for each in column.to_numpy(zero_copy_only=False)]
     if _is_text(column.type) and not types.is_null(column.type):
         return cell_texts(column, strip=False)
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_temporal(column.type) or types.is_nested(column.type):
+        # Python's times hold fewer years and digits than Arrow's, so these stay columns of one row.
+        return [
+            column.take([place]) if is_there else None
+            for place, is_there in enumerate(column.is_valid().to_pylist())
+        ]
     values: list[Any] = column.to_pylist()
     return values
 
