@@ -258,6 +258,14 @@ def test_pipeline_keeps_the_fields_of_records(run: Run) -> None:
     ]
 
 
+def test_pipeline_reports_a_row_with_more_cells_than_the_header(run: Run) -> None:
+    Path("a.csv").write_text("id,text\n1,Hello there, Ann.\n2,Bob left.,\n")
+    code, made, errors = run("split", "a.csv", "-c", "text", "-s", "source")
+    assert code == 3
+    assert made == "1,Hello there, Ann.\nBob left.\n"
+    assert errors.startswith("parataxis: a.csv, line 2: it has 3 cells, and the header 2.\n")
+
+
 def test_pipeline_keeps_the_columns_of_a_bad_row(run: Run) -> None:
     parquet.write_table(pa.table({"id": [7, 8], "text": ["It rained.", None]}), "a.parquet")
     split(run, "a.parquet", "-c", "text", "-o", "o.parquet", code=3)

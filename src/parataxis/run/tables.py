@@ -129,7 +129,10 @@ def table_units(rows: Iterator[TableRow], name: str, columns: Columns) -> Iterat
         cell, own = cells.get(label), cells.get(ID) or None
         fields = {each: cells[each] for each in kept}
         made = Row(own or f"{name}:{row.number}", name, "", (), None if row.complaint else fields)
+        surplus = any(each.strip() for each in row.cells[len(names) :])
         complaint = row.complaint or _complaint(cell and cell.strip(), label)
+        if surplus:  # as where a comma in a text is not quoted: a part of it would be lost
+            complaint = f"it has {len(row.cells)} cells, and the header {len(names)}"
         if complaint or cell is None:
             yield bad_line(name, row.number, complaint, row.line, own=own, row=made)
         else:
