@@ -155,7 +155,7 @@ class PointerSplitter:
         if not features:
             return []
         decoder = self._loaded_decoder()
-        batches = _batches(features)
+        batches = width_batches(features)
 
         def found(batch: Sequence[int]) -> list[Found]:
             sources = [features[place] for place in batch]
@@ -183,7 +183,7 @@ class PointerSplitter:
         return self._checker
 
 
-def _batches(features: Sequence[Features]) -> list[list[int]]:
+def width_batches(features: Sequence[Features]) -> list[list[int]]:
     """The indices of the sources in batches of one width each: the widest first, so that threads
     finish together, and sorted by length inside a batch."""
     size = min(BATCH, max(_FEWEST, -(-len(features) // threads())))
