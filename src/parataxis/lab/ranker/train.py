@@ -233,7 +233,7 @@ class RankerTrainer(Trainer[RankerNetwork, NDArray[np.int64]]):
     def evaluate(self) -> Evaluation:
         """The teacher's log-probability of what the averaged weights choose."""
         figures = choice_figures(self.averaged(), self.held_out, self.device)
-        return Evaluation((figures["both"],), figures)
+        return Evaluation((figures["both"], figures["ranker"]), figures)
 
     def keep(self) -> None:
         """Write the averaged weights."""
