@@ -9,7 +9,7 @@ from parataxis.errors import InputError, ParataxisError
 from parataxis.run.gpu.models import DeviceModels, open_device
 from parataxis.run.gpu.packed import WIDTHS, PackedResults, Sources, find
 from parataxis.splitters.pointer.actions import Features, read_source
-from parataxis.splitters.pointer.choose import search_until
+from parataxis.splitters.pointer.choose import SURELY_WHOLE
 from parataxis.splitters.pointer.model import load_decoder
 from parataxis.splitters.pointer.search import search
 from parataxis.splitters.pointer.splitter import CAUTION
@@ -30,7 +30,7 @@ def _features(sentences: tuple[str, ...]) -> list[Features]:
 def test_search_finds_what_the_cpu_finds(models: DeviceModels, beam: int) -> None:
     sources = _features(SENTENCES)
     found = find(models.search, sources, beam)
-    wanted = search(load_decoder(), sources, beam=beam, whole_from=search_until, caution=CAUTION)
+    wanted = search(load_decoder(), sources, beam=beam, whole_from=SURELY_WHOLE, caution=CAUTION)
     for ours, cpu in zip(found, wanted, strict=True):
         assert ours.whole == pytest.approx(cpu.whole, abs=0.02)
         assert len(ours.hypotheses) == len(cpu.hypotheses)

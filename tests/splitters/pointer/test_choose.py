@@ -1,24 +1,25 @@
-"""Which rewrite is taken: the first that the checks pass, else another, else the source."""
+"""Which rewrite is taken: the preferred one that the checks pass, else another, else the source."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from parataxis.checks import Checker
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.splitters.pointer.actions import COPY, NEXT
 from parataxis.splitters.pointer.choose import (
     BLOCKING,
-    CLEAR,
-    EVIDENT,
-    WHOLE_CLEAR,
+    CLOSE,
+    LEAD,
+    SURELY_WHOLE,
+    Ranking,
     choose,
     compose_found,
-    is_whole,
-    whole_from,
 )
 from parataxis.splitters.pointer.search import Found, Hypothesis
 from parataxis.syntax.analyser import Analyser, load_analyser
@@ -27,12 +28,21 @@ Write = Callable[..., list[int]]
 
 POET = "Ann, who wrote 5 plays, died in York."
 PLAIN = "Ann died in York and wrote 5 plays."
-LINE = whole_from(9)  # words of PLAIN, with its stop
 GOOD = ["Ann died in York", "[she] wrote 5 plays"]
 NO_NUMBER = ["Ann died in York", "[she] wrote plays"]
 NO_VERB = ["Ann died in York", "5 plays wrote/NN", "Ann wrote"]
 FRAGMENT = ["Ann died in York", "[because] Ann wrote 5 plays"]
 CLEAN = ("Ann died in York.", "She wrote 5 plays.")
+
+
+def in_order(source: str, rewrites: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+    """Prefers rewrites in the order in which they were found, and the source itself last."""
+    return np.array([-99.0 if [*each] == [source] else -n for n, each in enumerate(rewrites)])
+
+
+def whole_first(source: str, rewrites: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+    """Prefers the source itself."""
+    return -in_order(source, rewrites)
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +55,14 @@ def chosen(analyser: Analyser, checker: Checker, write: Write) -> Callable[..., 
     """Choose among rewrites of a source, each as in ``actions`` of conftest.py, best first."""
 
     def choose_one(
-        source: str, *rewrites: list[str], whole: float = 0.0, strict: bool = False
+        source: str,
+        *rewrites: list[str],
+        whole: float = 0.0,
+        strict: bool = False,
+        ranking: Ranking = in_order,
     ) -> Rewrite:
         found = _found(source, rewrites, whole, write)
-        return choose([(analyser(source), found)], checker, strict=strict)[0]
+        return choose([(analyser(source), found)], checker, ranking, strict=strict)[0]
 
     return choose_one
 
@@ -153,18 +167,52 @@ def test_choose_loses_none_of_the_five(
 
 
 def test_choose_leaves_whole_what_should_stay_whole(chosen: Callable[..., Rewrite]) -> None:
-    assert chosen(PLAIN, GOOD, whole=WHOLE_CLEAR).simple == (PLAIN,)
-    assert chosen(PLAIN, GOOD, whole=WHOLE_CLEAR).note is None
-    assert chosen(PLAIN, GOOD, whole=WHOLE_CLEAR - 0.01).simple == CLEAN
+    assert chosen(PLAIN, GOOD, whole=SURELY_WHOLE).simple == (PLAIN,)
+    assert chosen(PLAIN, GOOD, whole=SURELY_WHOLE).note is None
+    assert chosen(PLAIN, GOOD, whole=SURELY_WHOLE - 0.01).simple == CLEAN
+
+
+def test_choose_lets_the_ranker_prefer_the_source(chosen: Callable[..., Rewrite]) -> None:
+    rewrite = chosen(PLAIN, GOOD, whole=0.4, ranking=whole_first)
+    assert (rewrite.simple, rewrite.note, rewrite.confidence) == ((PLAIN,), None, None)
+    # Far behind the rewrite, it is not even asked about.
+    assert chosen(PLAIN, GOOD, whole=math.exp(-LEAD) / 1.1, ranking=whole_first).simple == CLEAN
 
 
 def test_choose_takes_the_source_for_a_rewrite_of_one_sentence(
     chosen: Callable[..., Rewrite],
 ) -> None:
     one = ["Ann [,] who wrote 5 plays [,] died [in] [the] York"]
-    rewrite = chosen(POET, one, GOOD)
+    rewrite = chosen(POET, one, GOOD, ranking=whole_first)
     assert (rewrite.simple, rewrite.note, rewrite.findings) == ((POET,), None, ())
+    assert chosen(POET, one).note is None
     assert chosen(POET, NO_NUMBER, one, GOOD).simple == CLEAN
+
+
+def test_choose_asks_the_ranker_only_where_candidates_are_close(
+    analyser: Analyser, checker: Checker, write: Write
+) -> None:
+    asked: list[int] = []
+
+    def counting(source: str, rewrites: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+        asked.append(len(rewrites))
+        return in_order(source, rewrites)
+
+    def run(*log_chances: float) -> None:
+        rewrites = [GOOD, FRAGMENT, NO_NUMBER]
+        hypotheses = [
+            Hypothesis(tuple(write(POET, *rewrite)), -0.1, chance)
+            for rewrite, chance in zip(rewrites, log_chances, strict=False)
+        ]
+        choose([(analyser(POET), Found(0.0, tuple(hypotheses)))], checker, counting)
+
+    run(-0.5)
+    run(-0.5, -0.6 - LEAD)
+    assert asked == []
+    run(-0.5, -0.4 - LEAD)
+    run(-0.5, -0.6, -0.4 - CLOSE)
+    run(-0.5, -0.6, -0.6 - CLOSE)
+    assert asked == [2, 3, 2]
 
 
 def test_choose_says_where_nothing_could_be_written(chosen: Callable[..., Rewrite]) -> None:
@@ -207,7 +255,7 @@ def test_choose_checks_no_more_than_it_must(analyser: Analyser, write: Write) ->
             ([NO_NUMBER, FRAGMENT, GOOD, NO_VERB], 0.0),
         ]
     ]
-    rewrites = choose(sources, checker)
+    rewrites = choose(sources, checker, in_order)
     assert [rewrite.simple for rewrite in rewrites] == [CLEAN, CLEAN, (POET,), CLEAN]
     assert checker.rounds == [3, 2, 1]
 
@@ -231,7 +279,10 @@ def test_choose_gives_out_nothing_that_is_ruled_out(
     # Sequences that say everything have a chance to be taken.
     hypotheses = [Hypothesis((*copied, NEXT, *each), -0.1) for each in sequences]
     (rewrite,) = choose(
-        [(analyser(text), Found(0.0, tuple(hypotheses)))], Checker(analyser), strict=strict
+        [(analyser(text), Found(0.0, tuple(hypotheses)))],
+        Checker(analyser),
+        in_order,
+        strict=strict,
     )
     assert rewrite.source == text
     findings = Checker(analyser)(text, rewrite.simple, rewrite.provenance)
@@ -252,26 +303,9 @@ def test_choose_takes_no_rewrite_with_a_wrong_relation(chosen: Callable[..., Rew
     )
 
 
-def test_choose_leaves_whole_what_is_clear_to_split_only_if_that_is_sure(
-    analyser: Analyser,
-) -> None:
-    def stays(source: str, whole: float, sure: float) -> bool:
-        hypothesis = Hypothesis((1, 2), -0.1, log_chance=3 * math.log(sure))
-        return is_whole(Found(whole, (hypothesis,)), analyser(source))
-
-    assert not stays(PLAIN, WHOLE_CLEAR - 0.01, CLEAR + 0.01)
-    assert stays(PLAIN, WHOLE_CLEAR, CLEAR + 0.01)
-    assert stays(PLAIN, LINE, CLEAR - 0.01)
-    assert not stays(PLAIN, LINE - 0.01, CLEAR - 0.01)
-    assert not stays(POET, WHOLE_CLEAR - 0.01, EVIDENT + 0.01)  # a clause between commas
-    assert stays(POET, WHOLE_CLEAR - 0.01, EVIDENT - 0.01)
-    assert is_whole(Found(LINE, ()), analyser(PLAIN))
-    assert not is_whole(Found(LINE - 0.01, ()), analyser(PLAIN))
-
-
 def test_choose_says_how_sure_it_is(analyser: Analyser, checker: Checker, write: Write) -> None:
     hypothesis = Hypothesis(tuple(write(POET, *GOOD)), -0.1, log_chance=-0.6)
-    (rewrite,) = choose([(analyser(POET), Found(0.0, (hypothesis,)))], checker)
+    (rewrite,) = choose([(analyser(POET), Found(0.0, (hypothesis,)))], checker, in_order)
     assert rewrite.confidence == pytest.approx(0.819, abs=1e-3)
 
 
@@ -280,7 +314,7 @@ def test_choose_strictly_takes_nothing_it_is_not_sure_of(
 ) -> None:
     hypothesis = Hypothesis(tuple(write(POET, *GOOD)), -0.5, log_chance=-4.0)
     sources = [(analyser(POET), Found(0.0, (hypothesis,)))]
-    assert choose(sources, checker)[0].simple == CLEAN
-    (rewrite,) = choose(sources, checker, strict=True)
+    assert choose(sources, checker, in_order)[0].simple == CLEAN
+    (rewrite,) = choose(sources, checker, in_order, strict=True)
     assert rewrite.simple == (POET,)
     assert rewrite.note == "Left whole because no rewrite was found that is sure enough."

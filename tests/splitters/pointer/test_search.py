@@ -176,11 +176,11 @@ def test_search_ends_at_once_where_the_source_stays_whole() -> None:
 
     sources = [ABC, read_source(["apples", "fell"])]
     decoder = FakeDecoder(chances)
-    first, second = search(decoder, sources, beam=1, whole_from=lambda words: 0.65)
+    first, second = search(decoder, sources, beam=1, whole_from=0.65)
     assert (first.whole, first.hypotheses) == (pytest.approx(0.7), ())
     assert (second.whole, len(second.hypotheses)) == (pytest.approx(0.6), 1)
     decoder.steps = 0
-    search(decoder, [ABC], beam=1, whole_from=lambda words: 0.65)
+    search(decoder, [ABC], beam=1, whole_from=0.65)
     assert decoder.steps == 1
 
 

@@ -1,8 +1,10 @@
 """The splitter as a whole, with a decoder that was told what to say."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import parataxis
 from parataxis.checks import Checker
@@ -35,7 +37,13 @@ def splitter(analyser: Analyser, write: Write, scripted: Callable[..., object]) 
         fragment = write(source, "Ann died", f"[because] [she] wrote {n} {plays}")
         first, second = (lost, fragment) if n % 3 == 0 else (good, lost)
         scripts[source] = [(0.6, first), (0.3, second), (0.1, [WHOLE])]
-    return PointerSplitter(analyser, scripted(scripts), Checker(analyser))  # type: ignore[arg-type]
+    decoder = scripted(scripts)
+    return PointerSplitter(analyser, decoder, Checker(analyser), _in_order)  # type: ignore[arg-type]
+
+
+def _in_order(source: str, rewrites: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+    """Prefers the source itself to nothing, and what was found in its order."""
+    return np.array([-99.0 if [*each] == [source] else -n for n, each in enumerate(rewrites)])
 
 
 def test_splitter_is_one(splitter: PointerSplitter) -> None:

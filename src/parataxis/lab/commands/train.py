@@ -22,6 +22,7 @@ class Trainable(StrEnum):
     SEQ2SEQ = "seq2seq"
     COPYNET = "copynet"
     ANALYSER = "analyser"
+    RANKER = "ranker"
     METRIC = "metric"
 
 
@@ -37,6 +38,10 @@ class TrainingStep(StrEnum):
     TEACH = "teach"
     AVERAGE = "average"
     DEEPEN = "deepen"
+    SHRINK = "shrink"
+    TUNE = "tune"
+    CANDIDATES = "candidates"
+    SCORE = "score"
 
 
 def _option(flag: str, metavar: str, text: str, **more: Any) -> Any:
@@ -62,8 +67,9 @@ def train(
         _option(
             "--data",
             "DIR | CORPUS",
-            "pointer, analyser: the data folder (see docs/pointer.md, docs/analyser.md). seq2seq, "
-            "copynet: a corpus, FORMAT:FILE,FILE (see `parataxis corpus formats`); can be "
+            "pointer, analyser: the data folder (see docs/pointer.md, docs/analyser.md). ranker: a "
+            "folder from --only score, or with --only collect a folder of sentences. seq2seq, "
+            "copynet: a corpus, FORMAT:FILE,FILE (see `parataxis corpus formats`). Some can be "
             "repeated.",
         ),
     ] = None,
@@ -81,8 +87,9 @@ def train(
         list[str] | None,
         _option(
             "--validation",
-            "CORPUS",
-            "seq2seq, copynet: the corpus that decides when to stop; can be repeated.",
+            "CORPUS | DIR",
+            "seq2seq, copynet: the corpus that decides when to stop. ranker: held-out examples or, "
+            "for --only tune, rewrites. Can be repeated.",
         ),
     ] = None,
     config: Annotated[
@@ -103,8 +110,8 @@ def train(
         _option(
             "--encoder",
             "PATH",
-            "pointer, analyser: where the encoder starts: the folder of a pretrained model or, for "
-            "pointer, the weights of a trained analyser.",
+            "pointer, analyser, ranker: where the encoder starts: the folder of a pretrained model "
+            "or, for pointer, the weights of a trained analyser.",
         ),
     ] = None,
     start: Annotated[
@@ -112,7 +119,7 @@ def train(
     ] = None,
     more: Annotated[
         list[Path] | None,
-        _option("--more", "FILE", "pointer: more rewrites as JSONL; can be repeated."),
+        _option("--more", "FILE", "pointer, ranker: more rewrites as JSONL; can be repeated."),
     ] = None,
     taught: Annotated[
         list[Path] | None,
@@ -120,7 +127,12 @@ def train(
     ] = None,
     teacher: Annotated[
         list[Path] | None,
-        _option("--teacher", "FILE", "pointer: trained weights to imitate; can be repeated."),
+        _option(
+            "--teacher",
+            "PATH",
+            "pointer: trained weights to imitate; can be repeated. ranker: the folder from --only "
+            "shrink.",
+        ),
     ] = None,
     silver: Annotated[
         Path | None, _option("--silver", "FILE", "analyser: sentences from --only label.")
@@ -183,7 +195,8 @@ def train(
     export that rewrites differently from the trained network is refused. --only does another step:
 
     pointer: export, evaluate, teach, average, deepen. analyser: export, evaluate, collect, label.
-    seq2seq, copynet: export, rewrite, configs.
+    seq2seq, copynet: export, rewrite, configs. ranker: collect, shrink, tune, candidates, score,
+    export.
     """
     given = {name: value for name, value in locals().items() if value not in (None, False)}
     del given["model"]
@@ -398,6 +411,73 @@ def _label(files: Sequence[Path], output: Path) -> None:
     label(weights, sentences, output)
 
 
+def _train_ranker(
+    data: Sequence[str],
+    validation: Sequence[str],
+    output: Path,
+    config: str | None = None,
+    changes: Sequence[str] = (),
+    encoder: Path | None = None,
+    resume: bool = False,
+    limit: int | None = None,
+) -> str:
+    from parataxis.lab.ranker.train import CONFIG, train_ranker
+    from parataxis.lab.training import parse_changes
+
+    made = train_ranker(
+        [Path(folder) for folder in data],
+        [Path(folder) for folder in validation],
+        output,
+        encoder,
+        Path(config) if config else CONFIG,
+        parse_changes(changes),
+        resume=resume,
+        limit=limit,
+    )
+    return _made("ranker", made)
+
+
+def _export_ranker(files: Sequence[Path], output: Path) -> None:
+    from parataxis.lab.ranker.network import export
+
+    export(_one(files), output)
+
+
+def _collect_sources(data: Sequence[str], output: Path, more: Sequence[Path] = ()) -> None:
+    from parataxis.lab.ranker.candidates import collect_sources
+
+    collect_sources(_folder(data, "ranker"), more, output)
+
+
+def _shrink(files: Sequence[Path], output: Path) -> None:
+    if len(files) < 3:
+        raise InputError("Name the GGUF file, its tokenizer.json, and the files of text.")
+    from parataxis.lab.ranker.teacher import make_teacher
+
+    weights, tokenizer, *texts = files
+    make_teacher(weights, tokenizer, texts, output)
+
+
+def _tune(files: Sequence[Path], validation: Sequence[str], teacher: Sequence[Path]) -> None:
+    from parataxis.lab.ranker.teacher import tune
+
+    tune(_one(teacher), files, [Path(name) for name in validation])
+
+
+def _find_candidates(
+    files: Sequence[Path], teacher: Sequence[Path], output: Path, limit: int | None = None
+) -> None:
+    from parataxis.lab.ranker.examples import make_candidates
+
+    make_candidates(_one(files), _one(teacher), output, limit)
+
+
+def _score(files: Sequence[Path], teacher: Sequence[Path]) -> None:
+    from parataxis.lab.ranker.teacher import score
+
+    score(_one(teacher), files)
+
+
 def _fit_metric(
     files: Sequence[Path], references: Sequence[str] = (), output: Path | None = None
 ) -> str:
@@ -433,6 +513,15 @@ _STEPS: dict[Trainable, dict[str | None, Callable[..., str | None]]] = {
         TrainingStep.EVALUATE: _evaluate_analyser,
         TrainingStep.COLLECT: _collect,
         TrainingStep.LABEL: _label,
+    },
+    Trainable.RANKER: {
+        None: _train_ranker,
+        TrainingStep.COLLECT: _collect_sources,
+        TrainingStep.SHRINK: _shrink,
+        TrainingStep.TUNE: _tune,
+        TrainingStep.CANDIDATES: _find_candidates,
+        TrainingStep.SCORE: _score,
+        TrainingStep.EXPORT: _export_ranker,
     },
     Trainable.METRIC: {None: _fit_metric},
 }

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.splitters.pointer.actions import NO_TWIN, Features
-from parataxis.splitters.pointer.choose import search_until
 from parataxis.splitters.pointer.search import Found, Hypothesis, most_steps
 from parataxis.syntax.analyser import Tokenized, forced
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces
@@ -148,11 +147,6 @@ class Sources(_Rows):
     def steps(self) -> Array:
         """How many actions a rewrite of each source may have."""
         return np.array([most_steps(count) for count in self.words.tolist()], dtype=np.int64)
-
-    @property
-    def whole_from(self) -> Array:
-        """The probability of staying whole from which each source is not searched."""
-        return np.array([search_until(count) for count in self.words.tolist()])
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from torch import Tensor
 from parataxis.run.gpu.graph import Recording, TorchGraph, current, new_pool
 from parataxis.run.gpu.packed import PackedResults, Sources, at_least
 from parataxis.splitters.pointer.actions import CLOSED, COPY, END, FORMS, NEXT, START, WHOLE
+from parataxis.splitters.pointer.choose import SURELY_WHOLE
 from parataxis.splitters.pointer.model import (
     DECODER,
     DESCRIPTION,
@@ -148,7 +149,6 @@ class DeviceSearch:
             "same": of(sources.same),
             "twins": of(sources.twins, -1),
             "limits": of(sources.steps),
-            "whole_from": of(sources.whole_from),
             "going": of(np.ones(count, dtype=np.bool_)),
             "scores": scores,
             "actions": full(0, beam, steps, dtype=torch.int16),
@@ -304,7 +304,7 @@ def _going(state: State, new: State, best: Tensor, whole: Tensor, step: Tensor) 
     going = state["going"] & (best > NEVER / 2) & (step + 1 < state["limits"])
     beam = new["done_scores"].shape[1]
     open_ends = (new["found"] < beam) | (reachable > new["done_scores"][:, 0])
-    return going & open_ends & (whole < state["whole_from"])
+    return going & open_ends & (whole < SURELY_WHOLE)
 
 
 def _nothing(count: int, beam: int, steps: int) -> PackedResults:

@@ -1,13 +1,18 @@
-"""Chooses among the rewrites that the search found.
+"""Chooses among the rewrites that the search found: the ranker orders them, the checks veto.
 
-The likeliest rewrite without a finding wins. If there is none, the likeliest without a blocking
-finding is taken; if there is none either, the source stays whole, and the note says why. Rewrites
-are composed and checked lazily, until one is good.
+The source itself is one of the candidates. In the order of preference, the first rewrite without a
+finding wins. If there is none, the first without a blocking finding is taken. The source stays
+whole if it is preferred to all that are left, and the note says why.
 """
 
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from itertools import takewhile
+
+import numpy as np
+from numpy.typing import NDArray
 
 from parataxis.checks import Checker
 from parataxis.rewrite.compose import compose, left_whole
@@ -18,20 +23,28 @@ from parataxis.syntax.analysis import Analysis
 
 NAME = "pointer"
 
-SHORT, LONG = 27, 45
-"""Words of a sentence that hardly ever needs a split, and of one that usually does."""
-WHOLE_SHORT, WHOLE_LONG = 0.1, 0.5
-"""The probability to stay whole from which a source is left whole, at these two lengths; it is
-interpolated between them."""
+Ranking = Callable[[str, Sequence[Sequence[str]]], NDArray[np.float32]]
+"""Scores the rewrites of a source, in nats; see :mod:`parataxis.checks.ranker`."""
 
-WHOLE_CLEAR = 0.5
-"""The lowest such probability if the likeliest rewrite is a clear one."""
+SURELY_WHOLE = 0.7
+"""The probability to stay whole from which a source is left whole without a search."""
 
-POSSIBLE, SURE = 0.15, 0.4
-"""The lowest confidence of a rewrite that is taken, normally and in strict mode."""
+CLOSE = 5.0
+"""Candidates whose log-probability is further below the best one are dropped."""
+LEAD = 2.5
+"""If the likeliest candidate leads by more than this, in nats, the ranker is not run: it would
+agree."""
+OWN_SHARE = 0.7
+"""The weight of the pointer's own log-probability, which is added to the ranker's score."""
+WHOLE_COST = 2.0
+"""The penalty of the source itself, in nats. The source is a single candidate, whereas several
+equally good splits share their probability."""
 
-CLEAR, EVIDENT = 0.75, 0.5
-"""The lowest confidence of a clear rewrite, normally and if it is evident where to split."""
+SURE = 0.4
+"""The lowest confidence of a rewrite that is taken in strict mode."""
+
+TINIEST = 1e-9
+"""Replaces a probability of zero, which has no logarithm."""
 
 BLOCKING = frozenset(
     [FindingKind.LOST, FindingKind.NEW, FindingKind.REPEATED, FindingKind.RELATION]
@@ -60,81 +73,28 @@ def confidence(log_chance: float) -> float:
     return min(1.0, math.exp(log_chance / 3))
 
 
-def whole_from(words: int) -> float:
-    """The probability to stay whole from which a source of so many words is left whole.
-
-    >>> [round(whole_from(words), 2) for words in (9, 32, 60)]
-    [0.1, 0.21, 0.5]
-    """
-    way = min(1.0, max(0.0, (words - SHORT) / (LONG - SHORT)))
-    return WHOLE_SHORT + way * (WHOLE_LONG - WHOLE_SHORT)
-
-
-def search_until(words: int) -> float:
-    """The probability to stay whole from which a source is not searched for rewrites."""
-    return max(whole_from(words), WHOLE_CLEAR)
-
-
-def is_whole(found: Found, analysis: Analysis) -> bool:
-    """Whether a source should stay whole. The threshold is higher if the likeliest rewrite is a
-    clear one; less confidence is needed for that if it is evident where to split."""
-    line = whole_from(len(analysis))
-    if line <= found.whole < WHOLE_CLEAR and found.hypotheses:
-        sure = confidence(found.hypotheses[0].log_chance)
-        if sure >= CLEAR or (sure >= EVIDENT and has_evident_split(analysis)):
-            return False
-    return found.whole >= line
-
-
-def has_evident_split(analysis: Analysis) -> bool:
-    """Whether there is an apposition, or after a comma a relative clause, a participle, or a
-    second main clause with its own subject.
-
-    >>> from parataxis.syntax.analyser import load_analyser
-    >>> analyser = load_analyser()
-    >>> has_evident_split(analyser("The mill which we saw burned down."))
-    False
-    >>> has_evident_split(analyser("The mill, which we saw, burned down."))
-    True
-    >>> has_evident_split(analyser("The mill burned down, and we saw it."))
-    True
-    """
-    from parataxis.syntax.patterns import Pattern, find_patterns  # few sentences need them
-
-    return _joins_clauses(analysis) or any(
-        found.pattern is Pattern.APPOS
-        or (
-            found.pattern in (Pattern.RC, Pattern.PART)
-            and analysis.text[: found.start].rstrip().endswith(",")
-        )
-        for found in find_patterns(analysis)
-    )
-
-
-def _joins_clauses(analysis: Analysis) -> bool:
-    """Whether a comma and a conjunction lead to a second main clause with its own subject."""
-    for clause in analysis.children(analysis.root.index, "conj"):
-        joints = analysis.children(clause.index, "cc")
-        behind_comma = any(
-            joint.index and analysis[joint.index - 1].text == "," for joint in joints
-        )
-        if behind_comma and analysis.children(clause.index, "nsubj"):
-            return True
-    return False
-
-
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
     """The source itself, which has no findings."""
     return left_whole(source, splitter=NAME, note=note).model_copy(update={"findings": ()})
 
 
 def choose(
-    sources: Sequence[tuple[Analysis, Found]], checker: Checker, *, strict: bool = False
+    sources: Sequence[tuple[Analysis, Found]],
+    checker: Checker,
+    ranking: Ranking,
+    *,
+    strict: bool = False,
+    pool: Executor | None = None,
 ) -> list[Rewrite]:
-    """The rewrite of each source; the candidates of all sources are checked in batches."""
+    """The rewrite of each source; the candidates of all sources are checked in batches.
+
+    Sources are ranked in parallel if there is a ``pool``.
+    """
     blocking = frozenset(FindingKind) if strict else BLOCKING
-    least = SURE if strict else POSSIBLE
+    least = SURE if strict else 0.0
     choices = [_Choice(analysis, found, blocking, least) for analysis, found in sources]
+    run = map if pool is None else pool.map
+    list(run(lambda choice: choice.rank(ranking), choices))
     while pending := [(each, each.candidate) for each in choices if each.candidate is not None]:
         pairs = [(each.analysis.text, candidate.simple) for each, candidate in pending]
         provenances = [candidate.provenance for _, candidate in pending]
@@ -162,6 +122,12 @@ def compose_found(analysis: Analysis, found: Found) -> Iterator[Candidate]:
             yield Candidate(simple, provenance, hypothesis.log_chance)
 
 
+def _close(options: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates that are not much less likely than the likeliest."""
+    least = max(option.log_chance for option in options) - CLOSE
+    return [option for option in options if option.log_chance >= least]
+
+
 class _Choice:
     """The choice for one source; ``candidate`` is the next one to check, if any."""
 
@@ -170,18 +136,40 @@ class _Choice:
     ) -> None:
         self.analysis = analysis
         self._blocking = blocking
-        self._candidates = (
+        composed = [
             candidate
             for candidate in compose_found(analysis, found)
             if confidence(candidate.log_chance) >= least
-        )
+        ]
+        # A rewrite of one sentence is no split; the source itself is better.
+        single = [each.log_chance for each in composed if len(each.simple) == 1]
+        splits = [each for each in composed if len(each.simple) > 1]
+        chance = max([math.log(max(found.whole, TINIEST)), *single])
+        self._whole = Candidate((analysis.text,), (), chance)
+        self._stays = found.whole >= SURELY_WHOLE or bool(single and not splits)
+        self._options = [self._whole] if self._stays else _close([self._whole, *splits])
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
         self._faults: Sequence[Finding] | None = None
-        """The findings in the likeliest rewrite."""
-        stays = is_whole(found, analysis)
-        first = None if stays else next(self._candidates, None)
-        self._should_split = not stays and not (first and len(first.simple) == 1)
-        self.candidate = first if self._should_split else None
+        """The findings in the preferred rewrite."""
+        self._queue: Iterator[Candidate] = iter(())
+        self.candidate: Candidate | None = None
+
+    def rank(self, ranking: Ranking) -> None:
+        """Put the candidates in the order of preference."""
+        scores = [option.log_chance for option in self._options]
+        first, *others = sorted(scores, reverse=True)
+        if others and first - others[0] <= LEAD:
+            ranked = ranking(self.analysis.text, [option.simple for option in self._options])
+            scores = [
+                float(score) + OWN_SHARE * own - WHOLE_COST * (option is self._whole)
+                for score, own, option in zip(ranked, scores, self._options, strict=True)
+            ]
+        order = sorted(range(len(scores)), key=lambda place: -scores[place])
+        preferred = (self._options[place] for place in order)
+        self._queue = takewhile(lambda option: option is not self._whole, preferred)
+        self.candidate = next(self._queue, None)
+        # A source that is preferred to all rewrites needs no explanation.
+        self._stays = self._stays or (self.candidate is None and len(self._options) > 1)
 
     def judge(self, candidate: Candidate, findings: Sequence[Finding]) -> None:
         """Take a candidate or go on to the next."""
@@ -192,8 +180,7 @@ class _Choice:
             return
         if self._taken is None and self._blocking.isdisjoint(f.kind for f in findings):
             self._taken = candidate, findings
-        # A rewrite of one sentence is no split; the source itself is better.
-        self.candidate = next((c for c in self._candidates if len(c.simple) > 1), None)
+        self.candidate = next(self._queue, None)
 
     def rewrite(self) -> Rewrite:
         """The rewrite that was taken, or the source."""
@@ -211,7 +198,7 @@ class _Choice:
         )
 
     def _why_whole(self) -> str | None:
-        if not self._should_split:
+        if self._stays:
             return None
         if self._faults is None:
             return "Left whole because no rewrite was found that is sure enough."

@@ -6,7 +6,7 @@ added and the likeliest action represents them all, as in training.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -102,14 +102,14 @@ def search(
     *,
     beam: int,
     length_power: float = 1.0,
-    whole_from: Callable[[int], float] | None = None,
+    whole_from: float = np.inf,
     caution: float = 0.0,
 ) -> list[Found]:
     """Search for rewrites of many sources; the result for a source does not depend on the others.
 
-    A source is not searched if its probability to stay whole is at least ``whole_from`` of its
-    number of words. ``caution`` is the penalty for each new sentence, in log-probability: it keeps
-    clauses in place that the model is not sure how to express as sentences.
+    A source is not searched if its probability to stay whole is at least ``whole_from``.
+    ``caution`` is the penalty for each new sentence, in log-probability: it keeps clauses in place
+    that the model is not sure how to express as sentences.
     """
     if not sources:
         return []
@@ -123,13 +123,12 @@ class _Search:
         sources: Sequence[Features],
         beam: int,
         length_power: float,
-        whole_from: Callable[[int], float] | None,
+        whole_from: float,
         caution: float,
     ) -> None:
         self.decoder, self.beam, self.power = decoder, beam, length_power
         self.caution = caution
-        limits = [np.inf if whole_from is None else whole_from(len(source)) for source in sources]
-        self.whole_from = np.array(limits)
+        self.whole_from = whole_from
         self.memory, self.words, state = decoder.read(sources)
         count = len(sources)
         self.rows = np.arange(count)
@@ -248,7 +247,7 @@ class _Search:
         reachable = best / self.limits**self.power
         going = (best > NEVER / 2) & (step < self.limits)
         going &= (self.found < self.beam) | (reachable > self.best_finished)
-        going &= self.whole[self.rows] < self.whole_from[self.rows]
+        going &= self.whole[self.rows] < self.whole_from
         if going.all():
             return
         self.scores[~going] = NEVER

@@ -1,4 +1,4 @@
-"""The pointer splitter: the model proposes rewrites, and the checks choose among them."""
+"""The pointer splitter: the model proposes rewrites, the ranker and the checks choose."""
 
 import re
 from collections import defaultdict
@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from parataxis.checks import Checker
+from parataxis.checks.ranker import load_ranker
 from parataxis.errors import InputError, TooLongError
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.pointer.actions import Features, read_source
-from parataxis.splitters.pointer.choose import NAME, choose, search_until, whole_rewrite
+from parataxis.splitters.pointer.choose import NAME, SURELY_WHOLE, Ranking, choose, whole_rewrite
 from parataxis.splitters.pointer.model import load_decoder, padded_width
 from parataxis.splitters.pointer.search import Decoder, Found, search
 from parataxis.splitters.registry import Attention
@@ -45,9 +46,10 @@ LONGEST = 200
 class PointerSplitter:
     """Rewrites a sentence with copies and inflections of its own words and with function words.
 
-    ``beam`` is the number of hypotheses per source. In strict mode a rewrite must be confident and
-    without any finding; otherwise only rewrites that lose, add or repeat something, change a
-    relation, or are most likely wrong are ruled out.
+    ``beam`` is the number of hypotheses per source; ``ranking`` chooses among them and the source
+    itself, by default the shipped ranker. In strict mode a rewrite must be confident and without
+    any finding; otherwise only rewrites that lose, add or repeat something or change a relation are
+    ruled out.
     """
 
     name = NAME
@@ -58,6 +60,7 @@ class PointerSplitter:
         analyser: Analyser | None = None,
         decoder: Decoder | None = None,
         checker: Checker | None = None,
+        ranking: Ranking | None = None,
         *,
         beam: int = 4,
         strict: bool = False,
@@ -65,6 +68,7 @@ class PointerSplitter:
         if beam not in BEAMS:
             raise InputError(f"The beam must be from {BEAMS[0]} to {BEAMS[-1]}, not {beam}.")
         self._analyser, self._decoder, self._checker = analyser, decoder, checker
+        self._ranking = ranking
         self.beam, self.strict = beam, strict
 
     def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "PointerSplitter":
@@ -73,6 +77,7 @@ class PointerSplitter:
             self._analyser,
             self._decoder,
             self._checker,
+            self._ranking,
             beam=self.beam if beam is None else beam,
             strict=self.strict or strict,
         )
@@ -118,7 +123,7 @@ class PointerSplitter:
         open_ones = [
             (place, found)
             for place, found in zip(readable, founds, strict=True)
-            if found.whole < search_until(len(words[place]))
+            if found.whole < SURELY_WHOLE
         ]
         analyses = self.analyse(
             [Tokenized(sentences[place], tokens[place]) for place, _ in open_ones]
@@ -131,7 +136,9 @@ class PointerSplitter:
         chosen = choose(
             [(analysis, found) for _, analysis, found in sources],
             self._loaded_checker(),
+            self._ranking or load_ranker(),
             strict=self.strict,
+            pool=pool,
         )
         rewrites |= {place: each for (place, _, _), each in zip(sources, chosen, strict=True)}
         return [
@@ -148,12 +155,12 @@ class PointerSplitter:
         if not features:
             return []
         decoder = self._loaded_decoder()
-        batches = _batches(features)
+        batches = width_batches(features)
 
         def found(batch: Sequence[int]) -> list[Found]:
             sources = [features[place] for place in batch]
             return search(
-                decoder, sources, beam=self.beam, whole_from=search_until, caution=CAUTION
+                decoder, sources, beam=self.beam, whole_from=SURELY_WHOLE, caution=CAUTION
             )
 
         by_place = {
@@ -176,7 +183,7 @@ class PointerSplitter:
         return self._checker
 
 
-def _batches(features: Sequence[Features]) -> list[list[int]]:
+def width_batches(features: Sequence[Features]) -> list[list[int]]:
     """The indices of the sources in batches of one width each: the widest first, so that threads
     finish together, and sorted by length inside a batch."""
     size = min(BATCH, max(_FEWEST, -(-len(features) // threads())))

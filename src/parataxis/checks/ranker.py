@@ -1,0 +1,188 @@
+"""The ranker: scores several rewrites of a source by what a language model thinks of them.
+
+It is a small encoder that imitates the log-probabilities of a language model, word by word. The
+rewrites of one source share most of their prefixes, so they are read as a prefix tree of word
+pieces: each piece attends to the source and to what precedes it in its own rewrite. Each source is
+one run of the model, so its scores do not depend on other sources.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parataxis.errors import InputError, ParataxisError
+from parataxis.syntax.onnx import Model, OnnxModel
+from parataxis.syntax.wordpieces import MAX_PIECES, SHAPES, load_word_pieces
+from parataxis.text.tokens import tokenize
+
+SHIPPED = Path(str(files("parataxis.checks"))) / "model" / "ranker.onnx"
+
+NEXT_MARK, END_MARK = 102, 101
+"""The word pieces that mark the end of a simple sentence and the end of the rewrite."""
+
+UNSEEN = -1e4
+"""Added to the attention scores of pieces that are masked."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixTree:
+    """Sequences with shared prefixes, as nodes in depth-first order.
+
+    The descendants of node ``i`` are ``i + 1`` up to ``end[i]``; ``paths`` has the nodes of each
+    sequence.
+    """
+
+    tokens: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    end: NDArray[np.int64]
+    paths: tuple[NDArray[np.int64], ...]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def sees(self) -> NDArray[np.bool_]:
+        """Which node (row) has which ancestors (columns), itself included."""
+        place = np.arange(len(self))
+        return (place <= place[:, None]) & (place[:, None] < self.end)
+
+
+def prefix_tree(sequences: Sequence[Sequence[int]]) -> PrefixTree:
+    """Build the prefix tree of sequences.
+
+    >>> tree = prefix_tree([[5, 6, 7], [5, 6, 8], [5]])
+    >>> tree.tokens.tolist(), tree.depth.tolist(), tree.end.tolist()
+    ([5, 6, 7, 8], [0, 1, 2, 2], [4, 4, 3, 4])
+    >>> [path.tolist() for path in tree.paths]
+    [[0, 1, 2], [0, 1, 3], [0]]
+    """
+    tokens: list[int] = []
+    depth: list[int] = []
+    parents: list[int] = []
+    paths: dict[int, list[int]] = {}
+    before: Sequence[int] = ()
+    path: list[int] = []
+    for place in sorted(range(len(sequences)), key=lambda place: list(sequences[place])):
+        sequence = sequences[place]
+        shared = _shared(before, sequence)
+        path = path[:shared]
+        for token in sequence[shared:]:
+            parents.append(path[-1] if path else -1)
+            depth.append(len(path))
+            path.append(len(tokens))
+            tokens.append(token)
+        paths[place] = path
+        before = sequence
+    end = list(range(1, len(tokens) + 1))
+    for node in range(len(tokens) - 1, 0, -1):
+        if parents[node] >= 0:
+            end[parents[node]] = max(end[parents[node]], end[node])
+    return PrefixTree(
+        np.array(tokens, dtype=np.int64),
+        np.array(depth, dtype=np.int64),
+        np.array(end, dtype=np.int64),
+        tuple(np.array(paths[place], dtype=np.int64) for place in range(len(sequences))),
+    )
+
+
+def _shared(first: Sequence[int], second: Sequence[int]) -> int:
+    """The length of the common prefix of two sequences."""
+    for place, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return place
+    return min(len(first), len(second))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The input of the ranker: the word pieces of the source, then the tree of its rewrites."""
+
+    pieces: NDArray[np.int64]
+    shapes: NDArray[np.int64]
+    places: NDArray[np.int64]
+    source: int
+    """The number of pieces that belong to the source."""
+    tree: PrefixTree
+
+    def unseen(self) -> NDArray[np.float32]:
+        """The attention mask, which is added to the scores of each piece (row): the source attends
+        to itself, a rewrite to the source and to its own pieces so far."""
+        hidden = np.full((len(self.pieces), len(self.pieces)), UNSEEN, dtype=np.float32)
+        hidden[:, : self.source] = 0.0
+        hidden[self.source :, self.source :][self.tree.sees()] = 0.0
+        return hidden
+
+
+def read(source: str, rewrites: Sequence[Sequence[str]]) -> Reading:
+    """Convert a source and rewrites of it into the input of the ranker."""
+    own = load_word_pieces()([[token.text for token in tokenize(source)]])[0]
+    tree = prefix_tree([rewrite_pieces(rewrite)[0] for rewrite in rewrites])
+    pieces, shapes = np.divmod(tree.tokens, len(SHAPES))
+    return Reading(
+        np.concatenate([own.ids, pieces]),
+        np.concatenate([own.shapes, shapes]),
+        np.minimum(np.concatenate([np.arange(len(own.ids)), tree.depth]), MAX_PIECES - 1),
+        len(own.ids),
+        tree,
+    )
+
+
+def rewrite_pieces(simple: Sequence[str]) -> tuple[list[int], list[list[int]]]:
+    """The pieces of a rewrite, with a mark after each simple sentence; and for each simple sentence
+    the places of the last piece of each word and of its mark.
+
+    One number encodes a piece and the shape of its word.
+    """
+    codes: list[int] = []
+    ends: list[list[int]] = []
+    for number, sentence in enumerate(simple, start=1):
+        own = load_word_pieces()([[token.text for token in tokenize(sentence)]])[0]
+        before = len(codes)
+        codes += [
+            piece * len(SHAPES) + shape
+            for piece, shape in zip(own.ids[1:-1], own.shapes[1:-1], strict=True)
+        ]
+        codes.append((END_MARK if number == len(simple) else NEXT_MARK) * len(SHAPES))
+        after = [*own.first[2:], len(own.ids) - 1][: len(own.first) - 1]
+        ends.append([before + place - 2 for place in after] + [len(codes) - 1])
+    return codes, ends
+
+
+class Ranker:
+    """Scores the rewrites of a source, in nats; the highest score is preferred.
+
+    Scores of different sources cannot be compared.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __call__(self, source: str, rewrites: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+        """The scores of the rewrites of one source."""
+        if not rewrites:
+            return np.zeros(0, dtype=np.float32)
+        if not all(map(len, rewrites)):
+            raise InputError("A rewrite must have at least one simple sentence.")
+        reading = read(source, rewrites)
+        words = self._model(
+            {
+                "pieces": reading.pieces[None],
+                "shapes": reading.shapes[None],
+                "places": reading.places[None],
+                "source": np.array([reading.source]),
+                "unseen": reading.unseen()[None],
+            }
+        )["scores"][0, reading.source :]
+        return np.array([words[path].sum() for path in reading.tree.paths], dtype=np.float32)
+
+
+@cache
+def load_ranker() -> Ranker:
+    """The ranker that ships with Parataxis, loaded once per process."""
+    if not SHIPPED.exists():
+        raise ParataxisError(f"The ranker is missing from this installation: {SHIPPED.name}.")
+    return Ranker(OnnxModel(SHIPPED))
