@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
 from parataxis.errors import InputError
 from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from patterns import (
     LABELLED,
     LabelledSentence,
@@ -20,6 +20,8 @@ from patterns import (
     measure,
     read_labelled,
 )
+
+sys.path.pop()  # benchmarks/datasets.py must not be found in place of the package datasets
 
 # (precision, recall) on the whole labelled set, about three points below what is reached
 # (docs/patterns.md), since the quantised model rounds differently on other processors.
