@@ -121,7 +121,7 @@ def test_packaging_wheel_is_small_and_carries_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
     assert tops == {"parataxis", f"parataxis-{parataxis.__version__}.dist-info"}
-    assert wheel.stat().st_size < 60_000_000
+    assert wheel.stat().st_size < 80_000_000
 
 
 def test_packaging_wheel_registers_command_and_splitters(installed: Path) -> None:

@@ -364,6 +364,7 @@ def _cased(analysis: Analysis, parts: Sequence[Part]) -> list[str]:
     for position, part in enumerate(parts):
         if position == first:
             is_code = position > 0 and texts[position - 1] in _CODE
+            is_code = is_code or texts[position + 1 : position + 3] == ["(", ")"]  # "g() closes"
             texts[position] = texts[position] if is_code else capitalise(texts[position])
         elif isinstance(part, Copy) and part.word == opener:
             keep = keeps_capital(analysis, part.word)

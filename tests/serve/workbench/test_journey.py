@@ -231,15 +231,12 @@ def test_journey_of_splitting_further(writer: Callable[..., Any]) -> None:
 
 def test_journey_of_splitting_further_by_another_splitter(writer: Callable[..., Any]) -> None:
     ann = writer()
-    ann.page.get_by_role("button", name="Show me an example").click()
-    ann.wait()
-    assert ann.simple(3)[1] == "However, its engine, built in 1987, failed twice in May."
-    ann.act(3, "Split sentence 2 further")
+    text = "Ann sold the mill in May, and Bo, tired of the noise, left the town in June."
+    ann.split(text, "pointer")
+    assert ann.simple(0)[1] == "Bo, tired of the noise, left the town in June."
+    ann.act(0, "Split sentence 2 further")
     ann.hears("Split further by rules.")
-    assert ann.simple(3)[1:3] == [
-        "However, its engine failed twice in May.",
-        "Its engine was built in 1987.",
-    ]
+    assert ann.simple(0)[1:3] == ["Bo left the town in June.", "Bo was tired of the noise."]
 
 
 def _word_file(path: Path) -> Path:
@@ -385,7 +382,7 @@ def test_journey_of_a_comparison(writer: Callable[..., Any], picture: Any) -> No
     table = ann.page.locator("#compare-summary table")
     table.wait_for()
     rows = [row.split("\t") for row in table.inner_text().splitlines()]
-    assert [row[:3] for row in rows[-2:]] == [["pointer", "3", "11"], ["rules", "3", "8"]]
+    assert [row[:3] for row in rows[-2:]] == [["pointer", "3", "12"], ["rules", "3", "8"]]
     picture(ann.page, "compare")
     first = ann.page.locator("#compare-feed article").first
     taken = first.get_by_role("group", name="rules")

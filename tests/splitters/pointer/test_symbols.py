@@ -15,6 +15,11 @@ CASES = {
         "Ann 😀 sang in the hall, which was full.",
         "Bo 👨\u200d👩\u200d👧 danced in the street.",
     ],
+    "Call f() first, which opens the file, and then call g(), which closes it.": [
+        "Call f() first, which opens the file.",
+        "Then call g().",
+        "g() closes the file.",
+    ],
     "The mill -LRB- built in 1811 -RRB- , which Ann sold in May , burned down , and she left .": [
         "The mill -LRB- built in 1811 -RRB- burned down .",
         "Ann sold it in May .",
@@ -33,14 +38,7 @@ def splitter() -> PointerSplitter:
     return PointerSplitter()
 
 
-CALLS = "Call f() first, which opens the file, and then call g(), which closes it."
-CALLED = ["Call f() first, which opens the file.", "Then call g(), which closes the file."]
-WORSE = pytest.mark.xfail(strict=True, reason='the ranker prefers "G closes the file."')
-
-
-@pytest.mark.parametrize(
-    ("source", "simple"), [*CASES.items(), pytest.param(CALLS, CALLED, marks=WORSE)]
-)
+@pytest.mark.parametrize(("source", "simple"), CASES.items())
 def test_symbols_and_spacing_come_through(
     splitter: PointerSplitter, source: str, simple: list[str]
 ) -> None:

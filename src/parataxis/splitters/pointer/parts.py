@@ -106,10 +106,11 @@ def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part
 
 def _with_symbols(analysis: Analysis, sentences: list[list[Part]]) -> list[list[Part]]:
     """The sentences with every symbol of the source, each behind the word that it followed. The
-    model often drops them."""
+    model often drops them. Brackets of a call, "g()", follow their word wherever it is copied."""
     for symbol in analysis.once(_symbols) if sentences else ():
         present = {_word(part) for sentence in sentences for part in sentence}
-        if present.issuperset(symbol):
+        is_call = len(symbol) > 1 and 0 < analysis[symbol[0]].start == analysis[symbol[0] - 1].end
+        if present.issuperset(symbol) and not is_call:
             continue
         before = (index for index in range(symbol[0] - 1, -1, -1) if index in present)
         anchor = next((index for index in before if not _is_mark(analysis[index].text)), None)
@@ -121,7 +122,8 @@ def _with_symbols(analysis: Analysis, sentences: list[list[Part]]) -> list[list[
                 kept = [part for part in sentence if _word(part) not in symbol]
                 place = [_word(part) for part in kept].index(anchor) + 1
                 sentence[:] = [*kept[:place], *map(Copy, symbol), *kept[place:]]
-                break
+                if not is_call:
+                    break
     return sentences
 
 
