@@ -16,7 +16,7 @@ from parataxis.checks.units import FactUnit, Side, Sort
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.text import english
-from parataxis.text.symbols import find_symbols
+from parataxis.text.symbols import find_symbols, may_have_symbols
 from parataxis.text.tokens import tokenize
 
 _LONGEST_COMPOUND = 4
@@ -47,14 +47,13 @@ def lost_symbols(source: Side, simple: Side) -> list[Finding]:
 
     Currency and percent signs belong to their numbers, which are compared with them.
     """
+    if not may_have_symbols(source.text):
+        return []
     findings = []
     tokens = tokenize(source.text)
-    places = list(find_symbols(source.text, tokens))
-    if not places:
-        return []
     rewrite = " ".join(simple.texts)
     wanted: Counter[str] = Counter()
-    for place in places:
+    for place in find_symbols(source.text, tokens):
         start, end = tokens[place[0]].start, tokens[place[-1]].end
         symbol = source.text[start:end]
         wanted[symbol] += 1

@@ -36,6 +36,11 @@ def is_symbol(text: str) -> bool:
     )
 
 
+def may_have_symbols(text: str) -> bool:
+    """Whether a text has a character that plain prose lacks: a cheap test before tokenising."""
+    return not _PLAIN.fullmatch(text) or any(pair in text for pair in _EMPTY_PAIRS)
+
+
 def find_symbols(text: str, tokens: Sequence[Placed]) -> Iterator[range]:
     """The places of the symbols among the tokens of a text; empty brackets are one symbol.
 
@@ -45,7 +50,7 @@ def find_symbols(text: str, tokens: Sequence[Placed]) -> Iterator[range]:
     ...     ([tokenize(text)[i] for i in place] for place in find_symbols(text, tokenize(text)))]
     ['()', '™', '✓']
     """
-    if _PLAIN.fullmatch(text) and not any(pair in text for pair in _EMPTY_PAIRS):
+    if not may_have_symbols(text):
         return
     for place, token in enumerate(tokens):
         if is_symbol(token.text):

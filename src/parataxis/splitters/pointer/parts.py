@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from parataxis.checks.relations import UNCERTAIN_NUMBER
 from parataxis.rewrite.compose import (
     Copy,
     Inflect,
@@ -53,11 +54,9 @@ _SINGULAR_OF = {plural: singular for singular, plural in _PLURAL_OF.items()}
 _SINGULAR_SUBJECTS = words("he she it this")
 _PLURAL_SUBJECTS = words("they these those we you")
 _DETERMINERS = words("the this that these those a an his her its their such each every")
-# Nouns that take a singular or a plural verb, or leave the number to what follows them.
-_NOUNS_OF_EITHER_NUMBER = words(
-    "number majority minority rest half lot percent percentage proportion part pair couple group"
-    " range variety team staff police people family government committee crew band club board"
-    " data media audience public army company council management party parliament"
+# The repair is bolder than the check: it trusts the number of these nouns.
+_NOUNS_OF_EITHER_NUMBER = UNCERTAIN_NUMBER - words(
+    "series means species anyone everyone someone person jury firm bank cattle livestock remainder"
 )
 
 _CLASS_NOUNS = words(
