@@ -20,12 +20,22 @@ NEEDED = {
     "fastapi": ["src/parataxis/web", "src/parataxis/serve", "src/parataxis/studies/pages"],
     "prometheus_client": ["src/parataxis/serve"],
     "torch": [
+        "src/parataxis/lab/analyser",
+        "src/parataxis/lab/commands/steps.py",
+        "src/parataxis/lab/encoder.py",
+        *(
+            f"src/parataxis/lab/lstm/{name}.py"
+            for name in ("data", "datasets", "network", "pipeline", "train")
+        ),
+        "src/parataxis/lab/pointer",
+        "src/parataxis/lab/verifier",
+        "src/parataxis/lab/training.py",
         "src/parataxis/run/gpu",
         "tests/run/gpu",
         "tests/lab/test_settings.py",
         "tests/lab/pointer/test_targets.py",
     ],
-    "onnx": ["src/parataxis/run/gpu", "tests/run/gpu"],
+    "onnx": ["src/parataxis/lab/quantise.py", "src/parataxis/run/gpu", "tests/run/gpu"],
     "triton": ["src/parataxis/run/gpu/kernels.py", "tests/run/gpu/test_kernels.py"],
     "ray": ["tests/run/nodes.py"],
     "docx": ["tests/run/documents/test_docx.py", "tests/cli/test_document_files.py"],

@@ -29,9 +29,9 @@ from typing import NamedTuple
 from parataxis.run.cluster import Cluster
 from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.files import find_inputs
-from parataxis.run.pipeline import Engine, Local, StreamOutput, run
+from parataxis.run.pipeline import Engine, Local, SplitterTask, StreamOutput, Work, run
 from parataxis.run.units import BadRecord
-from parataxis.run.work import SplitterTask, Work
+from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.onnx import THREADS_VARIABLE
 from scale import made_lines
 
@@ -119,7 +119,7 @@ def main() -> None:
 def measure(engine: Engine, options: argparse.Namespace) -> Measured:
     """Run the pipeline, and keep only a hash of its output."""
     beam = options.beam if options.splitter == "pointer" else None
-    task = SplitterTask(options.splitter, beam=beam)
+    task = SplitterTask(options.splitter, SplitSettings(beam=beam))
     work = Work(task, RecordEncoder(OutputFormat.JSONL), task.load().name)
     lines = (
         options.input.read_text().splitlines() if options.input else made_lines(options.sentences)

@@ -31,9 +31,8 @@ import torch
 from parataxis.errors import ParataxisError
 from parataxis.run.gpu.graph import TorchGraph
 from parataxis.run.gpu.models import DeviceModels
-from parataxis.run.gpu.packed import WIDTHS, Sources
 from parataxis.run.gpu.server import Address, RemoteModels, served
-from parataxis.run.gpu.splitter import WINDOW, DevicePointerSplitter
+from parataxis.run.gpu.splitter import WIDTHS, WINDOW, DevicePointerSplitter, Sources
 from parataxis.run.pool import collect_seldom
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import Features, read_source

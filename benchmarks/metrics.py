@@ -27,7 +27,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from parataxis.evaluate.metrics import bleu, sari, tokens
 from parataxis.evaluate.metrics.protocol import Metric, ScoredItem, Statistics, score, score_all
-from parataxis.evaluate.metrics.registry import load_metric, metric_names
+from parataxis.evaluate.metrics.registry import METRICS, load_metric
 
 ANALYSED = ("facts", "learned", "patterns")
 Grams = Counter[tuple[str, ...]]
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--analysed", action="store_true", help=f"also {', '.join(ANALYSED)}")
     options = parser.parse_args()
     items = _items(options.rewrites, options.number)
-    names = [n for n in metric_names() if options.analysed or n not in ANALYSED]
+    names = [n for n in METRICS.names() if options.analysed or n not in ANALYSED]
     metrics = [load_metric(name) for name in names]
     plain = {"bleu": _plain_bleu, "sari": _plain_sari}
 

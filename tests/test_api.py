@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import parataxis
 from parataxis import FindingKind, InputError, Rewrite, Splitter, TooLongError, UnknownSplitterError
 from parataxis.errors import ParataxisError
+from parataxis.splitters.settings import SplitSettings
 
 MILL = "The mill, which was built in 1850, burned down."
 
@@ -194,8 +195,8 @@ class SearchingSplitter(FakeSplitter):
         super().__init__()
         self.beam, self.strict = beam, strict
 
-    def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "SearchingSplitter":
-        return SearchingSplitter(beam=beam or self.beam, strict=strict)
+    def adjusted(self, settings: SplitSettings) -> "SearchingSplitter":
+        return SearchingSplitter(beam=settings.beam or self.beam, strict=settings.strict)
 
     def __call__(self, sentence: str) -> Rewrite:
         simple = [sentence, f"Beam {self.beam}."]
@@ -272,5 +273,5 @@ def test_api_splitter_travels_to_other_processes_without_its_models() -> None:
     rewrite = splitter(MILL)
     assert pickle.dumps(splitter) == before
     other = pickle.loads(before)
-    assert (other.name, other.strict, other.check) == ("pointer", True, True)
+    assert (other.name, other.settings.strict, other.check) == ("pointer", True, True)
     assert other(MILL) == rewrite

@@ -76,7 +76,7 @@ def pip(*arguments: object) -> None:
         "parataxis/splitters/pointer/model/encoder.onnx",
         "parataxis/splitters/pointer/model/pointer.json",
         "parataxis/splitters/pointer/model/NOTICE",
-        "parataxis/checks/model/ranker.onnx",
+        "parataxis/checks/model/verifier.onnx",
         "parataxis/checks/model/NOTICE",
         "parataxis/splitters/llm/assets/examples.jsonl",
         "parataxis/splitters/llm/assets/instructions.txt",

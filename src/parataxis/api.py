@@ -2,19 +2,21 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from itertools import islice
+from typing import Unpack
 
 from parataxis.errors import InputError, ParataxisError, TooLongError
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite, complaints
 from parataxis.splitters.registry import (
-    AdjustableSplitter,
     ReportingSplitter,
     SentenceSplitter,
+    adjusted,
     load_splitter,
 )
+from parataxis.splitters.settings import SettingOptions, SplitSettings
 from parataxis.text.documents import Document, read_document
 
 __all__ = ["BATCH", "DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split", "with_findings"]
@@ -35,12 +37,11 @@ def split(
     text: str,
     *,
     splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
-    strict: bool = False,
-    beam: int | None = None,
+    **options: Unpack[SettingOptions],
 ) -> "DocumentRewrite":
     """Split the sentences of a text; everything between them is kept unchanged.
 
-    See :class:`Splitter` for ``strict`` and ``beam``.
+    See :class:`Splitter` for the options.
 
     >>> result = split("Ann came, and Bob left.  It rained.", splitter="source")
     >>> str(result)
@@ -48,7 +49,7 @@ def split(
     >>> result.simple
     ['Ann came, and Bob left.', 'It rained.']
     """
-    return Splitter(splitter, strict=strict, beam=beam).split(text)
+    return Splitter(splitter, **options).split(text)
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,9 @@ class Splitter:
     rewrite carries the findings of the checks. With ``strict``, no rewrite with a finding is
     returned: an adjustable splitter chooses another one, and as a last resort the source stays
     whole, with the reason in ``note``. ``beam`` is the number of hypotheses of an adjustable
-    splitter, from 1 to 8.
+    splitter, from 1 to 8. ``level`` says how far to split: "light", "plain" or "atomic".
+    ``confidence`` is the lowest confidence of a split, from 0 to 1. With ``max_words``, simple
+    sentences that have more words are split further; ``note`` names those that are still too long.
 
     >>> splitter = Splitter("source")
     >>> splitter("It rained.").simple
@@ -99,19 +102,24 @@ class Splitter:
         splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
         *,
         check: bool = False,
-        strict: bool = False,
-        beam: int | None = None,
+        **options: Unpack[SettingOptions],
     ) -> None:
         loaded = load_splitter(splitter) if isinstance(splitter, str) else splitter
-        self._splitter = _adjusted(loaded, strict=strict, beam=beam)
-        self.check = check or strict
-        self.strict = strict
-        self._given = splitter, beam
+        self.settings = SplitSettings.given(**options)
+        self._splitter = adjusted(loaded, self.settings)
+        self.check = check or self.settings.strict
+        self._given = splitter
+        self._shorten = None
+        if self.settings.max_words is not None:
+            # Imported here because it needs the checks.
+            from parataxis.splitters.shorten import Shortener, further_splitters
+
+            steps = [partial(_rewritten, each) for each in further_splitters(loaded, self.settings)]
+            self._shorten = Shortener(self.settings, steps, _checked)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the options only; the models are loaded again in the other process."""
-        splitter, beam = self._given
-        return partial(Splitter, splitter, check=self.check, strict=self.strict, beam=beam), ()
+        return partial(Splitter, self._given, check=self.check, **asdict(self.settings)), ()
 
     @property
     def name(self) -> str:
@@ -145,7 +153,9 @@ class Splitter:
             rewrites: Iterable[Rewrite] = self._batch(batch)
             if self.check:
                 rewrites = _checked(rewrites)
-            yield from map(self._strict, rewrites) if self.strict else rewrites
+            if self.settings.strict:
+                rewrites = map(self._strict, rewrites)
+            yield from map(self._shorten.noted, rewrites) if self._shorten else rewrites
 
     def split(self, text: str) -> DocumentRewrite:
         """Split the sentences of a text; everything between them is kept unchanged.
@@ -162,28 +172,14 @@ class Splitter:
         return DocumentRewrite(document, tuple(self.pipe(sentences)))
 
     def _batch(self, sentences: Sequence[str]) -> list[Rewrite]:
-        plain = iter(self._plain([text for text in sentences if not _MARKUP.search(text)]))
+        plain = _rewritten(self._splitter, [each for each in sentences if not _MARKUP.search(each)])
+        rest = iter(self._shorten(plain) if self._shorten else plain)
         return [
             left_whole(text, splitter=self.name, note=_MARKUP_NOTE)
             if _MARKUP.search(text)
-            else next(plain)
+            else next(rest)
             for text in sentences
         ]
-
-    def _plain(self, sentences: Sequence[str]) -> list[Rewrite]:
-        try:
-            rewrites = list(self._splitter.pipe(sentences))
-        except TooLongError as error:
-            if len(sentences) == 1:
-                return [left_whole(sentences[0], splitter=self.name, note=str(error))]
-            return [rewrite for sentence in sentences for rewrite in self._plain([sentence])]
-        # Anyone can write a splitter, and one that loses a sentence would corrupt the text.
-        if [rewrite.source for rewrite in rewrites] != list(sentences):
-            raise ParataxisError(
-                f'The splitter "{self.name}" did not return one rewrite for each sentence, in '
-                "order and with the sentence as its source; correct or update it."
-            )
-        return rewrites
 
     def _strict(self, rewrite: Rewrite) -> Rewrite:
         """The rewrite if it has no findings, else the source with the reason."""
@@ -229,15 +225,21 @@ def _checked(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
     return (next(found) if rewrite.findings is None else rewrite for rewrite in listed)
 
 
-def _adjusted(splitter: SentenceSplitter, *, strict: bool, beam: int | None) -> SentenceSplitter:
-    if isinstance(splitter, AdjustableSplitter) and (strict or beam is not None):
-        return splitter.adjusted(beam=beam, strict=strict)
-    if beam is not None:
-        raise InputError(
-            f'The splitter "{splitter.name}" follows no beam; leave the beam out or choose another '
-            "splitter."
+def _rewritten(splitter: SentenceSplitter, sentences: Sequence[str]) -> list[Rewrite]:
+    """The rewrite of each sentence; one that is too long for the splitter stays whole."""
+    try:
+        rewrites = list(splitter.pipe(sentences))
+    except TooLongError as error:
+        if len(sentences) == 1:
+            return [left_whole(sentences[0], splitter=splitter.name, note=str(error))]
+        return [rewrite for sentence in sentences for rewrite in _rewritten(splitter, [sentence])]
+    # Anyone can write a splitter, and one that loses a sentence would corrupt the text.
+    if [rewrite.source for rewrite in rewrites] != list(sentences):
+        raise ParataxisError(
+            f'The splitter "{splitter.name}" did not return one rewrite for each sentence, in '
+            "order and with the sentence as its source; correct or update it."
         )
-    return splitter
+    return rewrites
 
 
 def _require_text(text: str) -> None:

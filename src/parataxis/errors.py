@@ -4,7 +4,18 @@ Each carries one sentence that says what was wrong, where, and what to do. The c
 that sentence and exits with code 2, without having written anything.
 """
 
-__all__ = ["InputError", "ParataxisError", "TooLongError", "TryLaterError", "UnknownSplitterError"]
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = [
+    "InputError",
+    "ParataxisError",
+    "TooLongError",
+    "TryLaterError",
+    "UnknownSplitterError",
+    "needs",
+    "system_errors",
+]
 
 
 class ParataxisError(Exception):
@@ -29,3 +40,27 @@ class TryLaterError(ParataxisError):
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message)
         self.seconds = seconds
+
+
+@contextmanager
+def system_errors(what: str) -> Iterator[None]:
+    """Report errors of the system within it as InputError: ``what``, and the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{what}: {(error.strerror or str(error)).lower()}.") from error
+
+
+@contextmanager
+def needs(what: str, extra: str) -> Iterator[None]:
+    """Report packages that cannot be imported within it, and the extra that installs them::
+
+    with needs("Studies need PyYAML", "study"):
+        import yaml
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise ParataxisError(
+            f"{what}; install the extra with: pip install 'parataxis[{extra}]'."
+        ) from error

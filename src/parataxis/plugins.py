@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 from parataxis.errors import ParataxisError
@@ -55,7 +56,7 @@ class Registry(Generic[T]):
             raise self.unknown(self._complaint(name, sorted(entries)))
         return self._load(entries[name])
 
-    def available(self, summary: Callable[[T], str]) -> list[Installed]:
+    def available(self, summary: Callable[[T], str] = attrgetter("summary")) -> list[Installed]:
         """Every installed plugin with its summary, sorted by name; one that cannot be loaded is
         listed with its problem."""
         found = []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from parataxis import api
-from parataxis.lab.commands import diagnose_model as diagnose_attention
+from parataxis.lab.commands import diagnose
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.registry import Attention, load_splitter
 from parataxis.text.tokens import tokenize
@@ -50,7 +50,7 @@ def parrot(monkeypatch: pytest.MonkeyPatch) -> None:
         return Parrot() if name == "parrot" else load_splitter(name)
 
     monkeypatch.setattr(api, "load_splitter", load)
-    monkeypatch.setattr(diagnose_attention, "load_splitter", load)
+    monkeypatch.setattr(diagnose, "load_splitter", load)
 
 
 def write(path: Path, records: Iterable[dict[str, object]]) -> Path:
@@ -128,7 +128,7 @@ def test_diagnose_memorisation_exposes_a_parrot(
     assert sorted(path.name for path in folder.iterdir()) == [
         f"memorisation.{suffix}" for suffix in ("html", "json", "md", "txt")
     ]
-    assert "parrot knows its training set by heart" in (folder / "memorisation.txt").read_text()
+    assert "parrot has memorised its training set" in (folder / "memorisation.txt").read_text()
     assert "| parrot | 4 | 4 | 100.0 |" in (folder / "memorisation.md").read_text()
 
 
@@ -138,7 +138,7 @@ def test_diagnose_memorisation_leaves_a_copier_alone(
     options = ["--splitter", "source", "--train", train, "--corpus", evaluation]
     result = run("diagnose", "memorisation", *options)
     assert result.code == 0
-    assert "There is no sign that source recites its training set." in result.out
+    assert "There is no sign that source reproduces its training set." in result.out
     assert "never said anything that was not in the input" in " ".join(result.out.split())
 
 

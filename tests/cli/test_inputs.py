@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parataxis.errors import InputError
-from parataxis.run.files import DataFormat, HeldInput, find_inputs
+from parataxis.run.files import DataFormat, find_inputs
 from parataxis.text.inputs import Lines
 
 
@@ -92,8 +92,8 @@ def test_inputs_refuse_what_is_not_text(data: bytes, message: str, step: int) ->
 def test_inputs_take_a_text_as_it_is(text: str) -> None:
     (found,) = find_inputs([text])
     assert (found.name, found.kind, found.size) == ("text", DataFormat.TEXT, len(text) + 1)
-    assert isinstance(found.path, HeldInput)
-    with found.path.open() as stream:
+    assert found.is_given_text
+    with found.open() as stream:
         assert stream.read().decode() == f"{text}\n"
 
 

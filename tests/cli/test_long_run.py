@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from parataxis.run import commands as long_run
 from parataxis.run import output as durable
-from parataxis.run import split as long_run
 from parataxis.run.output import FileOutput
 
 pa = pytest.importorskip("pyarrow")

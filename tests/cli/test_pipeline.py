@@ -366,3 +366,59 @@ def test_pipeline_walks_through_few_files() -> None:
     rare = {"checkpoint", "cluster", "documents", "gpu", "output", "pool", "ray", "tables"}
     assert not loaded & rare
     assert len(loaded) <= 10
+
+
+def test_pipeline_keeps_a_column_provenance_unless_it_writes_its_own(run: Run) -> None:
+    Path("a.jsonl").write_text('{"source": "It rained.", "provenance": "the archive"}\n')
+    (record,) = lines(split(run, "a.jsonl", "-f", "jsonl", "--no-provenance"))
+    assert record["provenance"] == "the archive"
+    (record,) = lines(split(run, "a.jsonl", "-f", "jsonl", "--provenance"))
+    assert record.get("provenance") != "the archive"
+    split(run, "a.jsonl", "-o", "o.parquet")
+    assert parquet.read_table("o.parquet")["provenance"].to_pylist() == ["the archive"]
+
+
+def test_pipeline_keeps_dictionary_columns(run: Run) -> None:
+    langs = pa.array(["en", None, "en"]).dictionary_encode()
+    table = pa.table({"source": [*SOURCES, "Tom sang."], "lang": langs})
+    parquet.write_table(table, "a.parquet")
+    split(run, "a.parquet", "-o", "o.parquet")
+    made = parquet.read_table("o.parquet")["lang"]
+    assert (made.type, made.to_pylist()) == (langs.type, ["en", None, "en"])
+    parquet.write_table(pa.table({"source": SOURCES, "lang": ["de", "fr"]}), "b.parquet")
+    split(run, "a.parquet", "b.parquet", "-o", "both.parquet")
+    made = parquet.read_table("both.parquet")["lang"]
+    assert (made.type, made.to_pylist()) == (pa.string(), ["en", None, "en", "de", "fr"])
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.zst"])
+def test_pipeline_refuses_an_empty_file_compressed_or_not(run: Run, name: str) -> None:
+    Path(name).write_bytes(PACKINGS[Path(name).suffix.replace(".txt", "")](b"\n"))
+    done = run("split", "-s", "semicolon", name)
+    assert (done.code, done.err) == (2, f"parataxis: {name} is empty.\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "options", "message"),
+    [
+        ("a.txt", b"It rained.", ["--keep", "a"], "a.txt is text, which has no columns."),
+        ("a.tsv", b"source\ta\nIt rained.\t1\n", ["--keep", "a"], "a.tsv is read without its"),
+        ("-", b"PK\x03\x04\0\0", [], "stdin is a Word document or another zip archive, not text"),
+    ],
+)
+def test_pipeline_says_what_cannot_be_read_as_asked(
+    run: Run, name: str, data: bytes, options: list[str], message: str
+) -> None:
+    if name != "-":
+        Path(name).write_bytes(data)
+    done = run("split", "-s", "semicolon", name, *options, stdin=data)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(f"parataxis: {message}")
+
+
+def test_pipeline_keeps_a_column_level(run: Run) -> None:
+    Path("a.jsonl").write_text('{"source": "It rained.", "level": 3}\n')
+    (record,) = lines(split(run, "a.jsonl", "-f", "jsonl"))
+    assert record["level"] == 3
+    split(run, "a.jsonl", "-o", "o.parquet")
+    assert parquet.read_table("o.parquet")["level"].to_pylist() == [3]

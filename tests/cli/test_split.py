@@ -173,6 +173,39 @@ def test_split_refuses_a_wrong_beam(run: Run, beam: str) -> None:
     assert "--beam" in result.err
 
 
+LEASE = "If the tenant fails to pay, the landlord may end the lease and keep the deposit."
+
+
+def test_split_at_a_level(run: Run) -> None:
+    assert run("split", "--level", "light", LEASE).out == f"{LEASE}\n"
+    assert run("split", "--level", "atomic", LEASE).out == (
+        "If the tenant fails to pay, the landlord may end the lease. "
+        "If the tenant fails to pay, the landlord may keep the deposit.\n"
+    )
+
+
+def test_split_counts_what_is_still_too_long(run: Run, letter: Path) -> None:
+    letter.write_text(f"{LEASE}\n\nIt rained.\n", encoding="utf-8")
+    done = run("split", "--max-words", "10", "letter.md", "--input", "text")
+    assert done.out.count("If the tenant fails to pay") == 2
+    assert "Still over 10 words: 2 sentences." in done.err
+    done = run("split", "--max-words", "10", "letter.md", "-o", "out.jsonl")
+    assert "Still over 10 words: 2 sentences." in done.err
+    with Path("out.jsonl").open(encoding="utf-8") as lines:
+        first, second = read_rewrites(lines, "out.jsonl")
+    assert first.note == "Still over the limit of 10 words: sentence 1 (12), sentence 2 (12)."
+    assert second.note is None
+    done = run("split", "--max-words", "10", "letter.md", "-o", "out.md")
+    assert "Still over 10 words: 2 sentences." in done.err
+    assert "Still" not in run("split", "--max-words", "12", "letter.md").err
+
+
+def test_split_refuses_a_level_where_there_is_none(run: Run) -> None:
+    done = run("split", "-s", "rules", "--level", "atomic", LEASE)
+    assert (done.code, done.out) == (2, "")
+    assert 'The splitter "rules" has no levels; leave the level out or choose' in done.err
+
+
 def test_split_lines_stay_aligned(run: Run, letter: Path) -> None:
     text = "Ann came; Bob left.\n\n  Mr. Hill sang. Eve slept.\r\nOne; two"
     name = write("lines.txt", text)

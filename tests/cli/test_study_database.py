@@ -73,6 +73,8 @@ def test_study_create_with_other_items_and_another_database(
         assert len(store.export_items()) == 1
     assert main(["study", "create", str(pilot), "-d", database]) == 2
     assert "holds a study already" in capsys.readouterr().err
+    with Store.open(database) as store:
+        assert store.study.items == other  # what is refused changes nothing
 
 
 def test_study_invite_by_names(

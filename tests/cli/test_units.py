@@ -10,14 +10,14 @@ from parataxis.rewrite.record import Rewrite, SourceLine
 from parataxis.run import reading
 from parataxis.run.files import DataFile, DataFormat, find_inputs, given_text
 from parataxis.run.reading import Share, read_batches
-from parataxis.run.rows import CellKind, Columns
-from parataxis.run.units import Unit
+from parataxis.run.units import CellKind, Columns, Layout, Unit
+from parataxis.text.documents import Document
 
 BATCH, BATCH_UNITS = 32, 8 * 32
 
 
 def unit(sentences: int) -> Unit:
-    return Unit([SourceLine("x:1", "It rained.")] * sentences, lambda _: "", 1)
+    return Unit([SourceLine("x:1", "It rained.")] * sentences, Layout(Document("", ())), 1)
 
 
 def sizes(

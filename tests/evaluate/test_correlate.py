@@ -13,7 +13,7 @@ from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.correlate import (
     Coefficient,
-    CorrelationLevel,
+    CorrelationUnit,
     coefficient,
     correlate,
     resampled,
@@ -63,7 +63,7 @@ def test_correlate_over_system_means() -> None:
         judged(10 * k + step, f"s{k}", good=10.0 * k - step) for k in range(6) for step in (1, 2, 3)
     ]
     by_rewrite = correlate(some, [Words()])[0]
-    by_system = correlate(some, [Words()], level=CorrelationLevel.SYSTEM)[0]
+    by_system = correlate(some, [Words()], unit=CorrelationUnit.SYSTEM)[0]
     assert by_system.value == pytest.approx(1.0)
     assert by_system.pairs == 6
     assert by_rewrite.value < by_system.value
@@ -214,7 +214,7 @@ def test_correlate_leaves_out_what_was_not_judged() -> None:
     found = {each.criterion: each for each in correlate(some, [Words()])}
     assert found["good"].pairs == 18
     assert found["other"].pairs == 3
-    assert correlate(some, [Words()], level=CorrelationLevel.SYSTEM)[0].pairs == 6
+    assert correlate(some, [Words()], unit=CorrelationUnit.SYSTEM)[0].pairs == 6
 
 
 @pytest.mark.parametrize(

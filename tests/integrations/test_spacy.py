@@ -10,6 +10,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
+from parataxis.api import Splitter
 from parataxis.errors import ParataxisError, UnknownSplitterError
 
 MILL = "The mill, which was built in 1850, burned down."
@@ -127,3 +128,13 @@ def test_spacy_does_not_take_an_attribute_of_somebody_else() -> None:
             spacy.blank("en").add_pipe("parataxis")
     finally:
         Doc.set_extension("rewrites", getter=before[2], force=True)
+
+
+def test_spacy_component_has_levels_and_a_limit() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("parataxis", config={"level": "atomic", "max_words": 5})
+    source = "She did not sign the contract or pay the fee."
+    (rewrite,) = nlp(source)._.rewrites
+    assert rewrite == Splitter(level="atomic", max_words=5)(source)
+    assert rewrite.simple == ("She did not sign the contract.", "She did not pay the fee.")
+    assert rewrite.note == "Still over the limit of 5 words: sentence 1 (6), sentence 2 (6)."

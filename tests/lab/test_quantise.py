@@ -1,5 +1,7 @@
 """Int8 graphs: close to the float ones, and no row depends on another."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,7 +11,12 @@ onnx = pytest.importorskip("onnx", reason="needs the extra [train]")
 import onnxruntime  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from parataxis.lab.quantise import SMALLEST_TABLE, product_inputs, quantise  # noqa: E402
+from parataxis.lab.quantise import (  # noqa: E402
+    SMALLEST_TABLE,
+    product_inputs,
+    quantise,
+    read_weights,
+)
 
 CHANCE = np.random.default_rng(7)
 WIDE, INNER = 96, 160
@@ -173,3 +180,29 @@ def test_quantise_of_a_table() -> None:
     step = np.abs(exact).max(axis=-1, keepdims=True) / 127
     assert (np.abs(found - exact) <= 0.51 * step).all()
     assert len(graph.SerializeToString()) < table.nbytes / 3.5
+
+
+@pytest.mark.parametrize("largest", [None, {"x": 4.0}])
+def test_read_weights_gives_the_names_of_torch(
+    largest: dict[str, float] | None, tmp_path: Path
+) -> None:
+    weight, bias, head = weights(WIDE, INNER), weights(INNER), weights(INNER, 2)
+    graph = model(
+        [
+            helper.make_node("MatMul", ["x", "onnx::MatMul_1"], ["a"]),
+            helper.make_node("Add", ["network.inner.bias", "a"], ["b"]),
+            helper.make_node("MatMul", ["b", "onnx::MatMul_2"], ["c"]),
+            helper.make_node("Add", ["c", "head.bias"], ["y"]),
+        ],
+        {
+            "onnx::MatMul_1": weight,
+            "network.inner.bias": bias,
+            "onnx::MatMul_2": head,
+            "head.bias": weights(2),
+        },
+    )
+    onnx.save(quantise(graph, largest), str(tmp_path / "graph.onnx"))
+    found = read_weights(tmp_path / "graph.onnx")
+    assert np.abs(found["inner.weight"] - weight.T).max() < 0.05
+    assert np.array_equal(found["inner.bias"], bias)
+    assert np.array_equal(found["head.weight"], head.T)  # too small for int8

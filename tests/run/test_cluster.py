@@ -22,7 +22,7 @@ from parataxis.cli.main import main
 from parataxis.errors import InputError
 from parataxis.run.cluster import WINDOW, Cluster
 from parataxis.run.encode import OutputFormat, RecordEncoder
-from parataxis.run.work import SplitterTask, Work
+from parataxis.run.pipeline import SplitterTask, Work
 
 pytest.importorskip("ray", reason="needs the extra [ray]")
 pytest.importorskip("pyarrow", reason="needs the extra [scale]")
@@ -72,7 +72,7 @@ from parataxis.run.cluster import WINDOW, Cluster
 from parataxis.run.encode import RecordEncoder, OutputFormat
 from parataxis.run.files import DataFormat, find_inputs
 from parataxis.run.reading import read_batches
-from parataxis.run.work import SplitterTask, Work
+from parataxis.run.pipeline import SplitterTask, Work
 
 read = results = ahead = 0
 
@@ -102,7 +102,7 @@ from parataxis.run import cluster
 from parataxis.run.encode import RecordEncoder, OutputFormat
 from parataxis.run.files import DataFormat, find_inputs
 from parataxis.run.reading import read_batches
-from parataxis.run.work import SplitterTask, Work
+from parataxis.run.pipeline import SplitterTask, Work
 
 def wake():
     os.kill(head, signal.SIGCONT)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from parataxis.errors import InputError
-from parataxis.run.checkpoint import AppendedFile, locked, write_atomically
+from parataxis.run.output import AppendedFile, locked, write_atomically
 
 HOLD = """
 import sys
 from pathlib import Path
-from parataxis.run.checkpoint import locked
+from parataxis.run.output import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

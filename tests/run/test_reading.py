@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from parataxis.run.reading import (
     read_batches,
     read_units,
 )
-from parataxis.run.rows import CellKind, Columns
+from parataxis.run.units import CellKind, Columns
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -210,7 +211,7 @@ def test_reading_a_file_that_was_cut_off(tmp_path: Path, packing: str) -> None:
     file = make(tmp_path / f"a.jsonl{packing}", data[: len(data) * 2 // 3])
     units = list(read_units(file, TEXT))
     assert 0 < len(units) < 20_000
-    assert str(units[-1].problem).startswith(f"{file.name}: the file is broken, so that its rest")
+    assert str(units[-1].problem).startswith(f"{file.name}: the file is damaged, so the rest")
     assert list(read_units(file, TEXT, skip=len(units) - 1)) == units[-1:]
     assert list(read_units(file, TEXT, skip=len(units))) == []
 
@@ -221,7 +222,7 @@ def test_reading_a_table_that_was_cut_off_in_its_header(tmp_path: Path, packing:
     file = make(tmp_path / f"a.csv{packing}", data[:24])
     check_columns([file], TEXT)
     (unit,) = read_units(file, TEXT)
-    assert "the file is broken" in str(unit.problem)
+    assert "the file is damaged" in str(unit.problem)
 
 
 @pytest.mark.parametrize("packing", [".gz", ".zst"])
@@ -229,7 +230,7 @@ def test_reading_all_that_can_be_had_of_a_broken_file(tmp_path: Path, packing: s
     text = "".join(f"Ann ate {n} plums.\n" for n in range(5000)).encode()
     file = make(tmp_path / f"a.txt{packing}", pack(text, packing) + b"garbage")
     for kind in (DataFormat.LINES, DataFormat.TEXT):
-        units = list(read_units(DataFile(file.path, kind, file.place)))
+        units = list(read_units(replace(file, kind=kind)))
         assert "".join(map(_whole, units)).encode() == text
         assert [unit.problem.id for unit in units if unit.problem] == [f"{file.name}:rest"]
 
@@ -343,7 +344,7 @@ def test_reading_files_that_are_no_parquet(tmp_path: Path) -> None:
         file = make(tmp_path / name, data)
         check_columns([file], TEXT)
         (unit,) = read_units(file, TEXT)
-        assert str(unit.problem).startswith(f"{file.name}: the file is broken")
+        assert str(unit.problem).startswith(f"{file.name}: the file is damaged")
         assert list(read_units(file, TEXT, skip=1)) == []
 
 
@@ -379,7 +380,7 @@ def test_reading_a_broken_parquet_file(tmp_path: Path) -> None:
     path.write_bytes(data)
     file = find_inputs([str(path)])[0]
     units = list(read_units(file, TEXT))
-    assert "the file is broken" in str(units[-1].problem)
+    assert "the file is damaged" in str(units[-1].problem)
     assert list(read_units(file, TEXT, skip=len(units) - 1)) == units[-1:]
     assert list(read_units(file, TEXT, skip=len(units))) == []
 

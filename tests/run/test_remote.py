@@ -3,6 +3,8 @@ address, and a filesystem whose connection breaks."""
 
 import gzip
 import json
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from parataxis.cli.main import main
 from parataxis.errors import InputError
-from parataxis.run.files import DataFile, DataFormat, RemotePath, find_inputs
+from parataxis.run.files import DataFormat, find_inputs, open_remote
 from parataxis.run.reading import read_batches, read_units
 
 pyarrow = pytest.importorskip("pyarrow", reason="needs the extra [scale]")
@@ -93,10 +95,10 @@ def test_remote_connection_that_breaks_ends_the_run_and_is_no_bad_record(
     corpus: Path, name: str
 ) -> None:
     (file,) = find_inputs([(corpus / name).as_uri()])
-    assert isinstance(file.path, RemotePath)
-    breaking = RemotePath(Breaking(file.path.filesystem, 4096), file.path.path, file.path.name)
+    filesystem = Breaking(pyarrow.fs.LocalFileSystem(), 4096)
+    breaking = partial(open_remote, filesystem, str(corpus / name), file.name)
     with pytest.raises(InputError, match=r"cannot be read: .*connection reset"):
-        list(read_units(DataFile(breaking, file.kind, file.place)))
+        list(read_units(replace(file, open=breaking)))
 
 
 def test_remote_files_go_through_the_command(

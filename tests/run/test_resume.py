@@ -13,13 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.run.checkpoint import Manifest
 from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.files import Packing, find_inputs
-from parataxis.run.output import FileOutput, state_of
-from parataxis.run.pipeline import Local, run
+from parataxis.run.output import FileOutput, Manifest, state_of
+from parataxis.run.pipeline import Local, SplitterTask, Work, run
 from parataxis.run.units import BadRecord
-from parataxis.run.work import SplitterTask, Work
 
 pytest.importorskip("pyarrow")
 

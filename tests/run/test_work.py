@@ -17,11 +17,15 @@ from parataxis.rewrite.record import Finding, FindingKind, Rewrite, SourceLine
 from parataxis.run import encode
 from parataxis.run.encode import OutputFormat, RecordEncoder, from_row, write_parquet
 from parataxis.run.files import Packing
-from parataxis.run.units import Unit, line_units
-from parataxis.run.work import Encoded, SplitterTask, Work
+from parataxis.run.pipeline import Encoded, SplitterTask, Work
+from parataxis.run.units import Layout, Unit, line_units
+from parataxis.splitters.settings import SplitSettings
+from parataxis.text.documents import Document
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
+
+NOTHING = Layout(Document("", ()))
 
 LINES = ["Ann came.\n", "\n", "Bad \udcff.\n", "Bob left.\n", "Eve sang.\n"]
 
@@ -100,11 +104,15 @@ def test_work_ends_where_all_sentences_fail() -> None:
 def test_work_of_others_has_no_models_for_a_gpu() -> None:
     models: Any = object()
     task = (
-        Work(SplitterTask("pointer", beam=2), RecordEncoder(OutputFormat.JSONL), "pointer")
+        Work(
+            SplitterTask("pointer", SplitSettings(beam=2)),
+            RecordEncoder(OutputFormat.JSONL),
+            "pointer",
+        )
         .on(models)
         .rewrite
     )
-    assert task == SplitterTask("pointer", beam=2, models=models)
+    assert task == SplitterTask("pointer", SplitSettings(beam=2), models=models)
     with pytest.raises(ParataxisError, match="Only the models of an installed splitter"):
         Work(list, RecordEncoder(OutputFormat.JSONL), "mine").on(models)
 
@@ -137,7 +145,7 @@ REWRITE = Rewrite(
 )  # fmt: skip
 def test_encode_a_row_holds_the_whole_record(tmp_path: Path, rewrite: Rewrite) -> None:
     encoder = RecordEncoder(OutputFormat.PARQUET)
-    unit = Unit([SourceLine("a:1", rewrite.source)], str, 1)
+    unit = Unit([SourceLine("a:1", rewrite.source)], NOTHING, 1)
     path = tmp_path / "rows"
     path.write_bytes(encoder([(unit, [rewrite])], "x"))
     with path.open("rb") as streams:
@@ -158,7 +166,7 @@ def test_encode_parquet_does_not_depend_on_batches(
         numbers, data = iter(range(total)), b""
         for size in [*sizes, total]:
             rewrites = [left_whole(f"Ann {n}.", splitter="x") for _, n in zip(range(size), numbers)]  # noqa: B905
-            data += RecordEncoder(OutputFormat.PARQUET)([(Unit([], str, 1), rewrites)], "x")
+            data += RecordEncoder(OutputFormat.PARQUET)([(Unit([], NOTHING, 1), rewrites)], "x")
         (folder / "rows").write_bytes(data)
         with pytest.MonkeyPatch.context() as patch, (folder / "rows").open("rb") as streams:
             patch.setattr(encode, "ROW_GROUP", 4)

@@ -33,7 +33,7 @@ def test_split_of_a_text(plain: TestClient) -> None:
     assert told["text"] == expected.text
     assert told["text"] == (
         "# On mills\n\n* The mill was built in 1811. It burnt down. Nobody was hurt.  It rained.\n"
-        "* Oslo is the capital of Norway. It\n  lies at the head of a fjord.\n"
+        "* Oslo lies at the head of a fjord.\n  It is the capital of Norway.\n"
     )
     assert [each["index"] for each in told["rewrites"]] == [0, 1, 2, 3]
     for each in told["rewrites"]:
@@ -77,7 +77,15 @@ def test_split_leaves_out_what_is_not_asked_for(plain: TestClient) -> None:
     assert (told["patterns"], told["splits"], told["rewrite"]["findings"]) == (None, None, None)
 
 
-@pytest.mark.parametrize("options", [{"strict": True}, {"beam": 1}, {"beam": 8, "strict": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"strict": True},
+        {"beam": 8, "strict": True},
+        {"level": "atomic", "max_words": 4},
+        {"level": "light", "confidence": 0.95, "beam": 1},
+    ],
+)
 def test_split_with_options_is_that_of_a_splitter_with_them(
     plain: TestClient, options: dict[str, Any]
 ) -> None:
@@ -85,6 +93,29 @@ def test_split_with_options_is_that_of_a_splitter_with_them(
     told = plain.post("/v1/split", json=body).json()["rewrites"]
     expected = Splitter("pointer", check=True, **options).pipe(body["sentences"])
     assert [Rewrite.model_validate(each["rewrite"]) for each in told] == list(expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "part"),
+    [
+        ({"level": "deep"}, 422, "level"),
+        ({"max_words": 0}, 422, "max_words"),
+        ({"confidence": 2}, 422, "confidence"),
+        ({"level": "atomic", "splitter": "rules"}, 422, 'The splitter "rules" has no levels'),
+    ],
+)
+def test_split_refuses_other_levels_and_limits(
+    plain: TestClient, options: dict[str, Any], status: int, part: str
+) -> None:
+    answer = plain.post("/v1/split", json={"sentences": [MILL], **options})
+    assert (answer.status_code, part in answer.json()["detail"]) == (status, True), answer.text
+
+
+def test_splitters_are_listed_with_their_levels(plain: TestClient) -> None:
+    listed = plain.get("/v1/splitters").json()["splitters"]
+    levels = {each["name"]: each["levels"] for each in listed}
+    assert levels["pointer"] == ["light", "plain", "atomic"]
+    assert levels["rules"] == ["plain"]
 
 
 def test_split_of_a_text_without_sentences(plain: TestClient) -> None:

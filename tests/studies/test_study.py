@@ -7,17 +7,9 @@ import pytest
 
 from parataxis.errors import InputError
 from parataxis.studies.blind import blind, write_study
-from parataxis.studies.items import (
-    Effort,
-    Item,
-    ItemKind,
-    as_expected,
-    effort,
-    read_items,
-    sentences_of,
-)
+from parataxis.studies.items import Effort, Item, as_expected, effort, read_items, sentences_of
 from parataxis.studies.records import Purpose, in_language
-from parataxis.studies.study import OnFailure, Role, Study, load_study
+from parataxis.studies.study import ItemKind, OnFailure, Role, Study, load_study
 
 WHOLE = """
 name: pilot

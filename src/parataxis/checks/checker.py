@@ -7,9 +7,10 @@ from typing import Protocol
 
 from parataxis.checks.clauses import clause_findings, lost_particles
 from parataxis.checks.findings import Origins
-from parataxis.checks.links import lost_links, new_links
+from parataxis.checks.links import lost_links, new_links, scope_findings
+from parataxis.checks.predicates import predicate_findings
 from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
-from parataxis.checks.relations import relation_findings
+from parataxis.checks.relations import neighbour_findings, relation_findings
 from parataxis.checks.screening import uncertain_sentences
 from parataxis.checks.units import Side, units
 from parataxis.checks.words import (
@@ -157,7 +158,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
         *guessed_genders(source, simple),
     ]
     tree, trees = analyses.get(case.source), [analyses.get(text) for text in case.simple]
-    if tree is not None and any(trees):
+    if tree is not None:
         tokens = case.provenance
         if tokens is None:
             from parataxis.rewrite.align import align
@@ -167,6 +168,16 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
         findings += clause_findings(tree, trees, origins)
         findings += ambiguous_pronouns(tree, trees, origins)
         findings += relation_findings(tree, trees, origins)
+        known = {(found.sentence, found.start) for found in findings}
+        findings += [
+            found
+            for found in (
+                *predicate_findings(tree, trees, origins),
+                *scope_findings(tree, origins),
+                *neighbour_findings(tree, origins),
+            )
+            if (found.sentence, found.start) not in known
+        ]
         findings += lost_particles(tree, case.simple, origins)
     return sorted(findings, key=_place)
 

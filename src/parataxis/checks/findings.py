@@ -108,6 +108,13 @@ class Origins:
         starts = (token.source[0] for token in self._tokens.values() if token.source)
         return [self._words[start] for start in starts if start in self._words]
 
+    def pairs(self) -> list[tuple[OutputToken, Word | None]]:
+        """The tokens of the sentence, in order, with the source words that they come from."""
+        words = self._words
+        return [
+            (each, words.get(each.source[0]) if each.source else None) for each in self._in_order
+        ]
+
     def _source(self, word: Word, *origins: Origin) -> Word | None:
         token = self._tokens.get(word.start)
         if token is None or token.source is None or token.origin not in origins:

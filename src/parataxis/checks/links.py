@@ -1,20 +1,26 @@
 """Lost and new negations, modal verbs, conditions, and links of cause, contrast and order.
 
+A condition must be seen in every sentence that it governed, what somebody says is never told as a
+fact, and "or" never becomes "and".
+
 A word such as "not" occurs in many sentences, so its presence somewhere in the rewrite proves
 little. A rewrite with fewer negations than its source has lost one.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import lost, new
+from parataxis.checks.findings import Origins, finding, lost, new
 from parataxis.checks.same_word import has_opposite
 from parataxis.checks.units import FactUnit, Side, Sort
-from parataxis.rewrite.forms import lemmas
-from parataxis.rewrite.record import Finding
+from parataxis.rewrite.forms import key, lemmas
+from parataxis.rewrite.record import Finding, FindingKind, OutputToken
+from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
+from parataxis.text.english import words
+from parataxis.text.tokens import has_word
 
 _SCOPE = 6
 _PURE_CONDITIONS = frozenset(("if", "unless"))
@@ -149,3 +155,126 @@ def _places(word: FactUnit, units: Sequence[FactUnit]) -> list[int]:
 
 def _is_denied(units: Sequence[FactUnit], place: int) -> bool:
     return any(unit.sort is Sort.NEGATION for unit in units[max(0, place - _SCOPE) : place])
+
+
+_SAYING = words(
+    "say claim allege report believe state announce argue think fear suggest hope deny testify"
+    " represent warrant insist admit warn complain assert maintain contend estimate suspect"
+    " predict expect concede confirm declare suppose assume doubt conclude write agree acknowledge"
+)
+"""Verbs whose content is somebody's word, by lemma."""
+_REPORTING = _SAYING | words(
+    "according reportedly allegedly apparently supposedly add tell ask reply explain note view"
+    " opinion statement belief allegation word"
+)
+"""Words, by lemma, that show that a sentence reports."""
+_CONDITIONS = words("if unless whenever provided except should subject")
+_CONDITIONAL = _CONDITIONS | words(
+    "event case then otherwise where when should until extent except so only once upon condition"
+    " thereafter thereupon accordingly had were exception excepted subject whether"
+)
+"""Words that show that a sentence depends on a condition."""
+_RESTATED = words("apply applies exception exceptions")
+_ALTERNATIVES = words("or either alternatively instead otherwise whether nor neither not n't no if")
+
+
+def scope_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """Facts that were reported or conditional, and alternatives that became additions."""
+    sentences = [_Sentence(index, origin) for index, origin in enumerate(origins)]
+    return [
+        *_additions(source, sentences),
+        *_assertions(source, sentences),
+        *_unconditional(source, sentences),
+    ]
+
+
+class _Sentence:
+    """The words of a simple sentence with the source words that they come from."""
+
+    def __init__(self, index: int, origins: Origins) -> None:
+        self.index = index
+        self.pairs = [p for p in origins.pairs() if has_word(p[0].text)]
+        self.keys = {key(token.text) for token, _ in self.pairs}
+        self.places = {word.index: token for token, word in self.pairs if word is not None}
+
+    def new(self, token: OutputToken, message: str) -> Finding:
+        return finding(FindingKind.NEW, token.text, message, start=token.start, sentence=self.index)
+
+    def lemmas(self) -> set[str]:
+        return {lemma for word in self.keys for lemma in lemmas(word)}
+
+
+def _additions(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding]:
+    """Each "and" or "also" that joins what the source joins with "or"."""
+    used = {place for sentence in sentences for place in sentence.places}
+    for word in source:
+        if key(word.text) != "or" or word.index in used:
+            continue
+        sides = _beside(source, word.index, -1), _beside(source, word.index, 1)
+        other = source[word.head]
+        for sentence in sentences:
+            pairs = sentence.pairs
+            for (left, a), (link, _), (_, b) in zip(pairs, pairs[1:], pairs[2:], strict=False):
+                if key(link.text) == "and" and a and b and (a.index, b.index) == sides:
+                    yield sentence.new(link, f"The source has 'or' after '{left.text}', not 'and'.")
+            also = next((t for t, w in pairs if w is None and key(t.text) == "also"), None)
+            is_alone = other.index in sentence.places and other.head not in sentence.places
+            is_kept = other.relation != "conj" or _ALTERNATIVES & sentence.keys
+            if also and is_alone and not is_kept:
+                message = f"The source has 'or' before '{other.text}', not '{also.text}'."
+                yield sentence.new(also, message)
+
+
+def _beside(source: Analysis, place: int, step: int) -> int:
+    """The place of the next word to one side."""
+    place += step
+    while 0 < place < len(source) - 1 and source[place].upos == "PUNCT":
+        place += step
+    return place
+
+
+def _assertions(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding]:
+    """Clauses that the source only reports and a simple sentence states."""
+    for clause in source:
+        saying = source[clause.head]
+        if clause.relation != "ccomp" or not _SAYING & lemmas(key(saying.text)):
+            continue
+        others = source.children(clause.index, "conj")
+        for verb in (clause, *(w for w in others if source.children(w.index, "nsubj", "mark"))):
+            for sentence, token in _uses(verb, sentences):
+                if not _REPORTING & sentence.lemmas():
+                    message = f"'{token.text}' is told as a fact; in the source it follows"
+                    yield sentence.new(token, f"{message} '{saying.text}'.")
+
+
+def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding]:
+    """Conditions that are told as facts, and clauses that have lost their condition."""
+    for clause in source:
+        if clause.relation not in ("advcl", "obl"):
+            continue
+        opener, main = source[min(source.subtree(clause.index))].text, source[clause.head]
+        if key(opener) not in _CONDITIONS:
+            continue
+        for sentence, token in _uses(clause, sentences):
+            is_kept = (_CONDITIONAL | lexicon.MODALS | lexicon.NEGATIVE_GROUNDS) & sentence.keys
+            if clause.relation == "advcl" and not is_kept:
+                message = f"'{token.text}' is told as a fact; the source has '{opener}' before it."
+                yield sentence.new(token, message)
+        restated = {word for s in sentences if clause.index in s.places for word in s.keys}
+        if clause.index > main.index or restated & _RESTATED:
+            continue
+        for verb in (main, *source.children(main.index, "conj")):
+            for sentence, token in _uses(verb, sentences):
+                is_seen = clause.index in sentence.places or bool(_CONDITIONAL & sentence.keys)
+                if not is_seen and token.start:  # not an imperative, which may be general
+                    condition = f"{opener} ... {clause.text}"
+                    message = f"'{token.text}' has lost its condition ('{condition}')."
+                    yield sentence.new(token, message)
+
+
+def _uses(word: Word, sentences: Sequence[_Sentence]) -> Iterator[tuple[_Sentence, OutputToken]]:
+    """The only sentence that has a word of the source, and the word there. What is said twice may
+    be said otherwise: "Unless the wind changed ... It seldom changed."."""
+    found = [sentence for sentence in sentences if word.index in sentence.places]
+    if len(found) == 1:
+        yield found[0], found[0].places[word.index]

@@ -2,7 +2,8 @@
 
 A noun becomes the subject, the object or the place of what the source says of another noun; a
 participle changes its voice; a subject and its verb do not agree; a relative word has lost its
-noun. Pronouns are not judged here, nor is anything that was copied together with its predicate.
+noun; a number or a name stands beside the words of another one. Pronouns are not judged here, nor
+is anything that was copied together with its predicate.
 """
 
 from collections import Counter
@@ -11,12 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from parataxis.checks import lexicon
 from parataxis.checks.findings import Origins, finding
 from parataxis.rewrite.forms import is_plural, key
-from parataxis.rewrite.record import Finding, FindingKind
+from parataxis.rewrite.record import Finding, FindingKind, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
-from parataxis.text.english import words
+from parataxis.text.english import BEFORE_NAME, words
+from parataxis.text.tokens import has_word
 
 NOMINAL = frozenset(("NOUN", "PROPN"))
 
@@ -407,3 +410,114 @@ class _Sentence:
             return False
         came_from = self._origins.any(previous)
         return came_from is None or not before.index - _REACH <= came_from.index < before.index
+
+
+_Pair = tuple[OutputToken, Word | None]
+
+_LINKS = lexicon.FUNCTION_WORDS | lexicon.MODALS
+_WIDEST_LINK = 3  # words from a number to what it belongs to: "$5 for the adults"
+_PARTS = words("one first second two")  # "one team" may be said of "two teams"
+
+
+def neighbour_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """Numbers in the place of other numbers, and names in the place of other names."""
+    sentences = [[pair for pair in each.pairs() if has_word(pair[0].text)] for each in origins]
+    written = Counter(key(token.text) for pairs in sentences for token, _ in pairs)
+    neighbours = _Neighbours(source, written)
+    findings = []
+    for index, pairs in enumerate(sentences):
+        for at, (token, word) in enumerate(pairs):
+            other = neighbours.exchanged(word, pairs, at) if word is not None else None
+            if other is not None:
+                message = f"'{token.text}' stands where the source has '{other.text}'."
+                start, kind = token.start, FindingKind.RELATION
+                findings.append(finding(kind, token.text, message, start=start, sentence=index))
+    return findings
+
+
+class _Neighbours:
+    """The words beside each number and each name of a source."""
+
+    def __init__(self, source: Analysis, written: Counter[str]) -> None:
+        self._source, self._written = source, written
+        self._words = [word for word in source if has_word(word.text)]
+        self._places: dict[str, list[int]] = {}
+        for place, word in enumerate(self._words):
+            self._places.setdefault(key(word.text), []).append(place)
+
+    def exchanged(self, word: Word, pairs: Sequence[_Pair], at: int) -> Word | None:
+        """The number or name whose place a word of a simple sentence has taken."""
+        is_number = _is_number(word)
+        is_same_sort = _is_number if is_number else _is_name
+        if not is_same_sort(word) or key(word.text) in _PARTS:
+            return None
+        if at and self._are_related(word, pairs[at - 1][1]):
+            return None  # the first word stands for the whole name
+        last = at
+        while last + 1 < len(pairs) and self._are_related(word, pairs[last + 1][1]):
+            last += 1
+        own = {key(token.text) for token, _ in pairs[at : last + 1]}
+        beside = [*self._beside(pairs, last, 1), *self._beside(pairs, at, -1)]
+        if any(key(other.text) in own for other, _ in beside):
+            return None
+        # "Ann, a friend of Bob, sang": no mark may be between a name and its neighbour.
+        others = [other for other, near in beside if is_same_sort(other) and (near or is_number)]
+        if any(self._are_related(word, other) for other in others):
+            return None
+        before = {key(token.text) for token, _ in pairs[max(0, at - _WIDEST_LINK) : at]}
+        return next((other for other in others if self._cases(other) <= before), None)
+
+    def _cases(self, name: Word) -> set[str]:
+        """The prepositions of a name: "a doctor at Kew said" does not have Kew say it."""
+        return {key(word.text) for word in self._source.children(name.index, "case")} - {"'s"}
+
+    def _beside(self, pairs: Sequence[_Pair], at: int, step: int) -> Iterator[tuple[Word, bool]]:
+        """What the source has beside the next content word to one side, wherever it has that word,
+        and whether no mark is between them."""
+        links: list[str] = []
+        after = pairs[at + 1 :] if step > 0 else pairs[:at][::-1]
+        for token, word in after[:_WIDEST_LINK]:
+            if key(token.text) in _LINKS:
+                links.append(key(token.text))
+                continue
+            places = self._places.get(key(token.text), ())
+            # What is said again may be said of something else: "and then to Kennedy".
+            is_repeated = self._written[key(token.text)] > len(places)
+            if word is not None and not _is_number(word) and not is_repeated:
+                for place in places:
+                    yield from self._before(place, links, step)
+            return
+
+    def _before(self, place: int, links: Sequence[str], step: int) -> Iterator[tuple[Word, bool]]:
+        """The word on the other side of the links, seen from a place."""
+        for link in (*reversed(links), None):
+            place -= step
+            if not 0 <= place < len(self._words):
+                return
+            found = self._words[place]
+            if link is None:
+                yield found, abs(found.index - self._words[place + step].index) == 1
+            elif key(found.text) != link:
+                return
+
+    def _are_related(self, word: Word, other: Word | None) -> bool:
+        """Whether both are parts of one name or of one list: "Ann and Bob"."""
+        if other is None or not (_is_name(word) and _is_name(other)):
+            return False
+        return _phrase(self._source, word) == _phrase(self._source, other)
+
+
+def _phrase(tree: Analysis, word: Word) -> Word:
+    """The head of the phrase or the list that a name is part of."""
+    while word.relation in ("flat", "compound", "conj", "appos") and word.head >= 0:
+        word = tree[word.head]
+    return word
+
+
+def _is_number(word: Word) -> bool:
+    return any(map(str.isdigit, word.text)) or key(word.text) in lexicon.NUMBERS
+
+
+def _is_name(word: Word) -> bool:
+    is_title = word.text.rstrip(".") in BEFORE_NAME
+    return word.upos in NOMINAL and word.text[0].isupper() and word.index > 0 and not is_title

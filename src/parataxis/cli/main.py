@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -40,9 +40,9 @@ COMMANDS = {
     "evaluate": "parataxis.evaluate.commands.scores",
     "correlate": "parataxis.evaluate.commands.scores",
     "downstream": "parataxis.lab.commands.downstream",
-    "diagnose memorisation": "parataxis.lab.commands.diagnose_model",
-    "diagnose probes": "parataxis.lab.commands.diagnose_model",
-    "diagnose attention": "parataxis.lab.commands.diagnose_model",
+    "diagnose memorisation": "parataxis.lab.commands.diagnose",
+    "diagnose probes": "parataxis.lab.commands.diagnose",
+    "diagnose attention": "parataxis.lab.commands.diagnose",
     "diagnose errors": "parataxis.lab.commands.diagnose",
     "diagnose table": "parataxis.lab.commands.diagnose",
     "metrics": "parataxis.evaluate.commands.scores",
@@ -51,7 +51,7 @@ COMMANDS = {
     "corpus formats": "parataxis.evaluate.commands.corpus",
     "corpus convert": "parataxis.evaluate.commands.corpus",
     "corpus describe": "parataxis.evaluate.commands.corpus",
-    "corpus leaks": "parataxis.evaluate.commands.leaks",
+    "corpus leaks": "parataxis.evaluate.commands.corpus",
     "corpus collect": "parataxis.evaluate.commands.corpus",
     "corpus build-websplit": "parataxis.lab.commands.websplit",
     "corpus split": "parataxis.lab.commands.websplit",
@@ -73,8 +73,8 @@ COMMANDS = {
 """Every command, in the order of the help, and the module whose function of that name it runs."""
 
 GROUPS = {
-    "diagnose": "See whether a splitter cheats: what it recites, where it looks, what it gets "
-    "wrong.",
+    "diagnose": "See whether a splitter cheats: what it has memorised, where it looks, what it "
+    "gets wrong.",
     "corpus": "Read, write, describe and compare corpora of split sentences.",
     "study": "Let people write and rate rewrites, and make the tables of the papers.",
 }
@@ -106,14 +106,21 @@ def make_app(names: Iterable[str]) -> typer.Typer:
     made.callback()(_options)
     groups: dict[str, typer.Typer] = {}
     for name in names:
-        group, _, command = name.rpartition(" ")
+        group = name.rpartition(" ")[0]
         if group and group not in groups:
             groups[group] = _typer(name=group, help=GROUPS[group], invoke_without_command=True)
             groups[group].callback()(_show_help)
             made.add_typer(groups[group])
-        function = getattr(import_module(COMMANDS[name]), command.replace("-", "_"))
-        groups.get(group, made).command()(function)
+        groups.get(group, made).command()(command_function(name))
     return made
+
+
+def command_function(name: str) -> Callable[..., Any]:
+    """The function that a command runs."""
+    function: Callable[..., Any] = getattr(
+        import_module(COMMANDS[name]), name.rpartition(" ")[2].replace("-", "_")
+    )
+    return function
 
 
 def _typer(**options: Any) -> typer.Typer:
@@ -158,7 +165,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         if hasattr(error, "format_message"):
             return _fail(_usage(error))
-        return _fail(_system(error)) if isinstance(error, OSError) else _bug(error)
+        if isinstance(error, OSError):
+            what = f"{error.filename} cannot be used" if error.filename else "The system gave up"
+            return _fail(f"{what}: {(error.strerror or str(error)).lower()}.")
+        kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        reason = " ".join(kind.split())
+        return _fail(
+            f"This is a bug ({reason}); please report it with what {DEBUG_VARIABLE}=1 shows.", BUG
+        )
     return code if isinstance(code, int) else 0
 
 
@@ -182,19 +196,6 @@ def _usage(error: Exception) -> str:
     message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
     message = message.replace("Value error, ", "")  # pydantic's words, through Typer
     return message if message.endswith((".", "?", "!")) else f"{message}."
-
-
-def _system(error: OSError) -> str:
-    where = f"{error.filename} cannot be used" if error.filename else "The system gave up"
-    return f"{where}: {(error.strerror or str(error)).lower()}."
-
-
-def _bug(error: Exception) -> int:
-    kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    reason = " ".join(kind.split())
-    return _fail(
-        f"This is a bug ({reason}); please report it with what {DEBUG_VARIABLE}=1 shows.", BUG
-    )
 
 
 def _exit(exit_: SystemExit) -> int:

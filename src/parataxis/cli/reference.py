@@ -5,7 +5,7 @@ Run ``python -m parataxis.cli.reference > docs/commands.md`` after any change to
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from types import NoneType
@@ -13,9 +13,9 @@ from typing import get_args, get_type_hints
 
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
-from parataxis.cli.main import COMMANDS, DEBUG_VARIABLE, EXIT_CODES, make_app
-from parataxis.evaluate.corpora.registry import corpus_formats
-from parataxis.evaluate.metrics.registry import available_metrics
+from parataxis.cli.main import COMMANDS, DEBUG_VARIABLE, EXIT_CODES, command_function
+from parataxis.evaluate.corpora.registry import FORMATS
+from parataxis.evaluate.metrics.registry import METRICS
 from parataxis.plugins import Installed
 from parataxis.splitters.llm.settings import VARIABLES
 from parataxis.splitters.registry import available_splitters
@@ -51,20 +51,8 @@ class Parameter:
 
 
 def commands() -> dict[str, Callable[..., object]]:
-    """The functions behind the commands, by name."""
-    app = make_app(COMMANDS)
-    groups = [("", app)]
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            groups.append(
-                (f"{group.name or group.typer_instance.info.name} ", group.typer_instance)
-            )
-    return {
-        prefix + (info.name or info.callback.__name__.replace("_", "-")): info.callback
-        for prefix, typer in groups
-        for info in typer.registered_commands
-        if info.callback is not None
-    }
+    """The functions behind the commands, by name: those outside of groups come first."""
+    return {name: command_function(name) for name in sorted(COMMANDS, key=lambda name: " " in name)}
 
 
 def parameters(command: Callable[..., object]) -> list[Parameter]:
@@ -78,23 +66,16 @@ def parameters(command: Callable[..., object]) -> list[Parameter]:
 
 def reference() -> str:
     """The whole page, as Markdown."""
-    parts = [_HEAD]
-    for name, command in commands().items():
-        parts.append(_command(name, command))
-    for title, found in (
-        ("Splitters", available_splitters()),
-        ("Corpus formats", corpus_formats()),
-        ("Metrics", available_metrics()),
+    parts = [_HEAD, *(_command(name, command) for name, command in commands().items())]
+    for title, header, rows in (
+        ("Splitters", "name | what it is", _own(available_splitters())),
+        ("Corpus formats", "name | what it is", _own(FORMATS.available())),
+        ("Metrics", "name | what it is", _own(METRICS.available())),
+        ("Exit codes", "code | meaning", EXIT_CODES),
+        ("Environment", "variable | meaning", _VARIABLES),
     ):
-        parts.append(f"## {title}\n\n" + _table(("name", "what it is"), _own(found)))
-    parts.append(
-        "## Exit codes\n\n"
-        + _table(("code", "meaning"), ((f"`{code}`", text) for code, text in EXIT_CODES.items()))
-    )
-    parts.append(
-        "## Environment\n\n"
-        + _table(("variable", "meaning"), ((f"`{n}`", text) for n, text in _VARIABLES.items()))
-    )
+        cells = [(_code(str(name)), text) for name, text in rows.items()]
+        parts.append(f"## {title}\n\n" + _table(header.split(" | "), cells))
     return "\n".join(parts)
 
 
@@ -128,22 +109,17 @@ def _option_names(name: str, info: OptionInfo) -> tuple[str, ...]:
 def _command(name: str, command: Callable[..., object]) -> str:
     found = parameters(command)
     arguments = [parameter for parameter in found if not parameter.names]
-    usage = " ".join(["parataxis", name, "[OPTIONS]", *map(_place, arguments)])
+    places = [each.metavar if each.is_required else f"[{each.metavar}]..." for each in arguments]
+    usage = " ".join(["parataxis", name, "[OPTIONS]", *places])
     lines = [f"## parataxis {name}", "", f"    {usage}", "", inspect.getdoc(command) or ""]
     for argument in arguments:
         lines += ["", f"`{argument.metavar}`: {_meaning(argument)}"]
-    rows = [(_names(each), _meaning(each), _code(each.default)) for each in found if each.names]
+    rows = []
+    for option in (each for each in found if each.names):
+        names = f"{', '.join(map(_code, option.names))} {_code(option.metavar)}".rstrip()
+        rows.append((names, _meaning(option), _code(option.default)))
     lines += ["", _table(("option", "meaning", "default"), rows)]
     return "\n".join(lines)
-
-
-def _place(argument: Parameter) -> str:
-    return argument.metavar if argument.is_required else f"[{argument.metavar}]..."
-
-
-def _names(parameter: Parameter) -> str:
-    names = ", ".join(f"`{name}`" for name in parameter.names)
-    return f"{names} `{parameter.metavar}`" if parameter.metavar else names
 
 
 def _meaning(parameter: Parameter) -> str:
@@ -157,15 +133,14 @@ def _code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def _own(found: Iterable[Installed]) -> Iterator[tuple[str, str]]:
-    for each in found:
-        if each.distribution == "parataxis":  # not what else happens to be installed here
-            yield f"`{each.name}`", each.summary
+def _own(found: Iterable[Installed]) -> dict[str, str]:
+    """Our plugins, not what else happens to be installed here."""
+    return {each.name: each.summary for each in found if each.distribution == "parataxis"}
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = list(header)
-    lines = [head, ["---"] * len(head), *map(list, rows)]
+    lines = [head, ["---"] * len(head), *rows]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 

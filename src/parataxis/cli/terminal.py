@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from parataxis.errors import InputError
+from parataxis.errors import InputError, system_errors
 from parataxis.text.inputs import STDIN
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class Output:
     """Standard output, or a file that is created with the first write; every write is flushed."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path, self._standard = path, sys.stdout
-        self._stream: TextIO | None = None
+        self._path = path
+        self._stream: TextIO | None = sys.stdout if path is None else None
         self._has_failed = False
         # Line ends are part of the text, and the text is UTF-8 whatever the locale says.
         if path is None and isinstance(sys.stdout, io.TextIOWrapper):
@@ -55,14 +55,17 @@ class Output:
     @property
     def is_terminal(self) -> bool:
         """Whether it is shown on a terminal."""
-        return self._path is None and self._standard is not None and self._standard.isatty()
+        return self._path is None and self._stream is not None and self._stream.isatty()
 
     def write(self, piece: str | bytes) -> None:
         """Write text, or bytes of any kind, so that they are there even if the program ends now."""
         if not piece or self._has_failed:
             return
         try:
-            self._stream = self._stream or self._open()
+            if self._stream is None and self._path is not None:
+                self._stream = self._path.open("w", encoding="utf-8", newline="")
+            elif self._stream is None:
+                raise InputError("Standard output is closed; name a file for the output.")
             if isinstance(piece, bytes):
                 self._stream.buffer.write(piece)
             else:
@@ -81,13 +84,6 @@ class Output:
         except OSError as error:
             if not self._has_failed:
                 raise self._problem(error) from error
-
-    def _open(self) -> TextIO:
-        if self._path is not None:
-            return self._path.open("w", encoding="utf-8", newline="")
-        if self._standard is None:
-            raise InputError("Standard output is closed; name a file for the output.")
-        return self._standard
 
     def _problem(self, error: OSError) -> Exception:
         is_pipe = self._path is None or isinstance(error, BrokenPipeError)
@@ -209,12 +205,7 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -222,7 +213,7 @@ class Progress:
 def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Write files, by their names, into a folder, which is made if need be. They appear when all of
     them are written, or not at all."""
-    try:
+    with system_errors(f"{folder} cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             for name, content in files.items():
@@ -230,6 +221,3 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
                 (Path(scratch) / name).write_bytes(data)
             for name in files:
                 shutil.move(Path(scratch) / name, folder / name)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{folder} cannot be written: {reason}.") from error

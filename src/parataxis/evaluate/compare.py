@@ -1,8 +1,8 @@
 """Comparison of systems: every metric of every system, with intervals and tests."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 
 import numpy as np
 
@@ -17,11 +17,8 @@ SOURCE, REFERENCE = "SOURCE", "REFERENCE"
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system and its rewrites, in the order of the examples.
-
-    ``sentences`` says where the sentences of the rewrites come from: they were "given", or cut at
-    "marks" or by the "segmenter".
-    """
+    """A system and its rewrites, in the order of the examples. ``sentences`` says where their
+    sentences come from: they were "given", or cut at "marks" or by the "segmenter"."""
 
     name: str
     rewrites: tuple[tuple[str, ...], ...]
@@ -58,6 +55,11 @@ class Comparison:
     results: Sequence[SystemScores]
     differences: Mapping[tuple[str, str, str], Difference] = field(default_factory=dict)
 
+    @property
+    def competitors(self) -> Sequence[SystemScores]:
+        """The scores of the systems, without those of the sources and the references."""
+        return self.results[1 : len(self.systems)]
+
     def result(self, name: str) -> SystemScores:
         """The scores of the system of that name."""
         return next(result for result in self.results if result.name == name)
@@ -70,38 +72,40 @@ def compare(
     resampler: Resampler | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Comparison:
-    """Score the systems, with the sources and the references as rows of their own.
-
-    A resampler adds intervals, and differences between all pairs of systems. ``progress`` is called
-    with the number of rewrites read since the last call.
-    """
+    """Score the systems, with the sources and the references as rows of their own. A resampler adds
+    intervals, and differences between all pairs of systems. ``progress`` is called with the number
+    of rewrites read since the last call."""
     _check(examples, systems)
     sources = System(SOURCE, tuple((example.source,) for example in examples))
     everyone = [sources, *systems]
+    usable = _usable(examples, metrics, 1)
     every_row = {
-        system.name: _rows(
-            _usable(examples, metrics, 1), _counted(_items(examples, system), progress)
-        )
-        for system in everyone
+        system.name: _rows(usable, _items(examples, system), progress) for system in everyone
     }
     if rows := _reference_rows(examples, metrics, progress):
         every_row[REFERENCE] = rows
-    drawn = {
-        (name, metric.name): resampler.scores(metric, rows[metric.name])
-        for name, rows in every_row.items()
-        for metric in metrics
-        if resampler and metric.name in rows
+    results: list[SystemScores] = []
+    drawn: dict[tuple[str, str], Scores] = {}
+    for name, rows in every_row.items():
+        known = [metric for metric in metrics if metric.name in rows]
+        scores = {metric.name: metric.from_statistics(rows[metric.name].sum(0)) for metric in known}
+        if resampler:
+            drawn |= {(name, each.name): resampler.scores(each, rows[each.name]) for each in known}
+        intervals = {each.name: Interval.of(drawn[name, each.name]) for each in known if resampler}
+        results.append(SystemScores(name, scores, intervals, rows))
+    found = Comparison(examples, metrics, everyone, results)
+    if not resampler:
+        return found
+    differences = {
+        (metric.name, first.name, second.name): Difference(
+            first.scores[metric.name].value - second.scores[metric.name].value,
+            Interval.of(drawn[first.name, metric.name] - drawn[second.name, metric.name]),
+            resampler.p_value(metric, first.rows[metric.name], second.rows[metric.name]),
+        )
+        for metric, (first, second) in product(metrics, combinations(found.competitors, 2))
+        if metric.name in first.rows
     }
-    results = [_scored(name, metrics, rows, drawn) for name, rows in every_row.items()]
-    ranked = results[1 : len(everyone)]
-    differences = _differences(metrics, ranked, drawn, resampler) if resampler else {}
-    return Comparison(examples, metrics, everyone, results, differences)
-
-
-def _counted(items: Iterable[ScoredItem], progress: Callable[[int], None]) -> Iterator[ScoredItem]:
-    for item in items:
-        progress(1)
-        yield item
+    return replace(found, differences=differences)
 
 
 def _check(examples: Sequence[Example], systems: Sequence[System]) -> None:
@@ -122,9 +126,16 @@ def _items(examples: Sequence[Example], system: System) -> list[ScoredItem]:
     ]
 
 
-def _rows(metrics: Sequence[Metric], items: Iterable[ScoredItem]) -> dict[str, Statistics]:
+def _rows(
+    metrics: Sequence[Metric], items: Iterable[ScoredItem], progress: Callable[[int], None]
+) -> dict[str, Statistics]:
+    def counted() -> Iterator[ScoredItem]:
+        for item in items:
+            progress(1)
+            yield item
+
     names = [metric.name for metric in metrics]
-    return dict(zip(names, statistics_of(metrics, items), strict=True))
+    return dict(zip(names, statistics_of(metrics, counted()), strict=True))
 
 
 def _usable(examples: Sequence[Example], metrics: Sequence[Metric], least: int) -> list[Metric]:
@@ -136,11 +147,8 @@ def _usable(examples: Sequence[Example], metrics: Sequence[Metric], least: int) 
 def _reference_rows(
     examples: Sequence[Example], metrics: Sequence[Metric], progress: Callable[[int], None]
 ) -> dict[str, Statistics]:
-    """The statistics of the references themselves, averaged over those of one source.
-
-    A metric that needs references compares each one with the others of its source, so every source
-    must have two.
-    """
+    """The statistics of the references themselves, averaged over those of one source. A metric that
+    needs references compares each one with the others of its source, so there must be two."""
     usable = _usable(examples, metrics, 2)
     if not usable or not all(example.references for example in examples):
         return {}
@@ -153,39 +161,5 @@ def _reference_rows(
     starts = np.cumsum(counts) - counts
     return {
         name: np.add.reduceat(rows, starts, axis=0) / counts[:, None]
-        for name, rows in _rows(usable, _counted(items, progress)).items()
-    }
-
-
-def _scored(
-    name: str,
-    metrics: Sequence[Metric],
-    rows: Mapping[str, Statistics],
-    drawn: Mapping[tuple[str, str], Scores],
-) -> SystemScores:
-    known = [metric for metric in metrics if metric.name in rows]
-    scores = {metric.name: metric.from_statistics(rows[metric.name].sum(0)) for metric in known}
-    intervals = {
-        metric.name: Interval.of(drawn[name, metric.name])
-        for metric in known
-        if (name, metric.name) in drawn
-    }
-    return SystemScores(name, scores, intervals, rows)
-
-
-def _differences(
-    metrics: Sequence[Metric],
-    results: Sequence[SystemScores],
-    drawn: Mapping[tuple[str, str], Scores],
-    resampler: Resampler,
-) -> dict[tuple[str, str, str], Difference]:
-    return {
-        (metric.name, first.name, second.name): Difference(
-            first.scores[metric.name].value - second.scores[metric.name].value,
-            Interval.of(drawn[first.name, metric.name] - drawn[second.name, metric.name]),
-            resampler.p_value(metric, first.rows[metric.name], second.rows[metric.name]),
-        )
-        for metric in metrics
-        for first, second in combinations(results, 2)
-        if metric.name in first.rows
+        for name, rows in _rows(usable, items, progress).items()
     }

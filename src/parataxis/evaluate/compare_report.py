@@ -4,7 +4,6 @@ from which a reader learns most."""
 import math
 from collections.abc import Iterator
 from dataclasses import asdict
-from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -73,45 +72,28 @@ def _blocks(comparison: Comparison, *, illustrated: bool) -> Iterator[Block]:
 
 
 def scores_table(comparison: Comparison) -> Table:
-    """A row for each system, a column for each metric.
-
-    The best system of a metric is marked with * if it differs significantly from the second; the
-    rows of sources and references are not ranked.
-    """
+    """A row for each system, a column for each metric. The best system of a metric is marked with *
+    if it differs significantly from the second; sources and references are not ranked."""
     header = ["system", *(Cell(each.name, hint=each.summary) for each in comparison.metrics)]
-    best = {metric.name: best_systems(comparison, metric) for metric in comparison.metrics}
-    winner = {metric.name: _winner(comparison, metric) for metric in comparison.metrics}
-    rows = []
-    for result in comparison.results:
-        row = [result.name]
-        for name in winner:
-            mark = "*" if winner[name] == result.name else ""
+    rows = [[result.name] for result in comparison.results]
+    for metric in comparison.metrics:
+        best, winner = best_systems(comparison, metric), _winner(comparison, metric)
+        for row, result in zip(rows, comparison.results, strict=True):
+            is_fixed = result.name in (SOURCE, REFERENCE)
             cell = Cell(
-                _shown(result.scores.get(name)) + mark,
-                detail=span(result.intervals.get(name)),
-                emphasis="best"
-                if result.name in best[name]
-                else "fixed"
-                if result.name in (SOURCE, REFERENCE)
-                else "",
+                _shown(result.scores.get(metric.name)) + ("*" if winner == result.name else ""),
+                detail=span(result.intervals.get(metric.name)),
+                emphasis="best" if result.name in best else "fixed" if is_fixed else "",
             )
             row.append(cell)
-        rows.append(row)
     return Table(header, rows, corner="metric")
 
 
 def differences_table(comparison: Comparison) -> Table:
     """A row for each metric and pair of systems: their difference, its interval, and p."""
     rows = [
-        [
-            metric,
-            first,
-            second,
-            _number(found.value),
-            span(found.interval),
-            _number(found.p_value, 3),
-        ]
-        for (metric, first, second), found in comparison.differences.items()
+        [*key, _number(found.value), span(found.interval), _number(found.p_value, 3)]
+        for key, found in comparison.differences.items()
     ]
     return Table(["metric", "system", "minus", "difference", "95 % interval", "p"], rows, names=3)
 
@@ -201,11 +183,7 @@ def _record(comparison: Comparison) -> dict[str, object]:
         "sentences": {system.name: system.sentences for system in comparison.systems},
         "signatures": {metric.name: str(metric.signature) for metric in comparison.metrics},
         "systems": [
-            {
-                "name": result.name,
-                "scores": {name: _score_record(result, name) for name in result.scores},
-            }
-            for result in comparison.results
+            {"name": each.name, "scores": dict(_score_records(each))} for each in comparison.results
         ],
         "tests": [
             {
@@ -220,27 +198,24 @@ def _record(comparison: Comparison) -> dict[str, object]:
     }
 
 
-def _score_record(result: SystemScores, name: str) -> dict[str, object]:
-    score, interval = result.scores[name], result.intervals.get(name)
-    return {
-        "value": score.value,
-        **({"parts": score.parts} if score.parts else {}),
-        **({"interval": asdict(interval)} if interval else {}),
-    }
+def _score_records(result: SystemScores) -> Iterator[tuple[str, dict[str, object]]]:
+    for name, score in result.scores.items():
+        interval = result.intervals.get(name)
+        more = {"parts": score.parts, "interval": interval and asdict(interval)}
+        yield name, {"value": score.value} | {key: value for key, value in more.items() if value}
 
 
 def _ranked(comparison: Comparison, metric: Metric) -> list[str]:
     """The systems from the best to the worst, without those that the metric cannot score."""
     if metric.higher_is_better is None:
         return []
-    known = [
-        (result.scores[metric.name].value, result.name)
-        for result in comparison.results
-        if result.name not in (SOURCE, REFERENCE) and metric.name in result.scores
-    ]
-    real = [(value, name) for value, name in known if not math.isnan(value)]
-    ordered = sorted(real, key=itemgetter(0), reverse=metric.higher_is_better)
-    return [name for _, name in ordered]
+    scores = {
+        each.name: each.scores[metric.name].value
+        for each in comparison.competitors
+        if metric.name in each.scores
+    }
+    known = [name for name, value in scores.items() if not math.isnan(value)]
+    return sorted(known, key=scores.__getitem__, reverse=metric.higher_is_better)
 
 
 def best_systems(comparison: Comparison, metric: Metric) -> set[str]:
@@ -268,25 +243,14 @@ def _sentence_metric(comparison: Comparison) -> Metric | None:
 
 
 def instructive(comparison: Comparison, metric: Metric, count: int = 12) -> list[Rewritten]:
-    """Sources on which the systems differ most by the metric, and those that are hard for all.
-
-    Two in three are of the first kind. The metric scores each rewrite on its own, so it must mean
-    something for a single rewrite.
-    """
-    ranked = [
-        result
-        for result in comparison.results
-        if result.name not in (SOURCE, REFERENCE) and metric.name in result.rows
-    ]
+    """Sources on which the systems differ most by the metric (two in three), and those that are
+    hard for all. The metric scores each rewrite on its own."""
+    ranked = [each for each in comparison.competitors if metric.name in each.rows]
     if not ranked:
         return []
-    single = np.array(
-        [
-            [metric.from_statistics(row).value for row in result.rows[metric.name]]
-            for result in ranked
-        ]
-    )
-    single = np.nan_to_num(single, nan=0.0)
+    rows = [result.rows[metric.name] for result in ranked]
+    values = [[metric.from_statistics(row).value for row in found] for found in rows]
+    single = np.nan_to_num(np.array(values), nan=0.0)
     sign = -1.0 if metric.higher_is_better is False else 1.0
     spread = single.max(0) - single.min(0)
     hard = sign * single.mean(0)
@@ -303,8 +267,8 @@ def instructive(comparison: Comparison, metric: Metric, count: int = 12) -> list
     for place, reason in chosen.items():
         example = comparison.examples[place]
         shown = [
-            (result.name, f"{single[row, place]:.1f}", rewrites[result.name][place])
-            for row, result in enumerate(ranked)
+            (result.name, f"{value:.1f}", rewrites[result.name][place])
+            for result, value in zip(ranked, single[:, place], strict=True)
         ]
         shown += [(REFERENCE, "", reference) for reference in example.references[:1]]
         found.append(Rewritten(f"{_public_id(example.id)}: {reason}", example.source, shown))

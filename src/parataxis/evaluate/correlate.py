@@ -1,15 +1,12 @@
 """Meta-evaluation: how far metrics agree with human judgements (Zhang et al. 2020, table 4).
 
 A metric scores each judged rewrite on its own. The correlation is taken over rewrites, or over the
-means of systems.
-
-In a study in which 25 systems rewrite the same 70 sources there are 1,750 pairs, but they are not
-independent: a hard source is hard for all systems. There the cluster bootstrap resamples sources,
-each with all its pairs.
+means of systems. Rewrites of one source are not independent, because a hard source is hard for all
+systems: there the cluster bootstrap resamples sources, each with all its pairs.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -17,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from parataxis.errors import InputError, ParataxisError
+from parataxis.errors import InputError, needs
 from parataxis.evaluate.judgements import Judged
 from parataxis.evaluate.metrics.protocol import Metric, statistics_of
 from parataxis.report import NONE
@@ -52,26 +49,20 @@ class Estimate(NamedTuple):
 
 
 def coefficient(
-    first: Numbers,
-    second: Numbers,
-    kind: Coefficient,
-    clusters: Sequence[str] | None = None,
+    first: Numbers, second: Numbers, kind: Coefficient, clusters: Sequence[str] | None = None
 ) -> Estimate:
     """The correlation of two variables; NaN if there are too few pairs or one does not vary.
 
-    ``clusters`` says which pairs belong together, such as those of one source. If some do, the
-    interval is the percentiles of 1,000 bootstrap samples of clusters, and p is twice the share of
-    these on the far side of zero; with fewer than five clusters neither is given. Otherwise the
-    interval is analytic, and so is p, except that with fewer than 20 pairs it comes from 1,000
-    permutations.
+    ``clusters`` says which pairs belong together, such as those of one source. If some do, interval
+    and p come from 1,000 bootstrap samples of clusters; fewer than five clusters have neither.
+    Otherwise both are analytic, but with fewer than 20 pairs p comes from 1,000 permutations.
     """
     known = ~(np.isnan(first) | np.isnan(second))
     first, second = first[known], second[known]
     pairs = len(first)
     if pairs < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
         return Estimate(math.nan, math.nan, math.nan, math.nan, pairs)
-    found = _functions()[kind](first, second)
-    value, p_value = float(found.statistic), float(found.pvalue)
+    value, p_value = _exact(first, second, kind)
     together = np.array(clusters)[known] if clusters is not None else np.arange(pairs)
     number = len(np.unique(together))
     if number < FEWEST:
@@ -89,12 +80,26 @@ def resampled(
     """The coefficient in each bootstrap sample of clusters; the samples are always the same."""
     names, members = np.unique(clusters, return_inverse=True)
     chance = np.random.default_rng(SEED)
-    function = _weighted(first, second, kind, members)
+    share = np.full(len(names), 1 / len(names))
+    signs = _agreement(first, second, members) if kind is Coefficient.KENDALL else None
     found = []
     for _ in range(TRIALS // _CHUNK):
-        share = np.full(len(names), 1 / len(names))
-        drawn = chance.multinomial(len(names), share, size=_CHUNK).astype(np.float64)
-        found.append(function(drawn))
+        # How often each cluster is drawn: a pair that is drawn twice counts twice, so nothing is
+        # sorted again.
+        drawn = chance.multinomial(len(names), share, _CHUNK).astype(np.float64)
+        if signs is not None:
+            top, one, other = ((drawn @ part * drawn).sum(1) for part in signs)
+        else:
+            weights = drawn[:, members]
+            total = weights.sum(1, keepdims=True)
+            sides = [first[None, :], second[None, :]]
+            if kind is Coefficient.SPEARMAN:
+                sides = [_ranks(side, weights) for side in (first, second)]
+            left, right = (side - (weights * side).sum(1, keepdims=True) / total for side in sides)
+            top = (weights * left * right).sum(1)
+            one, other = ((weights * side**2).sum(1) for side in (left, right))
+        bottom = np.sqrt(one * other)
+        found.append(np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0))
     return np.concatenate(found)
 
 
@@ -106,36 +111,6 @@ def _from_trials(values: Numbers) -> tuple[float, float, float]:
     beyond = min((values <= 0).sum(), (values >= 0).sum())
     low, high = np.percentile(values, (2.5, 97.5))
     return min(1.0, float(2 * (beyond + 1) / (len(values) + 1))), float(low), float(high)
-
-
-def _weighted(
-    first: Numbers, second: Numbers, kind: Coefficient, members: NDArray[np.intp]
-) -> Callable[[Numbers], Numbers]:
-    """The coefficients of samples, given how often each cluster was drawn: a pair that was drawn
-    twice counts twice, so nothing is sorted again."""
-    if kind is Coefficient.KENDALL:
-        both, left, right = _agreement(first, second, members)
-
-        def kendall(drawn: Numbers) -> Numbers:
-            top, one, other = ((drawn @ part * drawn).sum(1) for part in (both, left, right))
-            return _ratio(top, np.sqrt(one * other))
-
-        return kendall
-    ranked = kind is Coefficient.SPEARMAN
-
-    def pearson(drawn: Numbers) -> Numbers:
-        weights = drawn[:, members]
-        sides = [_ranks(side, weights) if ranked else side[None, :] for side in (first, second)]
-        total = weights.sum(1, keepdims=True)
-        one, other = (side - (weights * side).sum(1, keepdims=True) / total for side in sides)
-        spread = np.sqrt((weights * one**2).sum(1) * (weights * other**2).sum(1))
-        return _ratio((weights * one * other).sum(1), spread)
-
-    return pearson
-
-
-def _ratio(top: Numbers, bottom: Numbers) -> Numbers:
-    return np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
 
 
 def _ranks(side: Numbers, weights: Numbers) -> Numbers:
@@ -154,14 +129,12 @@ def _agreement(
     """For each two clusters, over all pairs between them, the signs of Kendall's tau-b: those of
     both sides multiplied, and how many are not zero on the one and on the other."""
     size = int(members.max()) + 1
-    tables = [np.zeros((size, size)) for _ in range(3)]
-    for row in range(len(first)):
-        signs = np.sign(first[row] - first), np.sign(second[row] - second)
-        for table, values in zip(
-            tables, (signs[0] * signs[1], signs[0] ** 2, signs[1] ** 2), strict=True
-        ):
-            table[members[row]] += np.bincount(members, weights=values, minlength=size)
-    return tables[0], tables[1], tables[2]
+    both, left, right = np.zeros((3, size, size))
+    for row, member in enumerate(members):
+        one, other = np.sign(first[row] - first), np.sign(second[row] - second)
+        for table, values in ((both, one * other), (left, one**2), (right, other**2)):
+            table[member] += np.bincount(members, weights=values, minlength=size)
+    return both, left, right
 
 
 def _permuted(first: Numbers, second: Numbers, kind: Coefficient) -> float:
@@ -202,21 +175,20 @@ def _interval(value: float, pairs: int, kind: Coefficient) -> tuple[float, float
     return math.tanh(centre - reach), math.tanh(centre + reach)
 
 
-def _functions() -> Mapping[Coefficient, Callable[..., Any]]:
-    try:
+def _exact(first: Numbers, second: Numbers, kind: Coefficient) -> tuple[float, float]:
+    """The coefficient and its analytic p-value."""
+    with needs("Correlations need scipy", "metrics"):
         from scipy import stats
-    except ImportError as error:
-        raise ParataxisError(
-            "Correlations need scipy; install it with: pip install 'parataxis[metrics]'."
-        ) from error
-    return {
-        Coefficient.SPEARMAN: stats.spearmanr,
-        Coefficient.KENDALL: stats.kendalltau,
-        Coefficient.PEARSON: stats.pearsonr,
+    functions = {
+        "spearman": stats.spearmanr,
+        "kendall": stats.kendalltau,
+        "pearson": stats.pearsonr,
     }
+    found = functions[kind](first, second)
+    return float(found.statistic), float(found.pvalue)
 
 
-class CorrelationLevel(StrEnum):
+class CorrelationUnit(StrEnum):
     """What is correlated: single rewrites, or the means of systems."""
 
     REWRITE = "rewrite"
@@ -225,11 +197,8 @@ class CorrelationLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A coefficient between a metric and a criterion in a group of judged rewrites.
-
-    ``low`` and ``high`` bound its 95 % confidence interval. The value is NaN if there are too few
-    pairs or one variable does not vary.
-    """
+    """A coefficient between a metric and a criterion in a group of judged rewrites, as in
+    :class:`Estimate`."""
 
     metric: str
     criterion: str
@@ -257,14 +226,11 @@ def correlate(
     metrics: Sequence[Metric],
     *,
     kind: Coefficient = Coefficient.SPEARMAN,
-    level: CorrelationLevel = CorrelationLevel.REWRITE,
+    unit: CorrelationUnit = CorrelationUnit.REWRITE,
     by: Sequence[str] = (),
 ) -> list[Correlation]:
-    """Correlate every metric with every criterion, over all rewrites and within each group.
-
-    ``by`` lists what rewrites are grouped by: "system", "benchmark", or both.
-    Rewrites of one source belong together (see :mod:`parataxis.evaluate.correlate`).
-    """
+    """Correlate every metric with every criterion, over all rewrites and within each group. ``by``
+    lists what rewrites are grouped by: "system", "benchmark", or both."""
     if not judged:
         raise InputError("There are no judged rewrites.")
     scores = single_scores(metrics, judged)
@@ -273,7 +239,7 @@ def correlate(
         name: np.array([each.judgements.get(name, np.nan) for each in judged]) for name in criteria
     }
     return [
-        Correlation(metric, criterion, group, *_estimate(said, opinion, judged, rows, kind, level))
+        Correlation(metric, criterion, group, *_estimate(said, opinion, judged, rows, kind, unit))
         for group, rows in _groups(judged, by)
         for metric, said in scores.items()
         for criterion, opinion in people.items()
@@ -298,26 +264,20 @@ def _estimate(
     judged: Sequence[Judged],
     rows: NDArray[np.int64],
     kind: Coefficient,
-    level: CorrelationLevel,
+    unit: CorrelationUnit,
 ) -> Estimate:
     rows = rows[~(np.isnan(said[rows]) | np.isnan(opinion[rows]))]
-    if level is CorrelationLevel.SYSTEM:
-        systems = [judged[row].system for row in rows]
-        return coefficient(*_means(said[rows], opinion[rows], systems), kind)
-    return coefficient(said[rows], opinion[rows], kind, [judged[row].item.source for row in rows])
+    if unit is CorrelationUnit.REWRITE:
+        sources = [judged[row].item.source for row in rows]
+        return coefficient(said[rows], opinion[rows], kind, sources)
+    _, index = np.unique([judged[row].system for row in rows], return_inverse=True)
+    sums = (np.bincount(index, weights=side[rows]) for side in (said, opinion))
+    first, second = (total / np.bincount(index) for total in sums)
+    return coefficient(first, second, kind)
 
 
 def _groups(judged: Sequence[Judged], by: Sequence[str]) -> Iterable[tuple[str, NDArray[np.int64]]]:
     yield "all", np.arange(len(judged))
-    if not by:
-        return
-    names = [" ".join(str(getattr(each, part)) for part in by) for each in judged]
+    names = [" ".join(str(getattr(each, part)) for part in by) for each in judged] if by else []
     for name in dict.fromkeys(names):
         yield name, np.array([row for row, other in enumerate(names) if other == name])
-
-
-def _means(first: Numbers, second: Numbers, systems: Sequence[str]) -> tuple[Numbers, Numbers]:
-    _, index = np.unique(systems, return_inverse=True)
-    counts = np.bincount(index)
-    one, other = (np.bincount(index, weights=side) / counts for side in (first, second))
-    return one, other

@@ -3,12 +3,14 @@
 import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.resources import as_file, files
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from parataxis.errors import ParataxisError
+from parataxis.errors import needs
 from parataxis.evaluate.compare import REFERENCE, Comparison
 from parataxis.evaluate.metrics.protocol import Metric
 from parataxis.evaluate.metrics.tokens import tokens
@@ -24,55 +26,36 @@ LENGTHS = tuple(range(0, 62, 4))
 BINS = 5
 """How many groups of equal size the sources form by length."""
 
-_STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "parataxis",
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "grid.alpha": 0.3,
-    "legend.frameon": False,
-}
-
 
 def figures(comparison: Comparison, metric: Metric | None) -> dict[str, str]:
     """Captions and SVG pictures. ``metric`` is drawn by length of the source."""
-    drawn: dict[str, str] = {
-        "Tokens of a simple sentence": draw_svg(lambda axes: _lengths(axes, comparison)),
-        "Sentences made of a source": draw_svg(lambda axes: _splits(axes, comparison)),
+    drawing: dict[str, partial[None]] = {
+        "Tokens of a simple sentence": partial(_lengths, comparison),
+        "Sentences made of a source": partial(_splits, comparison),
     }
     if metric is not None:
-        drawn[f"{metric.name} by length of the source"] = draw_svg(
-            lambda axes: _by_length(axes, comparison, metric)
-        )
+        drawing[f"{metric.name} by length of the source"] = partial(_by_length, comparison, metric)
     for each in comparison.metrics:
         if each.name == "patterns":
-            drawn["Share of each pattern that was split, in percent"] = draw_svg(
-                lambda axes, each=each: _parts(axes, comparison, each)  # type: ignore[misc]
-            )
-    return drawn
+            shares = pattern_shares(comparison, each)
+            drawing["Share of each pattern that was split, in percent"] = partial(_parts, shares)
+    return {caption: draw_svg(draw) for caption, draw in drawing.items()}
 
 
 def new_figure(width: float, height: float) -> "Figure":
     """An empty figure of a size in inches; an error says how to install matplotlib."""
-    try:
+    with needs("The figures need matplotlib", "metrics"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ParataxisError(
-            "The figures need matplotlib; install it with: pip install 'parataxis[metrics]'."
-        ) from error
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def draw_svg(draw: "Callable[[Axes], None]", height: float = 3) -> str:
     """An SVG picture of what ``draw`` puts on axes, in the style of all figures."""
     figure = new_figure(7, height)
-    import matplotlib as mpl
+    from matplotlib import style
 
-    with mpl.rc_context(_STYLE):
+    found = files("parataxis.evaluate") / "figures.mplstyle"
+    with as_file(found) as sheet, style.context(sheet):
         axes = figure.add_subplot()
         draw(axes)
         if axes.get_legend_handles_labels()[0]:
@@ -103,7 +86,7 @@ def length_shares(comparison: Comparison) -> Mapping[str, Sequence[float]]:
     return found
 
 
-def _lengths(axes: "Axes", comparison: Comparison) -> None:
+def _lengths(comparison: Comparison, axes: "Axes") -> None:
     centres = [(low + high) / 2 for low, high in pairwise(LENGTHS)]
     for name, shares in length_shares(comparison).items():
         axes.plot(centres, shares, label=plain_label(name), linewidth=1.5)
@@ -111,7 +94,7 @@ def _lengths(axes: "Axes", comparison: Comparison) -> None:
     axes.set_ylabel("% of simple sentences")
 
 
-def _splits(axes: "Axes", comparison: Comparison) -> None:
+def _splits(comparison: Comparison, axes: "Axes") -> None:
     labels = [*map(str, range(1, MOST_SENTENCES)), f"{MOST_SENTENCES}+"]
     shares: dict[str, dict[str, float]] = {}
     for name, rewrites in _texts(comparison).items():
@@ -142,7 +125,7 @@ def scores_by_length(
     }
 
 
-def _by_length(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
+def _by_length(comparison: Comparison, metric: Metric, axes: "Axes") -> None:
     groups, scores = scores_by_length(comparison, metric)
     for name, values in scores.items():
         axes.plot(range(len(groups)), values, marker="o", markersize=3, label=plain_label(name))
@@ -164,8 +147,7 @@ def pattern_shares(comparison: Comparison, metric: Metric) -> Mapping[str, Mappi
     }
 
 
-def _parts(axes: "Axes", comparison: Comparison, metric: Metric) -> None:
-    shares = pattern_shares(comparison, metric)
+def _parts(shares: Mapping[str, Mapping[str, float]], axes: "Axes") -> None:
     _bars(axes, list(dict.fromkeys(part for found in shares.values() for part in found)), shares)
     axes.set_ylabel("%")
 

@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
@@ -11,17 +11,14 @@ from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.corpora.sentences import cut_line, has_mark
 from parataxis.evaluate.metrics.protocol import ScoredItem
 
-_Row = tuple[int, Mapping[str, str]]
+_Row = tuple[int, Mapping[str | None, str]]
 """The number of a line and its cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgementColumns:
-    """The names of the columns of a table of judgements.
-
-    ``system`` and ``benchmark`` may be missing. A table has a column for each criterion, or, in
-    long form, a line for each judgement: ``criterion`` names it and ``rating`` has its number.
-    """
+    """The names of the columns of a table of judgements. It has a column for each criterion, or, in
+    long form, a line for each judgement: ``criterion`` names it and ``rating`` has its number."""
 
     source: str
     rewrite: str
@@ -74,32 +71,39 @@ def read_judgements(
     for column in [*columns.named, *(criteria if wide else ())]:
         if column not in header:
             raise InputError(f'{path} has no column "{column}"; it has {", ".join(header)}.')
-    names = list(criteria) or (_numeric(header, rows, columns) if wide else [])
+    names = list(criteria)
+    if wide and not names:  # the name of an index that was written with the table is empty
+        others = [name for name in header if name and name not in (*columns.named, "id")]
+        others = [name for name in others if not name.endswith("_id")]
+        names = [name for name in others if all(_is_number(row[name]) for _, row in rows)]
     if wide and not names:
         raise InputError(f"{path} has no column of numbers to take for judgements.")
     ratings: dict[tuple[str, str, str, str], dict[str, list[float]]] = {}
     for number, row in rows:
-        key = _key(path, number, row, columns)
-        for name, value in _judgements(path, number, row, names, columns):
-            ratings.setdefault(key, {}).setdefault(name, []).append(value)
+        source, rewrite = row[columns.source].strip(), row[columns.rewrite].strip()
+        if not source or not rewrite:
+            raise InputError(f"{path}, line {number}: the source or the rewrite is blank.")
+        key = row.get(columns.benchmark, ""), row.get(columns.system, ""), source, rewrite
+        for name, text in _judgements(row, names, columns).items():
+            if not _is_number(text):
+                raise InputError(f'{path}, line {number}: "{text}" in {name} is no number.')
+            ratings.setdefault(key, {}).setdefault(name, []).append(float(text))
     if not ratings:
         raise InputError(f"{path} has no judgement of {', '.join(criteria)}.")
-    return list(_judged(ratings, examples))
-
-
-def _judged(
-    ratings: Mapping[tuple[str, str, str, str], Mapping[str, Sequence[float]]],
-    examples: Iterable[Example],
-) -> Iterator[Judged]:
     references = {example.source.strip(): example.references for example in examples}
     # The rewrites of one system are cut by the same rule, as if they came from one file.
     marked = {system for _, system, _, rewrite in ratings if has_mark(rewrite)}
-    for (benchmark, system, source, rewrite), numbers in ratings.items():
-        simple = cut_line(rewrite, marked=system in marked)
-        means = {name: sum(values) / len(values) for name, values in numbers.items()}
-        yield Judged(
-            ScoredItem(source, simple, references.get(source, ())), system, benchmark, means
+    return [
+        Judged(
+            ScoredItem(
+                source, cut_line(rewrite, marked=system in marked), references.get(source, ())
+            ),
+            system,
+            benchmark,
+            {name: sum(values) / len(values) for name, values in numbers.items()},
         )
+        for (benchmark, system, source, rewrite), numbers in ratings.items()
+    ]
 
 
 def _table(path: Path) -> tuple[list[str], list[_Row]]:
@@ -151,42 +155,14 @@ def _completed(
     return JudgementColumns(source, rewrite, *others)
 
 
-def _numeric(header: Sequence[str], rows: Sequence[_Row], columns: JudgementColumns) -> list[str]:
-    return [
-        name
-        for name in header
-        if name  # an index that was written with the table has none
-        and name not in columns.named
-        and name != "id"
-        and not name.endswith("_id")
-        and all(_is_number(row[name]) for _, row in rows)
-    ]
-
-
-def _key(
-    path: Path, number: int, row: Mapping[str, str], columns: JudgementColumns
-) -> tuple[str, str, str, str]:
-    """Which rewrite a row is about: its benchmark, system, source and text."""
-    source, rewrite = row[columns.source].strip(), row[columns.rewrite].strip()
-    if not source or not rewrite:
-        raise InputError(f"{path}, line {number}: the source or the rewrite is blank.")
-    benchmark = row[columns.benchmark] if columns.benchmark else ""
-    return benchmark, row[columns.system] if columns.system else "", source, rewrite
-
-
 def _judgements(
-    path: Path, number: int, row: Mapping[str, str], names: Sequence[str], columns: JudgementColumns
-) -> Iterator[tuple[str, float]]:
-    """The criteria and numbers in a row; in long form at most one, if it is wanted."""
-    if columns.criterion and columns.rating:
-        name = row[columns.criterion]
-        found = {name: row[columns.rating]} if not names or name in names else {}
-    else:
-        found = {name: row[name] for name in names}
-    for name, text in found.items():
-        if not _is_number(text):
-            raise InputError(f'{path}, line {number}: "{text}" in {name} is no number.')
-        yield name, float(text)
+    row: Mapping[str | None, str], names: Sequence[str], columns: JudgementColumns
+) -> dict[str, str]:
+    """The criteria in a row, and what was said; in long form at most one, if it is wanted."""
+    if not columns.criterion:
+        return {name: row[name] for name in names}
+    name = row[columns.criterion]
+    return {name: row[columns.rating]} if not names or name in names else {}
 
 
 def _is_number(text: str) -> bool:

@@ -1,6 +1,6 @@
 """Reading what a comparison needs: sources, references, and the outputs of systems."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -15,27 +15,31 @@ from parataxis.text.files import STREAM, ReadReport, name_of, read_lines
 
 @dataclass(frozen=True, slots=True)
 class SystemOutput:
-    """The output of a system: records with their sources, or lines aligned with the sources."""
+    """The output of a system: records with their sources, or None and lines, each of which is
+    matched with its source by its number only."""
 
     name: str
     path: Path
     records: Sequence[Example] | None
     lines: Sequence[str] = ()
 
-    @property
-    def is_aligned(self) -> bool:
-        """Whether a line is matched with its source by its number only."""
-        return self.records is None
-
 
 def read_output(path: Path, name: str = "") -> SystemOutput:
     """Read an output file, plain or gzip: JSON lines by its name or if it is a pipe, or text."""
     if path != STREAM and not path.exists():
         raise InputError(f"There is no file {path}.")
-    if _is_jsonl(path) or not path.is_file():
-        return SystemOutput(name or _stem(path), path, _jsonl(path))
-    lines = [line for _, line in read_lines(path, ReadReport(strict=True))]
-    return SystemOutput(name or _stem(path), path, None, lines)
+    plain = Path(path.name.removesuffix(".gz"))
+    name = name or ("stdin" if path == STREAM else plain.stem)
+    if not _is_jsonl(path) and path.is_file():
+        lines = [line for _, line in read_lines(path, ReadReport(strict=True))]
+        return SystemOutput(name, path, None, lines)
+    records = list(Corpus("jsonl", (path,)).read(ReadReport(strict=True)))
+    for record in records:
+        if not record.references:
+            raise InputError(
+                f'{name_of(path)}: the record of "{shortened(record.source)}" has no "simple".'
+            )
+    return SystemOutput(name, path, records)
 
 
 def read_examples(
@@ -48,15 +52,14 @@ def read_examples(
     """The sources and their references.
 
     With ``source``, a file of one sentence a line, the references are text files aligned with it,
-    or corpora that are matched by their sources. Without it, the references are corpora such as
-    ``hsplit:source.txt,ref1.txt,ref2.txt``, which contain the sources. Without references, the
-    sources are those of the first output, which must then be JSON lines. If there are references,
-    every source must have one; ``bare`` also accepts corpora without any.
+    or corpora that are matched by their sources. Otherwise they are corpora that contain the
+    sources; without any, the sources are those of the first output, which must then be JSON lines.
+    If there are references, every source must have one; ``bare`` also accepts corpora without any.
     """
     if source is not None:
         found = _with_source(source, references)
     elif references:
-        aligned = any(each.is_aligned for each in outputs)
+        aligned = any(each.records is None for each in outputs)
         found = _of_corpora(references, aligned=aligned, bare=bare)
     elif outputs and (records := outputs[0].records) is not None:
         return [replace(example, references=()) for example in gather(records)]
@@ -79,18 +82,17 @@ def read_system(output: SystemOutput, examples: Sequence[Example]) -> System:
             f"{output.path} has {len(output.lines)} lines, but there are {len(examples)} sources."
         )
     marked = any(map(has_mark, output.lines))
-    rewrites = tuple(_rewrites(output, marked=marked))
+    rewrites = tuple(cut_line(line, marked=marked) for line in output.lines)
+    if () in rewrites:
+        raise InputError(f"{output.path}, line {rewrites.index(()) + 1}: the rewrite is blank.")
     return System(output.name, rewrites, "marks" if marked else "segmenter")
 
 
 def with_outputs(
     examples: Sequence[Example], name: str, outputs: Iterable[tuple[str, tuple[str, ...]]]
 ) -> System:
-    """A system from its outputs, pairs of a source and a rewrite, in any order.
-
-    Raises InputError if a source has no rewrite or two that differ, or if there is a rewrite of
-    another source, which shows that the wrong files were given.
-    """
+    """A system from its outputs, pairs of a source and a rewrite, in any order. Raises InputError
+    unless every source, and no other, has one rewrite: other files were meant."""
     wanted = {example.source for example in examples}
     found: dict[str, tuple[str, ...]] = {}
     for source, simple in outputs:
@@ -111,14 +113,6 @@ def shortened(source: str, longest: int = 60) -> str:
     return source if len(source) <= longest else f"{source[:longest]}..."
 
 
-def _rewrites(output: SystemOutput, *, marked: bool) -> Iterator[tuple[str, ...]]:
-    for number, line in enumerate(output.lines, start=1):
-        simple = cut_line(line, marked=marked)
-        if not simple:
-            raise InputError(f"{output.path}, line {number}: the rewrite is blank.")
-        yield simple
-
-
 def _with_source(source: Path, references: Sequence[str]) -> list[Example]:
     named = [each for each in references if ":" in each and not Path(each).exists()]
     files = [Path(each) for each in references if each not in named]
@@ -127,12 +121,11 @@ def _with_source(source: Path, references: Sequence[str]) -> list[Example]:
     corpora += map(parse_corpus, named)
     examples = list(_read([Corpus("parallel", (source, *aligned))]))
     known = {example.source: example.references for example in gather(_read(corpora))}
-    wanted = {example.source for example in examples}
-    for other in known:
-        if other not in wanted:
-            raise InputError(
-                f'There is a reference for "{shortened(other)}", which is not among the sources.'
-            )
+    others = [each for each in known if each not in {example.source for example in examples}]
+    if others:
+        raise InputError(
+            f'There is a reference for "{shortened(others[0])}", which is not among the sources.'
+        )
     return [
         replace(example, references=example.references + known.get(example.source, ()))
         for example in examples
@@ -157,16 +150,6 @@ def _of_corpora(references: Sequence[str], *, aligned: bool, bare: bool) -> list
     return list(chain.from_iterable(parts))
 
 
-def _jsonl(path: Path) -> Sequence[Example]:
-    found = list(Corpus("jsonl", (path,)).read(ReadReport(strict=True)))
-    for example in found:
-        if not example.references:
-            raise InputError(
-                f'{name_of(path)}: the record of "{shortened(example.source)}" has no "simple".'
-            )
-    return found
-
-
 def _read(corpora: Iterable[Corpus]) -> Iterable[Example]:
     """The examples; a malformed line is an error, because it would change the scores."""
     for corpus in corpora:
@@ -178,10 +161,3 @@ def _read(corpora: Iterable[Corpus]) -> Iterable[Example]:
 
 def _is_jsonl(path: Path) -> bool:
     return ".jsonl" in path.suffixes
-
-
-def _stem(path: Path) -> str:
-    """The name of a file without its suffix and without .gz."""
-    if path == STREAM:
-        return "stdin"
-    return Path(path.name.removesuffix(".gz")).stem or path.name

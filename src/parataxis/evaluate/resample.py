@@ -23,9 +23,7 @@ _CHUNK = 100
 class Scorer(Protocol):
     """A metric, or any other score of summed rows, that can be resampled."""
 
-    def from_statistics(self, total: Statistics) -> Score:
-        """The score from the sum of rows."""
-        ...
+    def from_statistics(self, total: Statistics) -> Score: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +44,8 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Resampler:
-    """Draws the same resampled corpora, and the same swaps, for every metric and system.
-
-    ``trials`` resampled corpora give an interval, and as many random swaps a p-value, so no
-    p-value is below 1 / (trials + 1).
-    """
+    """Draws the same resampled corpora, and the same swaps, for every metric and system: as many as
+    ``trials``, so no p-value is below 1 / (trials + 1)."""
 
     trials: int = 1000
     seed: int = 1
@@ -74,16 +69,11 @@ class Resampler:
         return self._values(metric, rows, draws, np.zeros(rows.shape[1]))
 
     def p_value(self, metric: Scorer, first: Statistics, second: Statistics) -> float:
-        """The p-value of the difference between two systems.
-
-        Approximate randomisation (Riezler and Maxwell 2005), two-sided: the rewrites of a source
-        are swapped between the systems with probability one half.
-        """
-
-        def value(total: Statistics) -> float:
-            return metric.from_statistics(total).value
-
-        observed = abs(value(first.sum(0)) - value(second.sum(0)))
+        """The p-value of the difference between two systems by approximate randomisation (Riezler
+        and Maxwell 2005), two-sided: the rewrites of a source are swapped between the systems with
+        probability one half."""
+        one, other = (metric.from_statistics(rows.sum(0)).value for rows in (first, second))
+        observed = abs(one - other)
         if np.isnan(observed):
             return float("nan")
 

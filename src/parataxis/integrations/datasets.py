@@ -1,15 +1,16 @@
 """Splitting a column of a Hugging Face dataset, with ``dataset.map``."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from parataxis import __version__
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import InputError, ParataxisError
 from parataxis.integrations.texts import added_columns, split_column_values
 from parataxis.rewrite.jsonl import to_json
-from parataxis.run.rows import CellKind
+from parataxis.run.units import CellKind
 from parataxis.splitters.registry import SentenceSplitter
+from parataxis.splitters.settings import SettingOptions
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -37,15 +38,14 @@ class SplitColumn:
         column: str,
         *,
         splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
-        strict: bool = False,
-        beam: int | None = None,
         check: bool = False,
         cell: str = CellKind.TEXT,
+        **options: Unpack[SettingOptions],
     ) -> None:
         self.column = column
         self.cell = CellKind(cell)
         self.version = __version__
-        self._splitter = Splitter(splitter, check=check, strict=strict, beam=beam)
+        self._splitter = Splitter(splitter, check=check, **options)
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         """The added columns of a batch."""

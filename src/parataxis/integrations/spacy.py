@@ -7,7 +7,7 @@ heavy, and the models are loaded with the first document.
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -16,6 +16,7 @@ from parataxis.errors import ParataxisError
 
 if TYPE_CHECKING:
     from parataxis.rewrite.record import Rewrite
+    from parataxis.splitters.settings import SettingOptions
 
 __all__ = ["GROUP", "RewriteComponent", "make_component"]
 
@@ -39,13 +40,12 @@ class RewriteComponent:
         self,
         *,
         splitter: str = "pointer",
-        strict: bool = False,
-        beam: int | None = None,
         check: bool = False,
+        **options: "Unpack[SettingOptions]",
     ) -> None:
         from parataxis.api import Splitter
 
-        self.splitter = Splitter(splitter, check=check, strict=strict, beam=beam)
+        self.splitter = Splitter(splitter, check=check, **options)
 
     def __call__(self, doc: Doc) -> Doc:
         """Rewrite the sentences of one document."""
@@ -73,14 +73,38 @@ class RewriteComponent:
 @Language.factory(
     "parataxis",
     assigns=["doc._.rewrites", "span._.rewrite", "span._.rewrite_json"],
-    default_config={"splitter": "pointer", "strict": False, "beam": None, "check": False},
+    default_config={
+        "splitter": "pointer",
+        "check": False,
+        "strict": False,
+        "beam": None,
+        "level": "plain",
+        "confidence": None,
+        "max_words": None,
+    },
 )
 def make_component(
-    nlp: Language, name: str, splitter: str, strict: bool, beam: int | None, check: bool
+    nlp: Language,
+    name: str,
+    splitter: str,
+    check: bool,
+    strict: bool,
+    beam: int | None,
+    level: str,
+    confidence: float | None,
+    max_words: int | None,
 ) -> RewriteComponent:
     """Make the component from the configuration of the pipeline."""
     _require_own_extensions()
-    return RewriteComponent(splitter=splitter, strict=strict, beam=beam, check=check)
+    return RewriteComponent(
+        splitter=splitter,
+        check=check,
+        strict=strict,
+        beam=beam,
+        level=level,
+        confidence=confidence,
+        max_words=max_words,
+    )
 
 
 def _sentences(doc: Doc) -> list[tuple[Span, str]]:

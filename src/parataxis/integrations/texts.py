@@ -6,7 +6,7 @@ from typing import Any
 from parataxis.api import DocumentRewrite, Splitter
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.rows import CellKind, cell_spans
+from parataxis.run.units import CellKind, cell_spans
 from parataxis.text.documents import Document, read_document
 
 
@@ -32,38 +32,30 @@ def split_column_values(
     >>> split_column_values(Splitter("source"), ["It rained. Ann left.", None, ""], str)[0]
     ['It rained. Ann left.', None, '']
     """
-    found = _split_texts(splitter, texts, CellKind(cell))
-    return (
-        [each and each.text for each in found],
-        [each and list(map(record, each.rewrites)) for each in found],
-        [each and len(each.simple) for each in found],
-    )
-
-
-def _split_texts(
-    splitter: Splitter, texts: Sequence[str | None], cell: CellKind
-) -> list[DocumentRewrite | None]:
-    """Split the sentences of many texts, in batches across texts."""
-    documents = []
+    cell = CellKind(cell)
+    documents: list[Document | None] = []
     for place, text in enumerate(texts):
         if text is not None and not isinstance(text, str):
             raise InputError(
                 f"Row {place + 1} holds {text!r}, which is no text; convert the column to text."
             )
-        documents.append(None if text is None else _document(text, cell))
+        if text is None:
+            documents.append(None)
+        elif cell is CellKind.TEXT or not text.strip():  # blank text has no sentences
+            documents.append(read_document(text))
+        else:
+            documents.append(Document(text, cell_spans(text, cell)))
     rewrites = splitter.pipe(
         sentence.text for document in documents if document for sentence in document.sentences
     )
-    return [
+    found = [
         None
         if document is None
         else DocumentRewrite(document, tuple(next(rewrites) for _ in document.sentences))
         for document in documents
     ]
-
-
-def _document(text: str, cell: CellKind) -> Document:
-    """The text with its sentences; blank text has none."""
-    if cell is CellKind.TEXT or not text.strip():
-        return read_document(text)
-    return Document(text, cell_spans(text, cell))
+    return (
+        [each and each.text for each in found],
+        [each and list(map(record, each.rewrites)) for each in found],
+        [each and len(each.simple) for each in found],
+    )

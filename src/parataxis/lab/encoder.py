@@ -141,14 +141,30 @@ def encoder_folder() -> Path:
 def load_encoder(folder: Path, dropout: float = 0.1) -> Encoder:
     """Load the pretrained weights from ``folder/model.safetensors``, MiniLM's or MPNet's."""
     published = load_file(folder / "model.safetensors")
-    state = _mpnet(published) if _RELATIVE in published else _bert(published)
-    encoder = Encoder(MPNET if _RELATIVE in published else EncoderSize(), dropout)
-    state["shapes.weight"] = encoder.shapes.weight.data
+    relative = published.get("encoder.relative_attention_bias.weight")
+    encoder = Encoder(EncoderSize() if relative is None else MPNET, dropout)
+    words = published["embeddings.word_embeddings.weight"]
+    places = published["embeddings.position_embeddings.weight"]
+    state = {"shapes.weight": encoder.shapes.weight.data}
+    if relative is None:
+        # The model only ever sees one segment, so its embedding folds into the positions.
+        segment = published["embeddings.token_type_embeddings.weight"][0]
+        state |= {"words.weight": words, "places.weight": places + segment}
+    else:
+        table = words[MPNET_SHIFT : MPNET_SHIFT + EncoderSize.vocabulary].clone()
+        # BERT's numbers for the padding and the two marks at the ends, MPNet's vectors for them.
+        table[[0, 101, 102]] = words[[1, 0, 2]]
+        state |= {"words.weight": table, "places.weight": places[2:], "relative.weight": relative}
+    names = {"norm": "embeddings.LayerNorm"}
+    for layer in {name.split(".")[2] for name in published if name.startswith("encoder.layer.")}:
+        for ours, theirs in (_BERT_LAYER if relative is None else _MPNET_LAYER).items():
+            names[f"layers.{layer}.{ours}"] = f"encoder.layer.{layer}.{theirs}"
+    for ours, theirs in names.items():
+        for part in ("weight", "bias"):
+            state[f"{ours}.{part}"] = published[f"{theirs}.{part}"]
     encoder.load_state_dict({name: value.float() for name, value in state.items()})
     return encoder
 
-
-_RELATIVE = "encoder.relative_attention_bias.weight"
 
 _BERT_LAYER = {
     "attention.query": "attention.self.query",
@@ -168,40 +184,3 @@ _MPNET_LAYER = _BERT_LAYER | {
     "attention.output": "attention.attn.o",
     "attention_norm": "attention.LayerNorm",
 }
-
-
-def _bert(published: dict[str, Tensor]) -> dict[str, Tensor]:
-    # The model only ever sees one segment, so its embedding folds into the positions.
-    segment = published["embeddings.token_type_embeddings.weight"][0]
-    return {
-        "words.weight": published["embeddings.word_embeddings.weight"],
-        "places.weight": published["embeddings.position_embeddings.weight"] + segment,
-        **_common(published, _BERT_LAYER),
-    }
-
-
-def _mpnet(published: dict[str, Tensor]) -> dict[str, Tensor]:
-    words = published["embeddings.word_embeddings.weight"]
-    table = words[MPNET_SHIFT : MPNET_SHIFT + EncoderSize.vocabulary].clone()
-    # BERT's numbers for the padding and the two marks at the ends, MPNet's vectors for them.
-    table[[0, 101, 102]] = words[[1, 0, 2]]
-    return {
-        "words.weight": table,
-        "places.weight": published["embeddings.position_embeddings.weight"][2:],
-        "relative.weight": published[_RELATIVE],
-        **_common(published, _MPNET_LAYER),
-    }
-
-
-def _common(published: dict[str, Tensor], names: dict[str, str]) -> dict[str, Tensor]:
-    state = {
-        f"norm.{part}": published[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias")
-    }
-    layers = {name.split(".")[2] for name in published if name.startswith("encoder.layer.")}
-    for index in layers:
-        for ours, theirs in names.items():
-            for part in ("weight", "bias"):
-                state[f"layers.{index}.{ours}.{part}"] = published[
-                    f"encoder.layer.{index}.{theirs}.{part}"
-                ]
-    return state

@@ -19,7 +19,7 @@ from parataxis.evaluate.correlate import (
 from parataxis.evaluate.judgements import Judged, read_judgements
 from parataxis.evaluate.metrics.facts import shared_analyser
 from parataxis.evaluate.metrics.learned import CRITERIA, Regression, features
-from parataxis.evaluate.metrics.registry import load_metric, metric_names
+from parataxis.evaluate.metrics.registry import METRICS, load_metric
 from parataxis.evaluate.outputs import read_examples
 from parataxis.evaluate.resample import Interval
 
@@ -39,7 +39,6 @@ class FittingData:
 
     @classmethod
     def of(cls, judged: Sequence[Judged]) -> "FittingData":
-        """Compute the features."""
         rows = features([each.item for each in judged], shared_analyser())
         said = [[each.judgements[name] for name in CRITERIA] for each in judged]
         return cls(judged, rows, np.array(said))
@@ -127,11 +126,11 @@ def advantages(
     return found
 
 
-def fit_and_report(ratings: Path, references: Sequence[str], output: Path | None) -> str:
-    """Fit the metric to ratings, write it to ``output``, and report how good it is on systems,
-    families of systems and sources that it has not seen, and against other metrics."""
+def fit_and_report(file: Path, references: Sequence[str] = (), output: Path | None = None) -> str:
+    """Fit the metric to the ratings in a file, write it to ``output``, and report how good it is
+    on systems, families of systems and sources that it has not seen, and against other metrics."""
     examples = read_examples(None, references) if references else []
-    judged = read_judgements(ratings, list(CRITERIA), examples=examples)
+    judged = read_judgements(file, list(CRITERIA), examples=examples)
     material = FittingData.of(judged)
     parts = {
         "system": lambda each: each.system,
@@ -143,7 +142,7 @@ def fit_and_report(ratings: Path, references: Sequence[str], output: Path | None
         found = agreement(material, held_out(material, part))
         shown = "  ".join(f"{criterion} {each.value:.3f}" for criterion, each in found.items())
         lines.append(f"held out by {name}: {shown}\n")
-    others = [load_metric(name) for name in metric_names() if name != "learned"]
+    others = [load_metric(name) for name in METRICS.names() if name != "learned"]
     known = [each for each in others if examples or not each.needs_references]
     predicted = held_out(material, parts["system"])
     compared = advantages(material, predicted, single_scores(known, judged))

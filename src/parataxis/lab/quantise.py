@@ -6,13 +6,17 @@ have one that was measured beforehand, and the sums in between are whole numbers
 same bits alone and in any batch.
 """
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
+
+from parataxis.syntax.onnx import Arrays, OnnxModel
 
 SMALLEST = 4096
 """Products with fewer weights stay as they are: nothing would be gained."""
@@ -25,6 +29,8 @@ TABLE_STEPS = 127
 ROW_STEPS = 127
 ROW_ZERO = 128
 """Activations are stored from 1 to 255, because onnxruntime has no fast kernel for signed ones."""
+HEADROOM = 1.1
+"""How much larger the inputs of products may get than those that were watched."""
 TINIEST = 1e-12
 """Instead of the largest entry of a row of zeros."""
 
@@ -50,6 +56,26 @@ def product_inputs(model: onnx.ModelProto) -> list[str]:
     rewriter = _Rewriter(model.graph, {})
     products = (node.input[0] for node in model.graph.node if rewriter.is_product(node))
     return list(dict.fromkeys(products))
+
+
+class WatchedModel:
+    """A graph whose products are watched while it runs: ``largest`` has the largest entries of
+    their inputs so far, with some headroom, for :func:`quantise`."""
+
+    def __init__(self, path: Path) -> None:
+        graph = onnx.load(str(path))
+        self.largest = dict.fromkeys(product_inputs(graph), 0.0)
+        graph.graph.output.extend(map(helper.make_empty_tensor_value_info, self.largest))
+        with tempfile.TemporaryDirectory() as name:
+            onnx.save(graph, str(Path(name) / path.name))
+            self._model = OnnxModel(Path(name) / path.name)
+
+    def __call__(self, inputs: Arrays) -> Arrays:
+        """Run the graph once."""
+        outputs = self._model(inputs)
+        for name, value in self.largest.items():
+            self.largest[name] = max(value, HEADROOM * float(np.abs(outputs[name]).max()))
+        return outputs
 
 
 class _Rewriter:
@@ -208,3 +234,50 @@ def _steps(
     largest = np.maximum(np.abs(values).max(axis=axis, keepdims=True), np.float32(TINIEST))
     scales = (largest / np.float32(most)).astype(np.float32)
     return np.rint(values / scales).astype(np.int8), scales
+
+
+def read_weights(path: Path) -> dict[str, NDArray[np.float32]]:
+    """The weights in a graph that :func:`quantise` or onnxruntime's own quantisation has made, as
+    float numbers and by their names in torch: a start for more training.
+
+    Products have lost the names of their weights; they are found by the bias that is added.
+    """
+    graph = onnx.load(str(path)).graph
+    stored = {entry.name: numpy_helper.to_array(entry) for entry in graph.initializer}
+    readers = {name: node for node in graph.node for name in node.input}
+    found = {name: values for name, values in stored.items() if values.dtype == np.float32}
+    for name in stored:
+        table = name.removesuffix("_rows_int8").removesuffix("_quantized")
+        if table != name and table.endswith(".weight"):
+            found[table] = _floats(stored, name)
+    for node in graph.node:
+        if node.op_type.startswith("MatMul") and node.input[1] in stored:
+            bias = _bias_name(node, readers)
+            if bias:
+                weight = _floats(stored, node.input[1])
+                found[bias.removesuffix("bias") + "weight"] = np.ascontiguousarray(weight.T)
+    return {name.removeprefix("network."): values for name, values in found.items()}
+
+
+def _floats(stored: Mapping[str, NDArray[np.generic]], name: str) -> NDArray[np.float32]:
+    values = np.asarray(stored[name], dtype=np.float32)
+    if name.endswith("_int8"):
+        return values * np.asarray(stored[name.removesuffix("_int8") + "_scales"], np.float32)
+    if name.endswith("_quantized"):
+        base = name.removesuffix("_quantized")
+        zero, scale = (np.asarray(stored[base + part]) for part in ("_zero_point", "_scale"))
+        return np.asarray((values - zero) * scale, dtype=np.float32)
+    return values
+
+
+def _bias_name(node: onnx.NodeProto, readers: Mapping[str, onnx.NodeProto]) -> str | None:
+    """The bias that is added to a product, at once or after it was scaled."""
+    while node.op_type != "Add":
+        for name in node.input[2:]:
+            if name.endswith(".bias"):
+                return name
+        following = readers.get(node.output[0])
+        if following is None or following.op_type not in ("Add", "Cast", "Mul"):
+            return None
+        node = following
+    return next((name for name in node.input if name.endswith(".bias")), None)

@@ -8,78 +8,10 @@ sentences on the cut are dropped.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from parataxis.evaluate.corpora.example import Triple
-
-# Choosing the cheapest cut of a given size is a hard problem (balanced partition of a hypergraph),
-# so several regions are grown greedily and the best is taken.
-
-_STARTS = 64
-"""Regions that are grown: more find better cuts, and take longer."""
-
-
-def cut_off(
-    sentences: Mapping[int, frozenset[Triple]],
-    size: int,
-    can_go: Callable[[Iterable[int]], bool],
-    price: float,
-    seed: int,
-) -> tuple[list[int], list[int]]:
-    """Up to ``size`` sentences whose triples no others have, once some are dropped: both lists.
-
-    ``can_go`` says whether these sentences may leave training, and ``price`` is the most that may
-    be dropped for each one that is cut off. Empty lists where no cut is worth it.
-    """
-    users: dict[Triple, list[int]] = {}
-    for index, triples in sentences.items():
-        for triple in triples:
-            users.setdefault(triple, []).append(index)
-    starts = sorted(users)
-    random.Random(seed).shuffle(starts)
-    best: tuple[float, list[int], list[int]] = (0.0, [], [])
-    for start in starts[:_STARTS]:
-        best = max(
-            best, _grow(start, sentences, users, size, can_go, price), key=lambda found: found[0]
-        )
-    return best[1], best[2]
-
-
-def _grow(
-    start: Triple,
-    sentences: Mapping[int, frozenset[Triple]],
-    users: Mapping[Triple, list[int]],
-    size: int,
-    can_go: Callable[[Iterable[int]], bool],
-    price: float,
-) -> tuple[float, list[int], list[int]]:
-    """Add one triple after the other to a region; the best state that it passes through."""
-    region: set[Triple] = set()
-    missing: dict[int, int] = {}  # triples that a touched sentence has outside the region
-    inside = 0
-    border = {start}
-    best: tuple[float, list[int], list[int]] = (0.0, [], [])
-    while border and inside <= size:
-        triple = min(border, key=lambda each: (_cost(each, users, missing), each))
-        border.remove(triple)
-        region.add(triple)
-        for index in users[triple]:
-            missing[index] = missing.get(index, len(sentences[index])) - 1
-            inside += missing[index] == 0
-            border |= sentences[index] - region
-        crossing = len(missing) - inside
-        worth = inside - crossing / price
-        if inside <= size and worth > best[0] and can_go(missing):
-            whole = sorted(index for index, left in missing.items() if left == 0)
-            best = worth, whole, sorted(index for index, left in missing.items() if left)
-    return best
-
-
-def _cost(triple: Triple, users: Mapping[Triple, list[int]], missing: Mapping[int, int]) -> int:
-    """How many more sentences cross the edge of the region once it has this triple too."""
-    return sum((index not in missing) - (missing.get(index) == 1) for index in users[triple])
-
 
 TripleSet = frozenset[Triple]
 
@@ -92,6 +24,9 @@ _DIVERSITY = 5
 _PRICE, _HIGH_PRICE = 0.5, 2.0
 """The most sentences that may be dropped for each one that a cut gains; the high price is paid for
 a part that would otherwise have less than half of its sentences."""
+
+_STARTS = 64
+"""Regions that are grown to find a cut: more find better cuts, and take longer."""
 
 
 @dataclass(frozen=True)
@@ -124,18 +59,17 @@ def split(
     """
     groups = tied_groups(sentences)
     random.Random(seed).shuffle(groups)
-    training = _Training(sentences, groups)
     wanted = round(shares[0] * len(sentences)), round(shares[1] * len(sentences))
-    parts = _Parts(([], []), wanted)
+    making = _Making(sentences, groups, wanted, seed)
     for limit in (max(wanted) // _DIVERSITY, len(sentences)):
-        parts.fill(training, limit)
-    dropped = parts.fill_by_cuts(training, _PRICE, seed, tolerance=TOLERANCE)
-    dropped += parts.fill_by_cuts(training, _HIGH_PRICE, seed, tolerance=0.5)
+        making.fill(limit)
+    making.fill_by_cuts(_PRICE, tolerance=TOLERANCE)
+    making.fill_by_cuts(_HIGH_PRICE, tolerance=0.5)
     return DataSplit(
-        train=tuple(sorted(training.left())),
-        validation=tuple(sorted(parts.indices[0])),
-        test=tuple(sorted(parts.indices[1])),
-        dropped=tuple(sorted(dropped)),
+        train=tuple(sorted(index for group in making.groups for index in group)),
+        validation=tuple(sorted(making.parts[0])),
+        test=tuple(sorted(making.parts[1])),
+        dropped=tuple(sorted(making.dropped)),
         wanted=wanted,
         groups=len(groups),
         largest=max(map(len, groups), default=0),
@@ -168,91 +102,131 @@ def tied_groups(sentences: Sequence[TripleSet]) -> list[list[int]]:
     return list(groups.values())
 
 
-class _Training:
-    """The groups that are still in training, and how many sentences there have each relation."""
+class _Making:
+    """Validation and test while they are filled from the groups that are still in training."""
 
-    def __init__(self, sentences: Sequence[TripleSet], groups: list[list[int]]) -> None:
-        self._sentences = sentences
-        self.groups = groups
-        self._relations = self._count(range(len(sentences)))
+    def __init__(
+        self,
+        sentences: Sequence[TripleSet],
+        groups: list[list[int]],
+        wanted: tuple[int, int],
+        seed: int,
+    ) -> None:
+        self.sentences, self.groups, self.wanted, self.seed = sentences, groups, wanted, seed
+        self.relations = self._count(range(len(sentences)))
+        """How many sentences in training have each relation."""
+        self.parts: tuple[list[int], list[int]] = ([], [])
+        self.dropped: list[int] = []
 
     def _count(self, indices: Iterable[int]) -> Counter[str]:
         found: Counter[str] = Counter()
         for index in indices:
-            found.update({triple.relation for triple in self._sentences[index]})
+            found.update({triple.relation for triple in self.sentences[index]})
         return found
 
-    def _can_go(self, indices: Iterable[int]) -> bool:
+    def can_go(self, indices: Iterable[int]) -> bool:
+        """Whether every relation would remain in training without these sentences."""
         going = self._count(indices)
-        return all(self._relations[relation] > number for relation, number in going.items())
-
-    def take(self, group: list[int]) -> bool:
-        """Take a group out of training, unless a relation would be gone with it."""
-        if not self._can_go(group):
-            return False
-        self._relations -= self._count(group)
-        return True
-
-    def cut(self, size: int, price: float, seed: int) -> tuple[list[int], list[int]]:
-        """Cut up to ``size`` sentences off a group: those, and the ones that must be dropped.
-
-        The largest group that allows a cut is cut; its rest, perhaps in pieces, stays in training.
-        """
-        for group in sorted(self.groups, key=len, reverse=True):
-            sentences = {index: self._sentences[index] for index in group}
-            inside, crossing = cut_off(sentences, size, self._can_go, price, seed)
-            if inside:
-                gone = {*inside, *crossing}
-                self._relations -= self._count(gone)
-                self.groups.remove(group)
-                rest = [index for index in group if index not in gone]
-                tied = tied_groups([self._sentences[index] for index in rest])
-                self.groups += [[rest[place] for place in part] for part in tied]
-                return inside, crossing
-        return [], []
-
-    def left(self) -> list[int]:
-        return [index for group in self.groups for index in group]
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """Validation and test while they are filled."""
-
-    indices: tuple[list[int], list[int]]
-    wanted: tuple[int, int]
+        return all(self.relations[relation] > number for relation, number in going.items())
 
     def _emptiest_first(self) -> list[tuple[float, int, list[int]]]:
         """The parts with the share and the number of sentences that they lack."""
-        rooms = [size - len(part) for part, size in zip(self.indices, self.wanted, strict=True)]
+        rooms = [size - len(part) for part, size in zip(self.parts, self.wanted, strict=True)]
         lacks = [room / max(size, 1) for room, size in zip(rooms, self.wanted, strict=True)]
-        found = zip(lacks, rooms, self.indices, strict=True)
+        found = zip(lacks, rooms, self.parts, strict=True)
         return sorted(found, key=lambda each: each[0], reverse=True)
 
-    def fill(self, training: _Training, limit: int) -> None:
+    def fill(self, limit: int) -> None:
         """Move groups of up to ``limit`` sentences out of training, into the emptier part first."""
         stay = []
-        for group in training.groups:
+        for group in self.groups:
             fitting = (part for _, room, part in self._emptiest_first() if len(group) <= room)
             part = next(fitting, None)
-            if part is not None and len(group) <= limit and training.take(group):
+            if part is not None and len(group) <= limit and self.can_go(group):
+                self.relations -= self._count(group)
                 part += group
             else:
                 stay.append(group)
-        training.groups = stay
+        self.groups = stay
 
-    def fill_by_cuts(
-        self, training: _Training, price: float, seed: int, *, tolerance: float
-    ) -> list[int]:
+    def fill_by_cuts(self, price: float, *, tolerance: float) -> None:
         """Cut groups for the emptier part in turn, until both lack no more than the share
-        ``tolerance`` or there is nothing to cut; the sentences that had to be dropped."""
-        dropped: list[int] = []
-        while True:
-            for lack, room, part in self._emptiest_first():
-                inside, crossing = training.cut(room, price, seed) if lack > tolerance else ([], [])
-                if inside:
-                    part += inside
-                    dropped += crossing
-                    break
-            else:
-                return dropped
+        ``tolerance`` or there is nothing to cut."""
+        while any(
+            lack > tolerance and self._cut(room, part, price)
+            for lack, room, part in self._emptiest_first()
+        ):
+            pass
+
+    def _cut(self, size: int, part: list[int], price: float) -> bool:
+        """Cut up to ``size`` sentences off the largest group that allows it, and drop those on the
+        cut; the rest of the group, perhaps in pieces, stays in training."""
+        for group in sorted(self.groups, key=len, reverse=True):
+            inside, crossing = _Region(self, group, size, price).best()
+            if inside:
+                part += inside
+                self.dropped += crossing
+                gone = {*inside, *crossing}
+                self.relations -= self._count(gone)
+                self.groups.remove(group)
+                rest = [index for index in group if index not in gone]
+                tied = tied_groups([self.sentences[index] for index in rest])
+                self.groups += [[rest[place] for place in piece] for piece in tied]
+                return True
+        return False
+
+
+_Cut = tuple[float, list[int], list[int]]
+"""What a cut is worth, the sentences inside, and those that must be dropped."""
+
+
+class _Region:
+    """The search for a cut: up to ``size`` sentences of a group whose triples no others have, once
+    some are dropped, at most ``price`` for each one that is cut off.
+
+    Choosing the cheapest cut of a given size is a hard problem (balanced partition of a
+    hypergraph), so several regions are grown greedily and the best is taken.
+    """
+
+    def __init__(self, making: _Making, group: list[int], size: int, price: float) -> None:
+        self.making, self.size, self.price = making, size, price
+        self.sentences = {index: making.sentences[index] for index in group}
+        self.users: dict[Triple, list[int]] = {}
+        for index, triples in self.sentences.items():
+            for triple in triples:
+                self.users.setdefault(triple, []).append(index)
+
+    def best(self) -> tuple[list[int], list[int]]:
+        """The sentences inside and those to drop; empty where no cut is worth it."""
+        starts = sorted(self.users)
+        random.Random(self.making.seed).shuffle(starts)
+        best: _Cut = (0.0, [], [])
+        for start in starts[:_STARTS]:
+            best = max(best, self._grow(start), key=lambda found: found[0])
+        return best[1], best[2]
+
+    def _grow(self, start: Triple) -> _Cut:
+        """Add one triple after the other to a region; the best state that it passes through."""
+        region: set[Triple] = set()
+        missing: dict[int, int] = {}  # triples that a touched sentence has outside the region
+        inside = 0
+        border = {start}
+        best: _Cut = (0.0, [], [])
+        while border and inside <= self.size:
+            triple = min(border, key=lambda each: (self._cost(each, missing), each))
+            border.remove(triple)
+            region.add(triple)
+            for index in self.users[triple]:
+                missing[index] = missing.get(index, len(self.sentences[index])) - 1
+                inside += missing[index] == 0
+                border |= self.sentences[index] - region
+            worth = inside - (len(missing) - inside) / self.price
+            if inside <= self.size and worth > best[0] and self.making.can_go(missing):
+                whole = sorted(index for index, left in missing.items() if left == 0)
+                best = worth, whole, sorted(index for index, left in missing.items() if left)
+        return best
+
+    def _cost(self, triple: Triple, missing: Mapping[int, int]) -> int:
+        """How many more sentences cross the edge of the region once it has this triple too."""
+        users = self.users[triple]
+        return sum((index not in missing) - (missing.get(index) == 1) for index in users)

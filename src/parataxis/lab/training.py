@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from parataxis.errors import InputError
+from parataxis.syntax.onnx import Arrays
 
 log = logging.getLogger(__name__)
 
@@ -29,24 +30,6 @@ REPORT_SECONDS = 10.0
 
 Batch = TypeVar("Batch")
 Network = TypeVar("Network", bound=nn.Module)
-
-
-# Settings ------------------------------------------------------------------------------------
-
-
-def parse_changes(words: Iterable[str]) -> dict[str, str]:
-    """Parse settings that are written as NAME=VALUE.
-
-    >>> parse_changes(["epochs=3", "sizes.width=64"])
-    {'epochs': '3', 'sizes.width': '64'}
-    """
-    changes = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not (name and equals):
-            raise InputError(f'A setting is changed as NAME=VALUE, not "{word}".')
-        changes[name] = value
-    return changes
 
 
 def read_settings(path: Path, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -62,9 +45,6 @@ def read_settings(path: Path, changes: Mapping[str, str] | None = None) -> dict[
         except ValueError as error:
             raise InputError(f"{name!r} must be a number, not {value!r}.") from error
     return settings
-
-
-# Batches and learning rates ------------------------------------------------------------------
 
 
 def choose_device() -> torch.device:
@@ -120,15 +100,11 @@ class Average:
 
     @torch.no_grad()
     def update(self, weights: Mapping[str, Tensor]) -> None:
-        """Move the average towards the present weights."""
         self.steps += 1
         share = 1 - min(self.decay, (1 + self.steps) / (10 + self.steps))
         torch._foreach_lerp_(
             list(self.state.values()), [weights[name].detach() for name in self.state], share
         )
-
-
-# The loop ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -213,7 +189,7 @@ class Trainer(ABC, Generic[Network, Batch]):
         self.output.mkdir(parents=True, exist_ok=True)
         scores = ("epoch", "step", "rate", *self.score_fields, "seconds")
         for name, fields in ((LOG, ("step", *self.log_fields)), (SCORES, scores)):
-            _append_rows(self.output / name, [fields], mode="w")
+            _write_rows(self.output / name, [fields], mode="w")
 
     def run(self) -> None:
         """Train to the end, or until interrupted."""
@@ -281,17 +257,16 @@ class Trainer(ABC, Generic[Network, Batch]):
         )
         figures = (f"{known[name]:.4f}" if name in known else "" for name in self.score_fields)
         seconds = f"{time.monotonic() - self._started:.1f}"
-        row = (self.epoch, self.step, rate, *figures, seconds)
-        _append_rows(self.output / SCORES, [row])
+        _write_rows(self.output / SCORES, [(self.epoch, self.step, rate, *figures, seconds)])
 
     def _write_log(self) -> float:
         """Write the steps since the last time, and return their mean loss."""
         taken, self._unwritten = self._unwritten, []
-        rows = (
-            [step, *(_shown(columns[name]) for name in self.log_fields)]
-            for step, _, columns in taken
-        )
-        _append_rows(self.output / LOG, rows)
+        rows = []
+        for step, _, columns in taken:
+            values = (columns[name] for name in self.log_fields)
+            rows.append([step, *(v if isinstance(v, int) else f"{float(v):.6g}" for v in values)])
+        _write_rows(self.output / LOG, rows)
         return float(torch.stack([loss for _, loss, _ in taken]).mean()) if taken else float("nan")
 
     def averaged(self) -> Network:
@@ -304,7 +279,6 @@ class Trainer(ABC, Generic[Network, Batch]):
     def save(self) -> None:
         """Write the checkpoint that :meth:`load` resumes from."""
         self._write_log()
-        is_gpu = self.device.type == "cuda"
         state = {
             "config": asdict(self.config),
             "network": self.network.state_dict(),
@@ -313,7 +287,9 @@ class Trainer(ABC, Generic[Network, Batch]):
             "average_steps": self.average.steps if self.average else 0,
             "best": tuple(map(float, self.best)),
             "random": torch.get_rng_state(),
-            "gpu_random": torch.cuda.get_rng_state(self.device) if is_gpu else None,
+            "gpu_random": torch.cuda.get_rng_state(self.device)
+            if self.device.type == "cuda"
+            else None,
             **{name: getattr(self, name) for name in ("step", "epoch", "place", "waited")},
             **self.own_state(),
         }
@@ -332,10 +308,11 @@ class Trainer(ABC, Generic[Network, Batch]):
         self.load_own_state(state)
         free = {name: getattr(self.config, name) for name in self.free_settings}
         if {**state["config"], **free} != asdict(self.config):
-            kept = f", of which only {_listed(self.free_settings)} may change" if free else ""
+            names = " and ".join(", ".join(self.free_settings).rsplit(", ", 1))
+            may = f", of which only {names} may change" if free else ""
             raise InputError(
                 f"The run in {self.output} was started with other settings; resume it with "
-                f"those{kept}."
+                f"those{may}."
             )
         self.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -347,33 +324,31 @@ class Trainer(ABC, Generic[Network, Batch]):
         if state["gpu_random"] is not None and self.device.type == "cuda":
             torch.cuda.set_rng_state(state["gpu_random"].cpu(), self.device)
         # Steps that were logged after the checkpoint are taken again.
-        _keep_rows(self.output / LOG, "step", self.step)
-        _keep_rows(self.output / SCORES, "epoch", self.epoch - 1)
+        for table, column, last in ((LOG, "step", self.step), (SCORES, "epoch", self.epoch - 1)):
+            with (self.output / table).open(newline="", encoding="utf-8") as stream:
+                header, *rows = list(csv.reader(stream))
+            kept = [row for row in rows if int(row[header.index(column)]) <= last]
+            _write_rows(self.output / table, [header, *kept], mode="w")
 
 
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _shown(value: Tensor | float) -> object:
-    return value if isinstance(value, int) else f"{float(value):.6g}"
-
-
-def _append_rows(path: Path, rows: Iterable[Sequence[object]], mode: str = "a") -> None:
+def _write_rows(path: Path, rows: Iterable[Sequence[object]], mode: str = "a") -> None:
     with path.open(mode, newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows(rows)
 
 
-def _keep_rows(path: Path, field: str, last: int) -> None:
-    """Keep the rows of a table up to a step or an epoch."""
-    with path.open(newline="", encoding="utf-8") as stream:
-        header, *rows = list(csv.reader(stream))
-    place = header.index(field)
-    kept = [row for row in rows if int(row[place]) <= last]
-    _append_rows(path, [header, *kept], mode="w")
+class TorchModel:
+    """A module behind the interface of an ONNX model: named arrays in, named arrays out."""
 
+    def __init__(self, module: nn.Module, outputs: Sequence[str], device: torch.device) -> None:
+        self._module, self._outputs, self._device = module.to(device).eval(), outputs, device
 
-# Files ---------------------------------------------------------------------------------------
+    @torch.no_grad()
+    def __call__(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
+        tensors = {name: torch.as_tensor(each).to(self._device) for name, each in inputs.items()}
+        found = (
+            each.float() if each.is_floating_point() else each for each in self._module(**tensors)
+        )
+        return {name: each.cpu().numpy() for name, each in zip(self._outputs, found, strict=True)}
 
 
 def check_run_folder(output: Path, *, resume: bool) -> None:

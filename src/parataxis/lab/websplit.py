@@ -12,11 +12,11 @@ category of WebNLG are put together: so counted, the numbers are those of the re
 """
 
 import random
-from array import array
-from collections import Counter
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib.resources import files
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -38,8 +38,8 @@ class Scope:
     """The texts that may be put together, by triple set: those of one sentence, and those of
     several. ``order`` has the triples of a set depth first."""
 
-    single: dict[TripleSet, tuple[str, ...]] = field(default_factory=dict)
-    several: dict[TripleSet, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    single: dict[TripleSet, dict[str, None]] = field(default_factory=dict)
+    several: dict[TripleSet, dict[tuple[str, ...], None]] = field(default_factory=dict)
     order: dict[TripleSet, tuple[Triple, ...]] = field(default_factory=dict)
 
 
@@ -86,32 +86,17 @@ def verbalisations(
         if triples not in scope.order:
             scope.order[triples] = depth_first(entry.triples)
         for text in entry.texts:
-            sentences = _sentences(text, tokenised=tokenised)
-            if _add(scope, triples, sentences) and len(sentences) == 1 and len(triples) > 1:
+            sentences = by_segmenter(text)
+            if tokenised:
+                sentences = tuple(" ".join(t.text for t in tokenize(each)) for each in sentences)
+            if len(sentences) > 1:
+                scope.several.setdefault(triples, {})[sentences] = None
+                continue
+            known = scope.single.setdefault(triples, {})
+            if sentences[0] not in known and len(triples) > 1:
                 found.sources.setdefault(sentences[0], []).append((scope, triples))
+            known[sentences[0]] = None
     return found
-
-
-def _sentences(text: str, *, tokenised: bool) -> tuple[str, ...]:
-    sentences = by_segmenter(text)
-    if not tokenised:
-        return sentences
-    return tuple(" ".join(token.text for token in tokenize(each)) for each in sentences)
-
-
-def _add(scope: Scope, triples: TripleSet, sentences: tuple[str, ...]) -> bool:
-    """Add a text to a scope; whether it is new there."""
-    if len(sentences) > 1:
-        texts = scope.several.get(triples, ())
-        if sentences in texts:
-            return False
-        scope.several[triples] = (*texts, sentences)
-        return True
-    known = scope.single.get(triples, ())
-    if sentences[0] in known:
-        return False
-    scope.single[triples] = (*known, sentences[0])
-    return True
 
 
 def depth_first(triples: Sequence[Triple]) -> tuple[Triple, ...]:
@@ -184,7 +169,9 @@ def build(
         if not found:
             continue
         if max_references is not None and len(found) > max_references:
-            found = _sample(found, max_references, f"{seed} {source}")
+            drawn = random.Random(f"{seed} {source}").sample(range(len(found)), max_references)
+            chosen = set(drawn)
+            found = {key: found[key] for place, key in enumerate(found) if place in chosen}
         number += 1
         yield Example(
             source=source,
@@ -205,58 +192,18 @@ def _references(scope: Scope, triples: TripleSet) -> Iterator[Reference]:
         yield sentences, (triples,) * len(sentences)
 
 
-def _sample(
-    found: Mapping[tuple[str, ...], tuple[TripleSet, ...]], size: int, seed: str
-) -> dict[tuple[str, ...], tuple[TripleSet, ...]]:
-    chosen = set(random.Random(seed).sample(range(len(found)), size))
-    return {key: found[key] for number, key in enumerate(found) if number in chosen}
+def published() -> dict[str, dict[str, tuple[int, int]]]:
+    """The numbers of the papers, by the benchmark or the part that they describe."""
+    text = (files("parataxis.lab") / "websplit.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
-class WebSplitCell(NamedTuple):
-    """A count of tables 1 and 4 of Aharoni and Goldberg (2018): all, and the distinct ones; None
-    where the papers do not print it."""
+class Digest(NamedTuple):
+    """What the tables need of an example: ``example`` has the simple sentences of all references
+    as one, and ``references`` counts these."""
 
-    total: int | None
-    unique: int | None
-
-
-PUBLISHED: Mapping[str, Mapping[str, WebSplitCell]] = {
-    # Aharoni and Goldberg 2018, table 1: the benchmark of the paper, v0.1.
-    "v0.1": {
-        "RDF entities": WebSplitCell(32_186, 925),
-        "RDF relations": WebSplitCell(16_093, 172),
-        "complex sentences": WebSplitCell(1_066_115, 5_544),
-        "simple sentences": WebSplitCell(5_320_716, 9_552),
-    },
-    # The notes of the release v1.0 (github.com/shashiongithub/Split-and-Rephrase): pairs with
-    # (1,445,159) and without partitions (6,951), before equal ones are counted once.
-    "v1.0": {
-        "complex sentences": WebSplitCell(1_452_110, 18_830),
-        "simple sentences": WebSplitCell(None, 31_159),
-    },
-    # Aharoni and Goldberg 2018, table 4: their split of v0.1.
-    "train": {"complex": WebSplitCell(1_039_392, 4_506), "simple": WebSplitCell(5_239_279, 7_865)},
-    "validation": {"complex": WebSplitCell(13_294, 535), "simple": WebSplitCell(39_703, 812)},
-    "test": {"complex": WebSplitCell(13_429, 503), "simple": WebSplitCell(41_734, 879)},
-}
-"""Numbers of the papers, by the benchmark or the part that they describe."""
-
-
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """What the tables need of an example: ``simple`` are the numbers of its simple sentences,
-    ``times`` how often each occurs in its references."""
-
-    id: str
-    source: str
-    triples: frozenset[Triple]
+    example: Example
     references: int
-    simple: "array[int]"
-    times: "array[int]"
-
-    def occurrences(self) -> Iterator[int]:
-        """The number of a simple sentence as often as it occurs."""
-        return Counter(dict(zip(self.simple, self.times, strict=True))).elements()
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +224,7 @@ class WebSplitTally:
 
     def __init__(self) -> None:
         self.digests: list[Digest] = []
-        self._numbers: dict[str, int] = {}
+        self._texts: dict[str, str] = {}
 
     def watch(self, examples: Iterable[Example]) -> Iterator[Example]:
         """The examples, unchanged."""
@@ -287,51 +234,32 @@ class WebSplitTally:
 
     def add(self, example: Example) -> None:
         """Count an example; those of one source must come as one."""
-        times: Counter[str] = Counter()
-        for reference in example.references:
-            times.update(reference)
-        numbers = (self._numbers.setdefault(text, len(self._numbers)) for text in times)
-        self.digests.append(
-            Digest(
-                example.id,
-                example.source,
-                example.triples,
-                len(example.references),
-                array("L", numbers),
-                array("L", times.values()),
-            )
-        )
+        simple = tuple(self._texts.setdefault(s, s) for each in example.references for s in each)
+        bare = Example(example.source, (simple,), example.id, example.triples)
+        self.digests.append(Digest(bare, len(example.references)))
 
     def counts(self, digests: Sequence[Digest] | None = None) -> PartCounts:
         """The counts of a part, or of all that has passed."""
         part = self.digests if digests is None else digests
-        triples = {triple for each in part for triple in each.triples}
+        examples = [each.example for each in part]
+        triples = {triple for each in examples for triple in each.triples}
         return PartCounts(
             complex=sum(each.references for each in part),
-            complex_unique=len({each.source for each in part}),
-            simple=sum(sum(each.times) for each in part),
-            simple_unique=len({number for each in part for number in each.simple}),
+            complex_unique=len({each.source for each in examples}),
+            simple=sum(len(each.references[0]) for each in examples),
+            simple_unique=len({text for each in examples for text in each.references[0]}),
             triples=len(triples),
             relations=len(relations(triples)),
             entities=len(entities(triples)),
         )
 
-    def overlaps(
-        self, parts: Mapping[str, Sequence[Digest]], training: Sequence[Digest]
-    ) -> dict[str, Overlaps]:
-        """What of each part is in training; near-duplicates are not looked for."""
-        texts = list(self._numbers)
 
-        def example(digest: Digest, simple: Iterable[int]) -> Example:
-            sentences = tuple(texts[number] for number in simple)
-            return Example(digest.source, (sentences,), digest.id, digest.triples)
-
-        train = (example(each, each.simple) for each in training)
-        held = {
-            name: [example(each, each.occurrences()) for each in part]
-            for name, part in parts.items()
-        }
-        return find_overlaps(train, held, near=1.0)
+def part_overlaps(
+    parts: Mapping[str, Sequence[Digest]], training: Sequence[Digest]
+) -> dict[str, Overlaps]:
+    """What of each part is in training; near-duplicates are not looked for."""
+    held = {name: [each.example for each in part] for name, part in parts.items()}
+    return find_overlaps((each.example for each in training), held, near=1.0)
 
 
 class Condition(StrEnum):
@@ -364,27 +292,25 @@ class Violation:
         return f'The {noun} "{self.what}" is in {where}.'
 
 
-@dataclass
+@dataclass(frozen=True)
 class Verdict:
     """The violations, the number of sources in each part and of what else was looked at, and how
     many sources have no triples: of those nothing but the source itself can be verified."""
 
-    violations: list[Violation] = field(default_factory=list)
-    sizes: dict[str, int] = field(default_factory=dict)
-    sources: int = 0
-    triples: int = 0
-    relations: int = 0
-    without_triples: int = 0
+    violations: list[Violation]
+    sizes: dict[str, int]
+    sources: int
+    triples: int
+    relations: int
+    without_triples: int
 
 
-def verify(parts: Mapping[str, Iterable[Example]], *, training: str = "train") -> Verdict:
+def verify(parts: Mapping[str, Iterable[Example]]) -> Verdict:
     """Verify any split by triples, without the code that made it.
 
-    Looks at the examples of each part once; ``training`` is the name of the part to learn from.
-
-    Held in memory: each distinct triple and source, with an example of each part that has it.
+    Reads the examples of each part once, that of "train" among them. Each distinct triple and
+    source is held in memory, with an example of each part that has it.
     """
-    verdict = Verdict()
     relations: dict[str, dict[str, str]] = {}
     triples: dict[str, dict[str, str]] = {}
     sources: dict[str, dict[str, str]] = {}
@@ -397,24 +323,16 @@ def verify(parts: Mapping[str, Iterable[Example]], *, training: str = "train") -
             for triple in example.triples:
                 triples.setdefault(" | ".join(triple), {}).setdefault(part, example.id)
                 relations.setdefault(triple.relation, {}).setdefault(part, example.id)
-    verdict.sizes = {part: sum(part in seen for seen in sources.values()) for part in parts}
-    verdict.sources, verdict.without_triples = len(sources), len(bare)
-    verdict.triples, verdict.relations = len(triples), len(relations)
-    verdict.violations += _missing(relations, training)
-    verdict.violations += _shared(Condition.TRIPLE, triples)
-    verdict.violations += _shared(Condition.SOURCE, sources)
-    empty = (part for part, size in verdict.sizes.items() if not size)
-    verdict.violations += (Violation(Condition.EMPTY, part, ()) for part in empty)
-    return verdict
-
-
-def _missing(relations: Mapping[str, Mapping[str, str]], training: str) -> Iterator[Violation]:
-    for relation, seen in sorted(relations.items()):
-        if training not in seen:
-            yield Violation(Condition.RELATION, relation, tuple(seen.items()))
-
-
-def _shared(condition: Condition, found: Mapping[str, Mapping[str, str]]) -> Iterator[Violation]:
-    for what, seen in sorted(found.items()):
-        if len(seen) > 1:
-            yield Violation(condition, what, tuple(seen.items()))
+    sizes = {part: sum(part in seen for seen in sources.values()) for part in parts}
+    broken = {
+        Condition.RELATION: {k: seen for k, seen in relations.items() if "train" not in seen},
+        Condition.TRIPLE: {what: seen for what, seen in triples.items() if len(seen) > 1},
+        Condition.SOURCE: {what: seen for what, seen in sources.items() if len(seen) > 1},
+    }
+    violations = [
+        Violation(condition, what, tuple(seen.items()))
+        for condition, found in broken.items()
+        for what, seen in sorted(found.items())
+    ]
+    violations += [Violation(Condition.EMPTY, part, ()) for part in parts if not sizes[part]]
+    return Verdict(violations, sizes, len(sources), len(triples), len(relations), len(bare))

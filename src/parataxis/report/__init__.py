@@ -1,28 +1,7 @@
 """Reports: what a command found, and the one place where it is written in every format.
 
-A command that reports numbers builds a :class:`Report`, a list of blocks, and writes
-``report.render(form)``. Its option is ``ReportFormatOption`` of :mod:`parataxis.cli.options`::
-
-    def command(output_format: ReportFormatOption = ReportFormat.TEXT) -> None:
-        report = Report(
-            "Errors of pointer",
-            [Table(("system", "errors"), [("pointer", "12")]), Notes(["20 sources"])],
-            record={"pointer": 12},
-            bare=True,
-        )
-        with open_output(None) as out:
-            out.write(report.render(output_format))
-
-Blocks know nothing of formats:
-
-- :class:`Heading`, :class:`ReportParagraph` and :class:`Points` hold prose.
-- :class:`Table` holds cells as strings. A :class:`Cell` is a string that can also have a detail
-  (an interval), a hint and an emphasis, for the formats that can show them.
-- :class:`Notes` are lines to quote with the numbers: signatures, counts.
-- :class:`Figure` is a picture, :class:`Rewritten` a source with rewrites of it.
-- :class:`PageOnly` holds blocks that only the HTML page has room for.
-
-What becomes of them:
+A command builds a :class:`Report`, a list of blocks that know nothing of formats, and writes
+``report.render(form)``; its option is ``ReportFormatOption`` of :mod:`parataxis.cli.options`.
 
 - ``text``, ``markdown``, ``html``: all blocks, under the title. A ``bare`` report has no title in
   text and Markdown, so that a single table can be piped on.
@@ -30,8 +9,6 @@ What becomes of them:
 - ``csv``, ``tsv``: ``lines``, records with plain numbers; without them, the tables one after the
   other.
 - ``json``: ``record``; without one, the title and the tables. NaN becomes null.
-
-To write several formats into a folder, name the files with ``form.suffix``.
 """
 
 import csv
@@ -39,11 +16,13 @@ import io
 import json
 import math
 import textwrap
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import compress
 from typing import Literal, Self
+
+from rich.cells import cell_len
 
 NONE = "–"
 """The cell of a score that does not exist."""
@@ -99,11 +78,8 @@ class Notes:
 
 
 class Cell(str):
-    """A cell with more than its text.
-
-    ``detail`` is shown under the text and ``hint`` on hovering, both on pages only. The emphasis
-    is "best" (bold in LaTeX and on pages) or "fixed" (grey on pages: not in the competition).
-    """
+    """A cell with more than its text. Pages show ``detail`` under it and ``hint`` on hovering. The
+    emphasis is "best" (bold in LaTeX and on pages) or "fixed" (grey on pages: not ranked)."""
 
     detail: str
     hint: str
@@ -124,12 +100,9 @@ class Cell(str):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under a header. The first ``names`` columns hold words, the others numbers.
-
-    A terminal shows the rows of a table of ``passages`` cell by cell, because whole sentences do
-    not fit into columns. Where ``corner`` is given, a terminal and a page show the table
-    transposed, with this as its first header: rows scroll better than columns.
-    """
+    """Rows under a header. The first ``names`` columns hold words, the others numbers. A terminal
+    shows the rows of a table of ``passages`` cell by cell. With a ``corner``, a terminal and a page
+    show the table transposed, with this as its first header: rows scroll better than columns."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -139,16 +112,11 @@ class Table:
 
     def without_empty_columns(self) -> "Table":
         """The table without columns that have neither a header nor a cell."""
-        keep = [
-            place
-            for place, name in enumerate(self.header)
-            if name or any(row[place] for row in self.rows)
-        ]
-        return replace(
-            self,
-            header=[self.header[place] for place in keep],
-            rows=[[row[place] for place in keep] for row in self.rows],
-        )
+        keep = [bool(name) for name in self.header]
+        for row in self.rows:
+            keep = [known or bool(cell) for known, cell in zip(keep, row, strict=True)]
+        header, *rows = ([*compress(row, keep)] for row in (self.header, *self.rows))
+        return replace(self, header=header, rows=rows)
 
     def upright(self) -> "Table":
         """The table as a terminal and a page show it: transposed where it has a ``corner``."""
@@ -168,10 +136,8 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A source and rewrites of it, each with a name and a note, such as its score.
-
-    A page marks the words that a rewrite adds or leaves out.
-    """
+    """A source and rewrites of it, each with a name and a note, such as its score. A page marks the
+    words that a rewrite adds or leaves out."""
 
     caption: str
     source: str
@@ -276,23 +242,15 @@ def plain_table(
     conj      7
     """
     table = [header, *rows]
-    widths = [max(_width(row[column]) for row in table) for column in range(len(header))]
+    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
-        cells = [
-            " " * (width - _width(cell)) + cell
-            if column in right
-            else cell + " " * (width - _width(cell))
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
+        cells = []
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            space = " " * (width - cell_len(cell))
+            cells.append(space + cell if column in right else cell + space)
         lines.append("  ".join(cells).rstrip() + "\n")
     return "".join(lines)
-
-
-def _width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
 def _as_markdown(report: Report) -> str:
@@ -360,9 +318,8 @@ def _latex_table(table: Table) -> str:
 
 
 def _latex_cell(cell: str) -> str:
-    is_best = isinstance(cell, Cell) and cell.emphasis == "best"
     text = cell.translate(_TEX)
-    return rf"\textbf{{{text}}}" if is_best else text
+    return rf"\textbf{{{text}}}" if getattr(cell, "emphasis", "") == "best" else text
 
 
 _TEX = str.maketrans(

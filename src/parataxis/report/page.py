@@ -4,24 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
+from string import Template
 
-from parataxis.report import (
-    Block,
-    Cell,
-    Figure,
-    Heading,
-    Notes,
-    PageOnly,
-    Points,
-    Report,
-    ReportParagraph,
-    Rewritten,
-    Table,
-)
+from parataxis import report as blocks
 from parataxis.text.tokens import has_word, tokenize
 
 
-def report_page(report: Report) -> str:
+def report_page(report: blocks.Report) -> str:
     """The whole page."""
     parts = [
         page_head(report.title),
@@ -35,51 +24,41 @@ def report_page(report: Report) -> str:
 
 
 def page_head(title: str, style: str = "", *, scripts: bool = False) -> str:
-    """The page up to its body, with the style of all reports and ``style``.
-
-    Its policy forbids other files and the network, and scripts too unless the page has its own.
-    """
-    common = (files("parataxis.report") / "assets" / "report.css").read_text(encoding="utf-8")
+    """The page up to its body, with the style of all reports and ``style``. Its policy forbids
+    other files and the network, and scripts too unless the page has its own."""
+    assets = files("parataxis.report") / "assets"
+    style = (assets / "report.css").read_text(encoding="utf-8") + style
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     policy += "; script-src 'unsafe-inline'" if scripts else ""
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{escape(title)}</title>
-<style>
-{common}{style}</style>
-</head>
-<body>"""
+    head = Template((assets / "head.html").read_text(encoding="utf-8").rstrip())
+    return head.substitute(policy=policy, title=escape(title), style=style)
 
 
-def block_html(block: Block) -> Iterator[str]:
+def block_html(block: blocks.Block) -> Iterator[str]:
     """A block as lines of HTML."""
     match block:
-        case Heading(text):
+        case blocks.Heading(text):
             yield f"<h2>{escape(text)}</h2>"
-        case ReportParagraph(text):
+        case blocks.ReportParagraph(text):
             yield f"<p>{escape(text)}</p>"
-        case Points(texts):
+        case blocks.Points(texts):
             yield f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
-        case Notes(texts):
+        case blocks.Notes(texts):
             yield f"<ul>{''.join(f'<li><code>{escape(text)}</code></li>' for text in texts)}</ul>"
-        case Table():
+        case blocks.Table():
             table = block.upright()
             yield f'<div class="wide"><table class="names-{table.names}">'
             yield _row("th", table.header)
             yield from (_row("td", row) for row in table.rows)
             yield "</table></div>"
-        case Figure(svg, caption):
+        case blocks.Figure(svg, caption):
             yield f"<figure><figcaption>{escape(caption)}</figcaption>{svg}</figure>"
-        case Rewritten():
+        case blocks.Rewritten():
             yield from _rewritten(block)
-        case PageOnly(blocks, summary):
+        case blocks.PageOnly(inner, summary):
             if summary:
                 yield f"<details><summary>{escape(summary)}</summary>"
-            yield from (line for each in blocks for line in block_html(each))
+            yield from (line for each in inner for line in block_html(each))
             if summary:
                 yield "</details>"
 
@@ -89,7 +68,7 @@ def _row(tag: str, row: Sequence[str]) -> str:
 
 
 def _cell(tag: str, cell: str) -> str:
-    if not isinstance(cell, Cell):
+    if not isinstance(cell, blocks.Cell):
         return f"<{tag}>{escape(cell)}</{tag}>"
     hint = f' title="{escape(cell.hint)}"' if cell.hint else ""
     kind = f' class="{cell.emphasis}"' if cell.emphasis else ""
@@ -97,7 +76,7 @@ def _cell(tag: str, cell: str) -> str:
     return f"<{tag}{hint}{kind}>{escape(cell)}{detail}</{tag}>"
 
 
-def _rewritten(block: Rewritten) -> Iterator[str]:
+def _rewritten(block: blocks.Rewritten) -> Iterator[str]:
     yield f'<article><p class="reason">{escape(block.caption)}</p>'
     yield f"<p>{escape(block.source)}</p>"
     yield "<dl>"

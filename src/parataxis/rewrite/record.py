@@ -29,6 +29,17 @@ class Origin(StrEnum):
     """Not in the source: a function word or a punctuation mark."""
 
 
+class Level(StrEnum):
+    """How far a splitter goes."""
+
+    LIGHT = "light"
+    """Only main clauses, and what makes a sentence too long."""
+    PLAIN = "plain"
+    """One main idea in each sentence."""
+    ATOMIC = "atomic"
+    """One claim in each sentence, which can be understood by itself."""
+
+
 class FindingKind(StrEnum):
     """The kind of a finding."""
 
@@ -94,6 +105,8 @@ class Rewrite(_Record):
     """Why the sentence was left whole or a simpler hypothesis was chosen, where that happened."""
     confidence: float | None = Field(default=None, ge=0.0, le=1.0)
     """How likely the splitter takes the rewrite to be without fault, where it can tell."""
+    level: Level | None = None
+    """How far the splitter went, where that is not the usual level."""
     id: str | None = None
 
     @property

@@ -1,11 +1,11 @@
-"""The engine of a cluster: batches go to Ray actors and come back in order.
+"""The Ray engine: batches go to actors on a cluster and come back in order.
 
-This process reads and writes; actors only rewrite. An actor loads the model once. It is given the
-next batch while it still works on one, so it never waits, and never more, so that a lost actor
-loses little. Reading stops where too much waits to be written. What an actor had in hand when it,
-or its machine, was lost is sent to another.
+The driver reads and writes; actors only rewrite. Each loads the model once. It is given its next
+batch while it works on one, so it never waits, and no more, so that a lost actor loses little.
+Reading stops when too many batches wait to be written. The batches of a lost actor, or of a lost
+machine, are sent to another.
 
-With a device, an actor has a GPU and the cores beside it, and works in as many processes.
+With a device, an actor has a GPU and the cores beside it, and as many processes as fit there.
 """
 
 import logging
@@ -15,19 +15,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import gettempdir
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from parataxis import __version__
-from parataxis.errors import InputError, ParataxisError
+from parataxis.errors import InputError, ParataxisError, needs
+from parataxis.run.pipeline import Encoded, Work
 from parataxis.run.pool import BESIDE_GPU
 from parataxis.run.reading import Batch
 from parataxis.run.units import Unit
-from parataxis.run.work import Encoded, Work
 from parataxis.syntax.onnx import THREADS_VARIABLE, threads
 
 if TYPE_CHECKING:
@@ -35,70 +34,56 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 AHEAD = 2
-"""Batches that each process of an actor has in hand: one that it works on, and the next."""
-
+"""Batches that each process of an actor has: the one it works on, and the next."""
 WINDOW = 4
-"""Batches for each process that have been read and are not yet written: while one is late, so many
-others can be done."""
-
+"""Batches per process that have been read and not yet written, so that one late batch does not stop
+the others."""
 ATTEMPTS = 4
-"""How often a batch is tried before the run ends because of it."""
+"""How often a batch is tried before the run fails."""
 
-_SUSPECT = 2
-"""After so many lost actors a batch is given out alone."""
-
-_WAIT = 10.0
-"""Seconds to wait for a cluster to take a connection, and to answer."""
+_SUSPECT = 2  # after this many lost actors a batch is sent to an actor without other work
+_WAIT = 10.0  # seconds to wait for a cluster to accept a connection, and to answer
 _SETTINGS = b"\0\0\0\4\0\0\0\0\0"
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS
-"""How HTTP/2 begins: this, then a frame of settings; a server begins with such a frame, too. The
-fourth byte is the kind of the frame (RFC 9113, 3.4 and 4.1)."""
-_LOOK = 2.0
-"""Seconds between two looks at which machines the cluster has."""
+"""How HTTP/2 begins: this preface, then a SETTINGS frame; a server begins with such a frame, too.
+The fourth byte is the type of the frame (RFC 9113, 3.4 and 4.1)."""
+_LOOK = 2.0  # seconds between two checks of the machines of the cluster
 _PATIENCE_OF_RAY = "RAY_gcs_rpc_server_reconnect_timeout_s"
-"""Names the seconds, 60 unless it is set, after which Ray ends this process without a word of ours
+"""Names the seconds (60 by default) after which Ray kills this process, without a message of ours,
 if the head of the cluster does not answer; the run ends after two thirds of them."""
-_IDLE = 30.0
-"""Seconds after which an actor without work is given back to the cluster."""
-_PATIENCE = 30.0
-"""Seconds without any actor after which that is told."""
-_UNUSABLE = 10
-"""How many actors in a row may end before they answer."""
-
-
-def _say_nothing(sentence: str) -> None:
-    pass
+_IDLE = 30.0  # seconds after which an idle actor is released
+_PATIENCE = 30.0  # seconds without any actor after which a message says so
+_UNUSABLE = 10  # how many actors in a row may fail to start
 
 
 @dataclass(frozen=True)
 class Cluster:
     """The engine of a Ray cluster.
 
-    ``address`` is that of the cluster; without it, it is the one that ``RAY_ADDRESS`` names or
-    that runs on this machine, or else one is started here for the run. Actors are started as
-    batches wait for one: at least ``least``, at most ``most``, or else as many as there are cores
-    in the cluster at that time. Each takes as many cores as it has threads. ``tell`` is told, in
-    one sentence, what goes wrong and is put right.
+    ``address`` is that of the cluster; by default it is the one that ``RAY_ADDRESS`` names or that
+    runs on this machine, or else one is started here for the run. Actors are started while batches
+    wait: at least ``least``, at most ``most``, by default as many as the cluster has cores at that
+    time. Each takes as many cores as it has threads. ``tell`` gets a sentence for each failure that
+    was recovered from.
 
-    With a ``device`` ("cuda") each actor takes a GPU and the cores beside it: as many as each GPU
-    has on that machine where it has fewest. Then there are as many actors as GPUs.
+    With a ``device`` ("cuda") there is one actor per GPU. It takes the GPU and the cores beside it:
+    as many as there are per GPU on the machine with the fewest.
     """
 
     address: str | None = None
     least: int = 1
     most: int | None = None
     device: str | None = None
-    tell: Callable[[str], None] = _say_nothing
+    tell: Callable[[str], None] = lambda _: None
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
-        """Do the work there. What Ray prints is kept out of standard output, where results may
-        go."""
+        """Do the work there. Ray must not print to standard output, where results may go."""
         with (
             Path(os.devnull).open("w", encoding="utf-8") as nowhere,
             redirect_stdout(nowhere),
             _connected(self.address),
         ):
-            pool = _Pool(self, work)
+            pool = _ActorPool(self, work)
             try:
                 yield from pool.in_order(iter(batches))
             finally:
@@ -106,23 +91,17 @@ class Cluster:
 
 
 def ray_package() -> "ModuleType":
-    """The package ray."""
-    try:
+    with needs("A cluster needs Ray", "ray"):
         import ray
-    except ImportError as error:
-        raise ParataxisError(
-            "A cluster needs Ray; install it with: pip install 'parataxis[ray]'."
-        ) from error
     module: ModuleType = ray
     return module
 
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    """Connect to the cluster, or use the connection that there is."""
-    # A cluster that is started here keeps to this machine.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the default of Ray's future
+    """Connect to the cluster, or use an existing connection."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's future default
     ray = ray_package()
     if ray.is_initialized():
         yield
@@ -142,8 +121,8 @@ def _connected(address: str | None) -> Iterator[None]:
 
 
 def _place(address: str | None) -> tuple[str, str]:
-    """The address that Ray will use, found as its documentation says, and how to tell where that
-    is; it is empty where a cluster is started here."""
+    """The address that Ray will use, found as its documentation says (empty: a cluster is started
+    here), and how messages name it."""
     if address and address != "auto":
         return address, f"at {address}"
     if named := os.environ.get("RAY_ADDRESS"):
@@ -156,8 +135,8 @@ def _place(address: str | None) -> tuple[str, str]:
 
 
 def _require_cluster(address: str, where: str) -> None:
-    """Tell soon where nothing listens, or nothing that speaks HTTP/2 as Ray does; Ray tries for
-    minutes. Ray Client is left out: it has other calls and other errors."""
+    """Fail early if nothing listens there, or nothing that speaks HTTP/2 as Ray does: Ray itself
+    tries for minutes. Ray Client is refused: it has other calls and other errors."""
     if "://" in address:
         raise InputError(
             f"{address} is one of Ray Client or of Ray jobs; give HOST:PORT, on a machine of the "
@@ -179,16 +158,7 @@ def _require_cluster(address: str, where: str) -> None:
         raise InputError(f"There is no Ray cluster {where}: something else listens there.")
 
 
-class _Welcome(NamedTuple):
-    """What an actor answers first."""
-
-    node: str
-    version: str
-
-
 class _Worker:
-    """What an actor is, on its machine."""
-
     def __init__(self, work: Work, threads: int, device: str | None, processes: int) -> None:
         os.environ[THREADS_VARIABLE] = str(threads)
         self._work: Callable[[Sequence[Unit]], Encoded] = work
@@ -198,19 +168,17 @@ class _Worker:
             machine = Machine(work.on, device, processes)
             self._work = lambda units: machine(units)[0]
 
-    def welcome(self) -> _Welcome:
-        """Say where it runs."""
-        node = ray_package().get_runtime_context().get_node_id()
-        return _Welcome(node, __version__)
+    def welcome(self) -> tuple[str, str]:
+        """The node on which it runs, and the version of Parataxis there."""
+        return ray_package().get_runtime_context().get_node_id(), __version__
 
     def work(self, units: Sequence[Unit]) -> Encoded:
-        """Work on a batch."""
         return self._work(units)
 
 
 @dataclass(eq=False)
 class _Job:
-    """A batch on its way."""
+    """A batch between reading and writing."""
 
     number: int
     batch: Batch
@@ -219,7 +187,6 @@ class _Job:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether it may be the reason that actors were lost."""
         return self.failures >= _SUSPECT
 
     def __str__(self) -> str:
@@ -232,7 +199,7 @@ class _Job:
 
 @dataclass(eq=False)
 class _Actor:
-    """What is known here of an actor; before it answers, ``node`` is empty."""
+    """The driver's view of an actor; ``node`` is empty until it answers."""
 
     handle: Any
     cores: int
@@ -243,27 +210,14 @@ class _Actor:
     idle_since: float = field(default_factory=monotonic)
 
     def can_take(self, job: _Job) -> bool:
-        """Whether it can be given a batch. One that is suspected is given out alone: should it be
-        the reason, no other is suspected."""
+        """Whether it can be given a batch. A suspect is sent alone: if it is the reason for a loss,
+        no other batch becomes suspect."""
         if not self.node or any(each.is_suspect for each in self.jobs):
             return False
         return len(self.jobs) < (1 if job.is_suspect else AHEAD * self.processes)
 
-    @property
-    def load(self) -> float:
-        """How many batches each of its processes has in hand."""
-        return len(self.jobs) / self.processes
 
-
-class _Event(NamedTuple):
-    """An actor has answered; without a job, that it is there."""
-
-    actor: _Actor
-    job: _Job | None
-    future: "Future[Any]"
-
-
-class _Pool:
+class _ActorPool:
     """The actors of a run, and the batches between reading and writing."""
 
     def __init__(self, cluster: Cluster, work: Work) -> None:
@@ -274,7 +228,7 @@ class _Pool:
         self._actors: list[_Actor] = []
         self._order: deque[_Job] = deque()
         self._unsent: list[_Job] = []
-        self._events: SimpleQueue[_Event] = SimpleQueue()
+        self._events: SimpleQueue[tuple[_Actor, _Job | None, Future[Any]]] = SimpleQueue()
         self._has_ended = False
         self._read = self._unusable = 0
         self._alone_since = self._looked = monotonic()
@@ -286,7 +240,6 @@ class _Pool:
             raise InputError("No machine of the cluster has a GPU; leave out --device.")
 
     def in_order(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Encoded]]:
-        """Each batch with its result."""
         while True:
             self._fill(batches)
             if not self._order:
@@ -296,13 +249,12 @@ class _Pool:
                 yield self._order.popleft().batch, result
 
     def end(self) -> None:
-        """Give all actors back."""
         while self._actors:
-            self._dismiss(self._actors[-1])
+            self._release(self._actors[-1])
 
     def _fill(self, batches: Iterator[Batch]) -> None:
-        """Send what can be sent, and start actors where something is left over. What is suspected
-        waits for an actor without work, and meanwhile others are read and sent."""
+        """Send what can be sent, and start actors if something is left over. While a suspect waits
+        for an idle actor, others are read and sent."""
         while self._unsent or self._read_one(batches):
             if self._send_one():
                 continue
@@ -316,8 +268,10 @@ class _Pool:
         for job in self._unsent:
             ready = [actor for actor in self._actors if actor.can_take(job)]
             if ready:
+                actor = min(ready, key=lambda each: len(each.jobs) / each.processes)
                 self._unsent.remove(job)
-                self._send(min(ready, key=lambda actor: actor.load), job)
+                actor.jobs.append(job)
+                self._await(actor, job, actor.handle.work.remote(job.batch.units))
                 return True
         return False
 
@@ -335,19 +289,11 @@ class _Pool:
         self._unsent.append(job)
         return True
 
-    def _send(self, actor: _Actor, job: _Job) -> None:
-        actor.jobs.append(job)
-        self._await(actor, job, actor.handle.work.remote(job.batch.units))
-
     def _await(self, actor: _Actor, job: _Job | None, answer: Any) -> None:
-        put = partial(self._put, actor, job)
-        answer.future().add_done_callback(put)
-
-    def _put(self, actor: _Actor, job: _Job | None, future: "Future[Any]") -> None:
-        self._events.put(_Event(actor, job, future))
+        answer.future().add_done_callback(lambda future: self._events.put((actor, job, future)))
 
     def _grow(self) -> None:
-        """Start as many actors as there are already: soon enough for many, not too many for few."""
+        """Start as many actors as there are already, so that their number doubles."""
         starting = sum(not actor.node for actor in self._actors)
         ready = len(self._actors) - starting
         most = self._cluster.most or max(self._room, self._cluster.least)
@@ -368,21 +314,19 @@ class _Pool:
         handle = kind.remote(self._work, self._threads, device, processes)
         actor = _Actor(handle, self._cores, processes)
         self._actors.append(actor)
-        self._await(actor, None, actor.handle.welcome.remote())
+        self._await(actor, None, handle.welcome.remote())
 
     def _listen(self) -> None:
-        """Wait until something has happened, and look at the cluster now and then."""
-        try:
-            self._hear(self._events.get(timeout=_LOOK))
+        """Wait for an answer of an actor, and check the cluster now and then."""
+        with suppress(Empty):
+            self._hear(*self._events.get(timeout=_LOOK))
             while not self._events.empty():
-                self._hear(self._events.get())
-        except Empty:
-            pass
+                self._hear(*self._events.get())
         if monotonic() - self._looked >= _LOOK:
             self._look()
 
-    def _hear(self, event: _Event) -> None:
-        actor, job, future = event
+    def _hear(self, actor: _Actor, job: _Job | None, future: "Future[Any]") -> None:
+        """Take the answer of an actor; without a job, it has started."""
         if actor.is_lost:
             return
         error = future.exception()
@@ -390,26 +334,23 @@ class _Pool:
             raise error.cause
         if error is not None:
             self._lose(actor, error)
-        elif job is None:
-            self._welcome(actor, future.result())
-        else:
+            return
+        actor.idle_since = monotonic()
+        if job is not None:
             job.result = future.result()
             actor.jobs.remove(job)
-            actor.idle_since = monotonic()
-
-    def _welcome(self, actor: _Actor, welcome: _Welcome) -> None:
-        if welcome.version != __version__:
-            raise InputError(
-                f"A machine of the cluster has Parataxis {welcome.version}, not {__version__}; "
-                "install the same everywhere."
-            )
-        actor.node = welcome.node
-        actor.idle_since = monotonic()
+            return
+        actor.node, version = future.result()
         self._unusable = 0
+        if version != __version__:
+            raise InputError(
+                f"A machine of the cluster has Parataxis {version}, not {__version__}; install the "
+                "same everywhere."
+            )
 
     def _lose(self, actor: _Actor, error: BaseException) -> None:
-        """Send again what a lost actor had in hand; that may have been the reason."""
-        self._dismiss(actor)
+        """Send the batches of a lost actor again; one of them may have been the reason."""
+        self._release(actor)
         if not actor.node:
             self._unusable += 1
             if self._unusable >= _UNUSABLE or getattr(error, "actor_init_failed", False):
@@ -429,25 +370,33 @@ class _Pool:
             batches = "batch is" if count == 1 else f"{count} batches are"
             self._cluster.tell(f"An actor was lost; its {batches} sent again.")
 
-    def _dismiss(self, actor: _Actor) -> None:
+    def _release(self, actor: _Actor) -> None:
         actor.is_lost = True
         self._actors.remove(actor)
         self._ray.kill(actor.handle)
 
     def _look(self) -> None:
-        """See which machines there are, which are gone, and which actors have nothing to do."""
+        """Check which machines there are, which are gone, and which actors are idle."""
         self._looked = now = monotonic()
         if not self._has_head(now):
             return  # Ray would not answer, either; the actors work on
         nodes = {each["NodeID"]: each["Resources"] for each in self._ray.nodes() if each["Alive"]}
-        self._measure([(each.get("CPU", 0), each.get("GPU", 0)) for each in nodes.values()])
+        machines = [(each.get("CPU", 0), each.get("GPU", 0)) for each in nodes.values()]
+        if self._gpus:
+            self._cores = max(self._threads, cores_beside_gpu(machines))
+        self._room = sum(
+            int(min(cores // self._cores, gpus if self._gpus else cores))
+            for cores, gpus in machines
+        )
+        is_over = self._has_ended and not self._unsent
         for actor in list(self._actors):
+            has_rested = now - actor.idle_since > _IDLE and len(self._actors) > self._cluster.least
             if actor.node and actor.node not in nodes:
                 self._lose(actor, ParataxisError("its machine left the cluster"))
-            elif not actor.jobs and actor.node and self._can_spare(actor, now):
-                self._dismiss(actor)
+            elif not actor.jobs and actor.node and (is_over or has_rested):
+                self._release(actor)
             elif not actor.node and actor.cores > self._cores:
-                self._dismiss(actor)  # a smaller machine has joined: one that fits it is started
+                self._release(actor)  # a smaller machine has joined: one that fits it is started
         if any(actor.node for actor in self._actors):
             self._alone_since = now
         elif now - self._alone_since > _PATIENCE:
@@ -469,24 +418,10 @@ class _Pool:
         self._headless_since = None
         return True
 
-    def _measure(self, machines: Sequence[tuple[float, float]]) -> None:
-        """See how many cores an actor takes, and for how many actors there is room."""
-        if self._gpus:
-            self._cores = max(self._threads, cores_beside_gpu(machines))
-        self._room = sum(
-            int(min(cores // self._cores, gpus if self._gpus else cores))
-            for cores, gpus in machines
-        )
-
-    def _can_spare(self, actor: _Actor, now: float) -> bool:
-        if self._has_ended and not self._unsent:
-            return True
-        return len(self._actors) > self._cluster.least and now - actor.idle_since > _IDLE
-
 
 def cores_beside_gpu(machines: Iterable[tuple[float, float]]) -> int:
-    """The cores that each GPU has on that machine where it has fewest, at least one. A machine is
-    its number of cores and of GPUs.
+    """The cores per GPU on the machine with the fewest, at least one. A machine is given as its
+    numbers of cores and GPUs.
 
     >>> cores_beside_gpu([(64, 0), (96, 8), (16, 1), (0, 4)])
     12
@@ -499,6 +434,6 @@ def cores_beside_gpu(machines: Iterable[tuple[float, float]]) -> int:
 
 
 def _reason(error: BaseException) -> str:
-    """What Ray says at length, in a few words: the first sentence of its last line."""
+    """The first sentence of the last line of an error of Ray."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1].partition(". ")[0].rstrip(".") if lines else type(error).__name__

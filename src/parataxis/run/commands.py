@@ -1,29 +1,83 @@
-"""``parataxis split``: the options of the command, and which kind of run they ask for."""
+"""``parataxis split``: its options, and the run that they ask for."""
 
+import inspect
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from time import monotonic
+from typing import Annotated, Any
 
 import typer
 
+from parataxis import __version__
 from parataxis.api import BATCH, DEFAULT_SPLITTER
-from parataxis.cli.options import Inputs
-from parataxis.cli.terminal import Output, Progress, require_other_file, warn
+from parataxis.cli.options import Inputs, OptionalCount, documented
+from parataxis.cli.terminal import (
+    ENDINGS,
+    Output,
+    Progress,
+    open_output,
+    require_other_file,
+    wants_colour,
+    warn,
+)
 from parataxis.errors import InputError
-from parataxis.run.encode import OutputFormat
-from parataxis.run.files import DataFormat
-from parataxis.run.pipeline import Engine
-from parataxis.run.rows import CellKind, Columns, RowKind
-from parataxis.run.split import OnError, SplitRun
-from parataxis.run.work import SplitterTask, require_device_splitter
+from parataxis.report import counted
+from parataxis.rewrite.record import Level
+from parataxis.run.encode import RECORDS, OutputFormat, RecordEncoder
+from parataxis.run.files import (
+    DataFile,
+    DataFormat,
+    Packing,
+    data_format,
+    find_inputs,
+    is_remote,
+    packing_of,
+)
+from parataxis.run.pipeline import (
+    SENTENCES,
+    Checkpoint,
+    Engine,
+    Local,
+    SplitterTask,
+    StreamOutput,
+    Work,
+    require_device_splitter,
+    run,
+)
+from parataxis.run.reading import check_columns
+from parataxis.run.units import BadRecord, CellKind, Columns, RowKind
+from parataxis.splitters.settings import SplitSettings, too_long
+from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 from parataxis.text.inputs import STDIN
 
+PASSED_THROUGH = 3
+"""The exit code if records could not be read, or sentences not be rewritten."""
+
+_SHOWN = 20  # problems that are reported one by one; the others are counted
+_MINUTE = 60.0  # seconds between two reports if there is no progress bar
+_WORTH_A_PROCESS = 1 << 15  # bytes of input for which another process is worth its start
 _DOCUMENT = re.compile(r"\.(docx|md|markdown|html?)$", re.I)
 """How the names of documents with formatting end."""
+_SUFFIXES = {
+    OutputFormat.TEXT: ".txt",
+    OutputFormat.DIFF: ".diff",
+    **{each: f".{each}" for each in (*RECORDS, OutputFormat.HTML)},
+}
+_BY_SUFFIX = {
+    ".jsonl": OutputFormat.JSONL,
+    ".ndjson": OutputFormat.JSONL,
+    ".parquet": OutputFormat.PARQUET,
+}
+_UNWRITTEN = frozenset([".csv", ".tsv", ".json", ".bz2", ".xz", ".zip"])
+"""Suffixes of formats that are not written, or only if asked for."""
 
 
 class EngineName(StrEnum):
@@ -33,127 +87,87 @@ class EngineName(StrEnum):
     RAY = "ray"
 
 
-def split(
-    inputs: Inputs = None,
-    splitter: Annotated[
-        str, typer.Option("--splitter", "-s", metavar="NAME", help="Which splitter to use.")
-    ] = DEFAULT_SPLITTER,
-    output_format: Annotated[
-        OutputFormat | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="text: the input with its sentences split. jsonl, json, parquet: one record for "
-            "each sentence of running text, or for each row of a table. diff: source against "
-            "simple sentences. html: a page that shows where each word came from. Default: jsonl "
-            "or parquet if the output has that suffix, else text.",
-        ),
-    ] = None,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict",
-            help="Use no rewrite in which a check finds a fault or of which the splitter is not "
-            "sure; if there is no other, leave the sentence whole.",
-        ),
-    ] = False,
-    beam: Annotated[
-        int | None,
-        typer.Option(
-            "--beam",
-            min=1,
-            max=8,
-            metavar="N",
-            help="Beam width of a splitter that searches: a smaller beam is faster, a larger one "
-            "leaves more rewrites to choose from.",
-        ),
-    ] = None,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain",
-            help="Show the patterns of each source, the origin of the words, and what the checks "
-            "find.",
-        ),
-    ] = False,
-    input_format: Annotated[
-        DataFormat,
-        typer.Option(
-            "--input",
-            "-i",
-            help="text: running text. lines: a sentence on each line. tsv: the first column, or "
-            "--column. csv, parquet: the column source, complex or sentence, or --column. jsonl: "
-            "the field source or complex, or --column. auto: by the suffix of the file, else text.",
-        ),
-    ] = DataFormat.AUTO,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="NAME",
-            help="The column or field with the text; doc.text is the field text inside doc.",
-        ),
-    ] = None,
-    cell: Annotated[
-        CellKind,
-        typer.Option(
-            "--cell",
-            help="What a cell of a table or a field of a record holds: text, which is cut into "
-            "sentences, or one sentence.",
-        ),
-    ] = CellKind.TEXT,
-    rows: Annotated[
-        RowKind,
-        typer.Option(
-            "--rows",
-            help="Write one record for each row of the input, or one for each sentence in it.",
-        ),
-    ] = RowKind.INPUT,
-    keep: Annotated[
-        str | None,
-        typer.Option(
-            "--keep",
-            metavar="COLUMNS",
-            help="The columns or fields of the input to write again: a,b, or none. Default: all.",
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            min=1,
-            metavar="N",
-            help="How many processes to use. Default: 1 if results go to standard output, else up "
-            "to one for each core, with --device two. With --engine ray: how many actors at most. "
-            "Default: as many as the cluster has cores, or with --device GPUs.",
-        ),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write to this file, not to standard output. A folder (FOLDER/) gets one file for "
-            "each input.",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume", help="Continue a run that was interrupted; if there is none, begin one."
-        ),
-    ] = False,
-    on_error: Annotated[
-        OnError,
-        typer.Option(
-            "--on-error",
-            help="What to do with a record that cannot be read. pass: report it and pass it "
-            "through; the exit code is 3. stop: end with exit code 2.",
-        ),
-    ] = OnError.PASS,
+class OnError(StrEnum):
+    """What to do with a record that cannot be read."""
+
+    PASS = "pass"
+    STOP = "stop"
+
+
+@dataclass(frozen=True)
+@documented
+class SplitRun:
+    """Split complex sentences into simple ones.
+
+    Everything else comes back exactly as it was: white space, blank lines, list markers and
+    sentences that need no split. An argument that names a file or a folder is read; tables and
+    JSON lines keep their columns. All but Parquet may be compressed (.gz, .zst).
+
+    A run whose output is a file or a folder can be interrupted at any time and resumed. A Word
+    (.docx), Markdown (.md) or HTML (.html) file keeps its formatting if the output is of the same
+    kind.
+
+    Options:
+    --splitter, -s NAME: Which splitter to use.
+    --format, -f: text: the input with its sentences split. jsonl, json, parquet: one record for
+        each sentence of running text, or for each row of a table. diff: source against simple
+        sentences. html: a page that shows where each word came from. Default: jsonl or parquet if
+        the output has that suffix, else text.
+    --strict: Use no rewrite in which a check finds a fault or of which the splitter is not sure; if
+        there is no other, leave the sentence whole.
+    --beam N: Beam width of a splitter that searches: a smaller beam is faster, a larger one leaves
+        more rewrites to choose from.
+    --level: How far to split. light: only main clauses and what makes a sentence too long. plain:
+        one main idea in each sentence. atomic: one claim in each sentence, which can be understood
+        by itself.
+    --max-words N: Split simple sentences of more than N words further, where a good split is found.
+    --confidence X: Use no rewrite whose confidence is below X, from 0 to 1. Default: the limit of
+        --strict, if given, else none.
+    --explain: Show the patterns of each source, the origin of the words, and what the checks find.
+    --input, -i: text: running text. lines: a sentence on each line. tsv: the first column, or
+        --column. csv, parquet: the column source, complex or sentence, or --column. jsonl: the
+        field source or complex, or --column. auto: by the suffix of the file, else text.
+    --column, -c NAME: The column or field with the text; doc.text is the field text inside doc.
+    --cell: What a cell of a table or a field of a record holds: text, which is cut into sentences,
+        or one sentence.
+    --rows: Write one record for each row of the input, or one for each sentence in it.
+    --keep COLUMNS: The columns or fields of the input to write again: a,b, or none. Default: all.
+    --jobs, -j N: How many processes to use. Default: 1 if results go to standard output, else up to
+        one for each core, with --device two. With --engine ray: how many actors at most. Default:
+        as many as the cluster has cores, or with --device GPUs.
+    --output, -o FILE: Write to this file, not to standard output. A folder (FOLDER/) gets one file
+        for each input.
+    --resume: Continue a run that was interrupted; if there is none, begin one.
+    --on-error: What to do with a record that cannot be read. pass: report it and pass it through;
+        the exit code is 3. stop: end with exit code 2.
+    --engine: Where to do the work: local, this machine; ray, a Ray cluster.
+    --address HOST:PORT: The Ray cluster. Default: the one in RAY_ADDRESS or on this machine; if
+        there is none, one is started here.
+    --device NAME: Run the models of the splitter pointer on a GPU: cuda, or cuda:1 for the second.
+        Processes compose and check; they share one copy of the models. With --engine ray: on the
+        GPUs of the cluster.
+    --tracked: In a Word document, make each split a tracked change that can be accepted or
+        rejected.
+    """
+
+    inputs: Inputs = None
+    splitter: str = DEFAULT_SPLITTER
+    format_: OutputFormat | None = None
+    strict: bool = False
+    beam: Annotated[int | None, typer.Option(min=1, max=8)] = None
+    level: Level = Level.PLAIN
+    max_words: OptionalCount = None
+    confidence: Annotated[float | None, typer.Option(min=0, max=1)] = None
+    explain: bool = False
+    input_: DataFormat = DataFormat.AUTO
+    column: str | None = None
+    cell: CellKind = CellKind.TEXT
+    rows: RowKind = RowKind.INPUT
+    keep: str | None = None
+    jobs: OptionalCount = None
+    output: str | None = None
+    resume: bool = False
+    on_error: OnError = OnError.PASS
     provenance: Annotated[
         bool | None,
         typer.Option(
@@ -161,187 +175,418 @@ def split(
             help="Whether records say where each word came from. Default: yes, but not in Parquet.",
             show_default=False,
         ),
-    ] = None,
-    engine: Annotated[
-        EngineName,
-        typer.Option(
-            "--engine", help="Where to do the work: local, this machine; ray, a Ray cluster."
-        ),
-    ] = EngineName.LOCAL,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            "--address",
-            metavar="HOST:PORT",
-            help="The Ray cluster. Default: the one in RAY_ADDRESS or on this machine; if there "
-            "is none, one is started here.",
-        ),
-    ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option(
-            "--device",
-            metavar="NAME",
-            help="Run the models of the splitter pointer on a GPU: cuda, or cuda:1 for the second. "
-            "Processes compose and check; they share one copy of the models. With --engine ray: "
-            "on the GPUs of the cluster.",
-        ),
-    ] = None,
-    tracked: Annotated[
-        bool,
-        typer.Option(
-            "--tracked",
-            help="In a Word document, make each split a tracked change that can be accepted or "
-            "rejected.",
-        ),
-    ] = False,
-) -> None:
-    """Split complex sentences into simple ones.
+    ] = None
+    engine: EngineName = EngineName.LOCAL
+    address: str | None = None
+    device: str | None = None
+    tracked: bool = False
 
-    Everything else comes back exactly as it was: white space, blank lines, list markers and
-    sentences that need no split. An argument that names a file or a folder is read; tables and
-    JSON lines keep their columns. All but Parquet may be packed (.gz, .zst).
+    def __call__(self) -> None:
+        """Do it; report problems and, if the output is a file, a summary on standard error."""
+        document = self._document()
+        if self.device is not None:
+            require_device_splitter(self.splitter)
+        engine = self._engine()
+        splitter = self.task.load()
+        if splitter.tracks_costs and (self.jobs or 1) > 1:
+            raise self._tracks_costs("--jobs")
+        try:
+            if document and self.output:
+                self._split_document(document, Path(self.output))
+            else:
+                self._split_files(engine)
+        finally:
+            if sentence := splitter.report():
+                warn(sentence)
 
-    A run whose output is a file or a folder can be interrupted at any time and resumed. A Word
-    (.docx), Markdown (.md) or HTML (.html) file keeps its formatting if the output is of the same
-    kind.
-    """
-    given = inputs or []
-    path = Path(output) if output else None
-    is_default = input_format is DataFormat.AUTO and engine is EngineName.LOCAL
-    is_plain = bool(
-        explain or column or resume or device or output_format not in (None, OutputFormat.TEXT)
-    )
-    document = find_document(given, path, tracked=tracked, plain=is_plain or not is_default)
-    if device is not None:
-        require_device_splitter(splitter)
-    is_checked = explain or output_format is OutputFormat.HTML
-    task = SplitterTask(splitter, strict=strict, beam=beam, check=is_checked)
-    chosen = make_engine(engine, address, task, most=jobs, device=device)
-    with _reported(task, jobs) as processes:
-        if document and path:
-            split_file(document, path, task, jobs=processes or 1, tracked=tracked)
+    @cached_property
+    def task(self) -> SplitterTask:
+        check = self.explain or self.format_ is OutputFormat.HTML
+        return SplitterTask(self.splitter, SplitSettings.of(self), check=check)
+
+    @cached_property
+    def columns(self) -> Columns:
+        if self.keep is None:
+            return Columns(self.column, self.cell)
+        kept = [] if self.keep == "none" else [each.strip() for each in self.keep.split(",")]
+        return Columns(self.column, self.cell, [each for each in kept if each])
+
+    @cached_property
+    def is_folder(self) -> bool:
+        """Whether the output is a folder: an existing one, or a name that ends in a slash."""
+        if self.output is None:
+            return False
+        return self.output.endswith(("/", os.sep)) or Path(self.output).is_dir()
+
+    @cached_property
+    def _is_stream(self) -> bool:
+        """Whether the output is standard output, a pipe or a device."""
+        if self.output is None or self.output == STDIN:
+            return True
+        path = Path(self.output)
+        return path.exists() and not path.is_file() and not path.is_dir()
+
+    def _engine(self) -> Engine | None:
+        """The engine; None is that of this machine."""
+        if self.engine is EngineName.LOCAL:
+            if self.address is not None:
+                raise InputError("--address is that of a Ray cluster; add --engine ray.")
+            return None
+        if self.device is not None and ":" in self.device:
+            raise InputError("On a cluster each actor has its own GPU; give --device cuda.")
+        if self.task.load().tracks_costs:
+            raise self._tracks_costs("--engine")
+        from parataxis.run.cluster import Cluster, ray_package
+
+        ray_package()
+        return Cluster(self.address, most=self.jobs, device=self.device, tell=warn)
+
+    def _tracks_costs(self, option: str) -> InputError:
+        return InputError(
+            f'The splitter "{self.task.load().name}" tracks spending in a single process, so it '
+            f"cannot run with {option}."
+        )
+
+    def _document(self) -> Path | None:
+        """The input, if it is a document of the same kind as the output, which then keeps its
+        formatting. Raises InputError if a Word document is mixed with anything else."""
+        given = self.inputs or []
+        output = Path(self.output) if self.output else None
+        named = [argument for argument in given if _DOCUMENT.search(argument)]
+        if not named and not self.tracked and not (output and _DOCUMENT.search(str(output))):
+            return None
+        from parataxis.run.documents import DocumentFormat, document_format
+
+        # os.path.isfile, unlike pathlib, answers for any string, however long.
+        files = [Path(argument) for argument in named if os.path.isfile(argument)]  # noqa: PTH113
+        if len(files) < len(named):
+            return None  # reported where the inputs are found
+        word = next((file for file in files if document_format(file) is DocumentFormat.WORD), None)
+        made = document_format(output) if output else None
+        is_plain = bool(
+            self.explain
+            or self.column
+            or self.resume
+            or self.device
+            or self.format_ not in (None, OutputFormat.TEXT)
+            or self.input_ is not DataFormat.AUTO
+            or self.engine is not EngineName.LOCAL
+        )
+        if word is None and self.tracked:
+            raise InputError("Only a Word document (.docx) can have tracked changes.")
+        if word is None and made is DocumentFormat.WORD:
+            raise InputError(f"Only a Word document can be written as {output}; give one to read.")
+        if word and (made is not DocumentFormat.WORD or is_plain):
+            raise InputError(
+                f"{word} is a Word document; write it to one with -o FILE.docx, without --format, "
+                "--explain and --input."
+            )
+        if word and len(given) > 1:
+            raise InputError(f"{word} is a Word document; split it alone.")
+        is_same = len(given) == len(files) == 1 and made is document_format(files[0])
+        return files[0] if is_same and not is_plain and self.output != STDIN else None
+
+    def _split_document(self, path: Path, output: Path) -> None:
+        """Split the sentences of a document; the output appears whole or not at all. Reports how
+        many sentences had to be left alone."""
+        from parataxis.run.documents import DocumentFormat, document_format, open_document
+        from parataxis.run.output import require_finished, state_of
+        from parataxis.run.pool import in_order
+        from parataxis.text.files import write_whole
+
+        require_finished(state_of(output, is_folder=False))
+        require_other_file(output, path)
+        # Text takes some hundred times as much memory as its bytes.
+        limit = (256 if document_format(path) is DocumentFormat.WORD else 8) << 20
+        if path.stat().st_size > limit:
+            raise InputError(f"{path} is too large: such a document has at most {limit >> 20} MB.")
+        document = open_document(path.read_bytes(), str(path))
+        sentences = document.sentences
+        batches = (sentences[start : start + BATCH] for start in range(0, len(sentences), BATCH))
+        rewrites = []
+        with Progress(sum(len(text.encode()) for text in sentences), Output(output)) as progress:
+            for batch, results in in_order(batches, self.task, sent=list, jobs=self.jobs or 1):
+                rewrites += results
+                progress.advance(sum(len(text.encode()) for text in batch), len(batch))
+        data, report = document.rewritten(rewrites, tracked=self.tracked)
+        write_whole(output, data)
+        if note := report.note():
+            warn(note)
+        if most := self.max_words:
+            _warn_of_length(sum(len(too_long(each, most)) for each in rewrites), most)
+
+    def _split_files(self, engine: Engine | None) -> None:
+        files = self._find_files()
+        check_columns(files, self.columns)
+        encoder = self._encoder(files)
+        if encoder.form is OutputFormat.PARQUET:  # its columns have to be known before
+            from parataxis.run.tables import kept_schema, united
+
+            files = [file.held() if file.is_stream else file for file in files]
+            schemas = {file.name: kept_schema(file, self.columns) for file in files}
+            kept = schemas if self.is_folder else {"": united(list(schemas.values()))}
+            encoder = replace(encoder, kept=kept)
+        with ExitStack() as stack:
+            task, sentences = self._task(engine, stack)
+            out = stack.enter_context(open_output(Path(self.output) if self.output else None))
+            output = self._output(files, encoder, out, stack)
+            if output is None:
+                return
+            is_short = type(output) is StreamOutput
+            jobs = self._jobs(files, engine, is_short=is_short)
+            if (jobs > 1 or not is_short) and not os.environ.get(THREADS_VARIABLE):
+                # Processes are faster than threads, and the batches that a model sees, on which its
+                # figures depend a little, are then the same for any number of jobs.
+                os.environ[THREADS_VARIABLE] = "1"
+                stack.callback(os.environ.pop, THREADS_VARIABLE)
+            for number in ENDINGS:  # they end a run as Ctrl-C does, unless ignored, as under nohup
+                if signal.getsignal(number) is signal.SIG_DFL:
+                    signal.signal(number, signal.default_int_handler)
+                    stack.callback(signal.signal, number, signal.SIG_DFL)
+            total = sum(file.size for file in files) - output.now.consumed
+            is_known = not any(file.is_stream for file in files)
+            watcher = stack.enter_context(_Watcher(total if is_known else None, out, self.on_error))
+            try:
+                done = run(
+                    files,
+                    Work(task, encoder, task.load().name),
+                    output,
+                    watcher,
+                    engine=engine or Local(jobs),
+                    columns=self.columns,
+                    sentences=BATCH if is_short else sentences,
+                )
+            except KeyboardInterrupt:
+                if output.now.sentences and not is_short:
+                    warn("Interrupted; go on with --resume.")
+                raise
+        by_record = all(file.kind is not DataFormat.TEXT for file in files)
+        watcher.summarise(done, by_record=by_record, is_short=is_short)
+        if self.max_words:
+            _warn_of_length(done.too_long, self.max_words)
+        if done.problems:
+            raise typer.Exit(PASSED_THROUGH)
+
+    def _find_files(self) -> list[DataFile]:
+        """The inputs. What a run writes into a folder that it reads is not among them; where it
+        would be, now or the next time, that is refused."""
+        files = find_inputs(self.inputs or [], self.input_, self.column)
+        if self.output is None or self._is_stream or is_remote(self.output):
+            return files
+        output = Path(self.output).resolve()
+        folders = [Path(each) for each in self.inputs or [] if os.path.isdir(each)]  # noqa: PTH112
+        around = [each for each in folders if output.is_relative_to(each.resolve())]
+        if self.is_folder and output in [each.resolve() for each in around]:
+            raise InputError(f"{self.output} is also an input; write to another folder.")
+        if around and not self.is_folder and data_format(output):
+            raise InputError(
+                f"{self.output} would be read as an input the next time, since it is in "
+                f"{around[0]}; write it to another place."
+            )
+
+        def is_own(file: DataFile) -> bool:
+            listed = [each / file.place for each in around]
+            return any(
+                each == file.path and each.resolve().is_relative_to(output) for each in listed
+            )
+
+        if not (kept := [file for file in files if not is_own(file)]):
+            raise InputError(f"There is nothing to read but what is in {self.output}.")
+        return kept
+
+    def _encoder(self, files: Sequence[DataFile]) -> RecordEncoder:
+        form = self._form(files)
+        packing = packing_of(self.output) if self.output and not self.is_folder else Packing.NONE
+        if form is OutputFormat.PARQUET and (packing or self._is_stream):
+            raise InputError("Parquet is written to a file without .gz or .zst; name one with -o.")
+        return RecordEncoder(
+            form,
+            packing,
+            (form is not OutputFormat.PARQUET) if self.provenance is None else self.provenance,
+            rows=self.rows,
+            explain=self.explain,
+            title=", ".join(file.name for file in files[:20]),
+            header=not files[0].is_given_text,
+            colour=wants_colour(Output(Path(self.output) if self.output else None)),
+        )
+
+    def _form(self, files: Sequence[DataFile]) -> OutputFormat:
+        if self.format_ is not None:
+            return self.format_
+        if self.is_folder:
+            kinds = {file.kind for file in files}  # their own format, if they all have one
+            if kinds <= {DataFormat.TEXT, DataFormat.LINES}:
+                return OutputFormat.TEXT
+            return OutputFormat.PARQUET if kinds == {DataFormat.PARQUET} else OutputFormat.JSONL
+        if self.output is None:
+            return OutputFormat.TEXT
+        path = Path(self.output)
+        suffix = (path.with_suffix("") if packing_of(path) else path).suffix.lower()
+        if suffix in _UNWRITTEN:
+            raise InputError(
+                f"{suffix} files are not written; name the output .txt, .jsonl or .parquet, or "
+                "choose what to write with --format."
+            )
+        return _BY_SUFFIX.get(suffix, OutputFormat.TEXT)
+
+    def _task(self, engine: Engine | None, stack: ExitStack) -> tuple[SplitterTask, int]:
+        """What is done, and with how many sentences at a time."""
+        if self.device is None:
+            return self.task, SENTENCES
+        from parataxis.run.gpu.server import RemoteModels, served
+        from parataxis.run.gpu.splitter import WINDOW
+
+        if engine is not None:  # the models are where the engine works
+            return self.task, WINDOW
+        models = RemoteModels(stack.enter_context(served(self.device)))
+        return replace(self.task, models=models), WINDOW
+
+    def _jobs(self, files: Sequence[DataFile], engine: Engine | None, *, is_short: bool) -> int:
+        if self.jobs is not None or engine is not None or self.task.load().tracks_costs:
+            return self.jobs or 1
+        if self.device:
+            from parataxis.run.pool import BESIDE_GPU
+
+            return cores() * BESIDE_GPU
+        size = sum(file.size for file in files)
+        return 1 if is_short else max(1, min(cores(), size // _WORTH_A_PROCESS))
+
+    def _output(
+        self, files: Sequence[DataFile], encoder: RecordEncoder, out: Output, stack: ExitStack
+    ) -> StreamOutput | None:
+        """Where to write; None if everything is written already."""
+        is_resumable = all(file.can_be_resumed for file in files)
+        if self.output is None or self._is_stream:
+            if self.resume:
+                raise InputError(
+                    "Only output to a file or folder can be resumed; name one with -o."
+                )
+            return StreamOutput(out.write, encoder.frame)
+        if self.resume and not is_resumable:
+            raise InputError(
+                "Standard input cannot be read again, so this run cannot be resumed; name files."
+            )
+        if is_remote(self.output):
+            raise InputError(
+                f"{self.output} is remote, and output is written to a local disk; copy it there "
+                "afterwards."
+            )
+        from parataxis.run.output import (
+            FileOutput,
+            Manifest,
+            is_unfinished,
+            require_finished,
+            state_of,
+            sweep,
+        )
+
+        path = Path(self.output)
+        targets = [path]
+        if self.is_folder:
+            targets = [path / _place(file.place, encoder.form) for file in files]
+        _check_targets(targets, files)
+        state = state_of(path, is_folder=self.is_folder)
+        if not is_resumable and not self.is_folder and encoder.form is not OutputFormat.PARQUET:
+            require_finished(state)
+            return StreamOutput(out.write, encoder.frame)
+        if self.resume and not is_unfinished(state) and all(each.exists() for each in targets):
+            sweep(state)
+            warn(f"{self.output} is complete, so nothing is left to do.")
+            return None
+        output = FileOutput(
+            targets, state, encoder=encoder, by_file=self.is_folder, is_resumable=is_resumable
+        )
+        manifest = Manifest.of(self._options(encoder), files)
+        stack.enter_context(output.opened(manifest, files, resume=self.resume))
+        return output
+
+    def _options(self, encoder: RecordEncoder) -> Mapping[str, str]:
+        """Everything that the output depends on, as a user would name it."""
+        keep = self.columns.keep
+        return {
+            "version": __version__,
+            "--splitter": self.splitter,
+            **{
+                f"--{name.replace('_', '-')}": str(value)
+                for name, value in asdict(self.task.settings).items()
+            },
+            "--device": str(self.device),
+            "--format": f"{encoder.form}{encoder.packing}",
+            "--explain": str(encoder.explain),
+            "--provenance": str(encoder.provenance),
+            "--input": self.input_,
+            "--column": str(self.column),
+            "--cell": self.cell,
+            "--rows": encoder.rows,
+            "--keep": "all" if keep is None else ",".join(keep) or "none",
+            THREADS_VARIABLE: os.environ.get(THREADS_VARIABLE, "1"),
+        }
+
+
+def split(**options: Any) -> None:
+    SplitRun(**options)()
+
+
+split.__doc__ = SplitRun.__doc__
+split.__annotations__ = SplitRun.__annotations__
+split.__signature__ = inspect.signature(SplitRun)  # type: ignore[attr-defined]
+
+
+def _place(place: Path, form: OutputFormat) -> Path:
+    """Where in the folder the output for an input stands: "a/b.csv.gz" becomes "a/b.jsonl"."""
+    inner = place.with_suffix("") if packing_of(place) else place
+    suffix = _SUFFIXES[form]
+    return inner.with_suffix(suffix) if data_format(inner) else Path(f"{inner}{suffix}")
+
+
+def _check_targets(targets: Sequence[Path], files: Sequence[DataFile]) -> None:
+    inputs = {file.path.resolve() for file in files if file.path}
+    seen: set[Path] = set()
+    for target in targets:
+        if target.resolve() in inputs:
+            raise InputError(f"{target} is also an input; write the output to another file.")
+        if target in seen:
+            raise InputError(f"Two inputs would both be written to {target}; split them apart.")
+        seen.add(target)
+
+
+def _warn_of_length(sentences: int, limit: int) -> None:
+    if sentences:
+        warn(f"Still over {limit} words: {counted(sentences, 'sentence')}.")
+
+
+class _Watcher(Progress):
+    """Shows progress, reports problems, and at the end what was done."""
+
+    def __init__(self, total: int | None, output: Output, on_error: OnError) -> None:
+        super().__init__(total, output)
+        self._on_error = on_error
+        self._problems = 0
+        self._reported_at = monotonic()
+
+    def problem(self, problem: BadRecord) -> None:
+        if self._on_error is OnError.STOP:
+            raise InputError(str(problem))
+        self._problems += 1
+        if self._problems <= _SHOWN:
+            warn(str(problem))
+
+    def advance(self, size: int, sentences: int) -> None:
+        """Count; where there is no progress bar, report every minute how far it has come."""
+        super().advance(size, sentences)
+        now = monotonic()
+        if not sys.stderr.isatty() and now - self._reported_at > _MINUTE:
+            self._reported_at = now
+            warn(self.report)
+
+    def summarise(self, done: Checkpoint, *, by_record: bool, is_short: bool) -> None:
+        """Say what was done, and how much of it was passed through; and of how many records, where
+        a user would count these."""
+        if done.problems:
+            hidden = max(0, self._problems - _SHOWN)
+            more = f" ({hidden:,} more than were reported here)" if hidden else ""
+            warn(f"Passed through as they were: {counted(done.problems, 'record')}{more}.")
+        if is_short:
             return
-        kept = None if keep is None else [each.strip() for each in keep.split(",") if each.strip()]
-        SplitRun(
-            given,
-            output,
-            output_format,
-            input_format,
-            task,
-            columns=Columns(column, cell, [] if keep == "none" else kept),
-            rows=rows,
-            explain=explain,
-            provenance=provenance,
-            resume=resume,
-            on_error=on_error,
-            jobs=processes,
-            engine=chosen,
-            device=device,
-        )()
-
-
-def make_engine(
-    name: EngineName,
-    address: str | None,
-    task: SplitterTask,
-    *,
-    most: int | None,
-    device: str | None = None,
-) -> Engine | None:
-    """The engine that the command line asks for; None is that of this machine."""
-    if name is EngineName.LOCAL:
-        if address is not None:
-            raise InputError("--address is that of a Ray cluster; add --engine ray.")
-        return None
-    if device is not None and ":" in device:
-        raise InputError("On a cluster each actor has its own GPU; give --device cuda.")
-    splitter = task.load()
-    if splitter.tracks_costs:
-        raise InputError(
-            f'The splitter "{splitter.name}" tracks spending in a single process, so it cannot run '
-            "with --engine."
-        )
-    from parataxis.run.cluster import Cluster, ray_package
-
-    ray_package()
-    return Cluster(address, most=most, device=device, tell=warn)
-
-
-@contextmanager
-def _reported(task: SplitterTask, jobs: int | None) -> Iterator[int | None]:
-    """How many processes to use: one for a splitter that tracks spending. When the work is over,
-    however it ends, the report of the splitter is shown."""
-    splitter = task.load()
-    if splitter.tracks_costs and (jobs or 1) > 1:
-        raise InputError(
-            f'The splitter "{splitter.name}" tracks spending in a single process, so it cannot run '
-            "with --jobs."
-        )
-    try:
-        yield 1 if splitter.tracks_costs else jobs
-    finally:
-        if sentence := splitter.report():
-            warn(sentence)
-
-
-def find_document(
-    arguments: Sequence[str], output: Path | None, *, tracked: bool, plain: bool
-) -> Path | None:
-    """The file, where the arguments ask for a document of the same kind as it.
-
-    ``plain`` says that other options ask for something else. Raises InputError where a Word
-    document is mixed with anything else.
-    """
-    named = [argument for argument in arguments if _DOCUMENT.search(argument)]
-    if not named and not tracked and not (output and _DOCUMENT.search(str(output))):
-        return None
-    from parataxis.run.documents import DocumentFormat, document_format
-
-    # os.path.isfile, unlike pathlib, answers for any string, however long.
-    files = [Path(argument) for argument in named if os.path.isfile(argument)]  # noqa: PTH113
-    if len(files) < len(named):
-        return None  # reported where the inputs are found
-    word = next((file for file in files if document_format(file) is DocumentFormat.WORD), None)
-    made = document_format(output) if output else None
-    if word is None and tracked:
-        raise InputError("Only a Word document (.docx) can have tracked changes.")
-    if word is None and made is DocumentFormat.WORD:
-        raise InputError(f"Only a Word document can be written as {output}; give one to read.")
-    if word and (made is not DocumentFormat.WORD or plain):
-        raise InputError(
-            f"{word} is a Word document; write it to one with -o FILE.docx, without --format, "
-            "--explain and --input."
-        )
-    if word and len(arguments) > 1:
-        raise InputError(f"{word} is a Word document; split it alone.")
-    is_same = len(arguments) == len(files) == 1 and made is document_format(files[0])
-    return files[0] if is_same and not plain and str(output) != STDIN else None
-
-
-def split_file(path: Path, output: Path, task: SplitterTask, *, jobs: int, tracked: bool) -> None:
-    """Split the sentences of a document; the output appears whole or not at all. Reports how many
-    sentences had to be left alone."""
-    from parataxis.run.documents import DocumentFormat, document_format, open_document
-    from parataxis.run.output import require_finished, state_of
-    from parataxis.run.pool import in_order
-    from parataxis.text.files import write_whole
-
-    require_finished(state_of(output, is_folder=False))
-    require_other_file(output, path)
-    # Text takes some hundred times as much memory as its bytes.
-    limit = (256 if document_format(path) is DocumentFormat.WORD else 8) << 20
-    if path.stat().st_size > limit:
-        raise InputError(f"{path} is too large: such a document has at most {limit >> 20} MB.")
-    document = open_document(path.read_bytes(), str(path))
-    sentences = document.sentences
-    batches = (sentences[start : start + BATCH] for start in range(0, len(sentences), BATCH))
-    rewrites = []
-    with Progress(sum(len(text.encode()) for text in sentences), Output(output)) as progress:
-        for batch, results in in_order(batches, task, sent=list, jobs=jobs):
-            rewrites += results
-            progress.advance(sum(len(text.encode()) for text in batch), len(batch))
-    data, report = document.rewritten(rewrites, tracked=tracked)
-    write_whole(output, data)
-    if note := report.note():
-        warn(note)
+        records = f" of {counted(done.records, 'record')}" if by_record else ""
+        warn(f"{counted(done.sentences, 'sentence')}{records} done, {self.rate:,.0f} per second.")

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from types import NoneType
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args, get_origin
+
+from pydantic import BaseModel
 
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.files import Packing, arrow
-from parataxis.run.rows import ID, Row, RowKind
-from parataxis.run.units import BadRecord, Unit
+from parataxis.run.units import ID, BadRecord, Row, RowKind, Unit
 
 if TYPE_CHECKING:
     from parataxis.syntax.patterns import Occurrence
@@ -38,11 +40,11 @@ class OutputFormat(StrEnum):
     HTML = "html"
 
 
+_COLUMNS = ["id", "source", "simple", "splitter", "note", "confidence", "provenance", "findings"]
+"""The fields of a record that are columns of a table."""
+
 RECORDS = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET)
 """The formats that have records, with the columns that are kept."""
-
-_FIELDS = frozenset([*Rewrite.model_fields, "error"]) - {ID}
-"""The fields of a record. A column of the input with the name of one of them is not kept."""
 
 
 class OutputFrame(NamedTuple):
@@ -57,14 +59,13 @@ class OutputFrame(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordEncoder:
-    """Turns units and their rewrites into bytes, a batch at a time; an :class:`OutputFrame` is what
-    comes between. The bytes of Parquet become a file by :func:`write_parquet`.
+    """Turns units and their rewrites into bytes, a batch at a time; ``frame`` stands between the
+    batches, and :func:`write_parquet` makes a file of those of Parquet.
 
-    Without ``provenance``, records do not say where each word came from, and are much smaller.
-    ``rows`` says whether a record is made for each row of the input or for each sentence. With
-    ``explain``, patterns are shown. ``title`` is that of a page, ``header`` says whether a diff
-    names the sentences. ``kept`` are, for Parquet, the types of the columns that are kept, by the
-    name of the input file or, under "", for all files.
+    Without ``provenance``, records do not say where each word came from. ``rows`` says whether each
+    row of the input gives a record, or each sentence. With ``explain``, patterns are shown.
+    ``title`` is that of a page; ``header`` says whether a diff names the sentences. ``kept`` are,
+    for Parquet, the types of the kept columns by the name of the input file, or for all under "".
     """
 
     form: OutputFormat
@@ -78,13 +79,19 @@ class RecordEncoder:
     kept: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def _fields(self) -> frozenset[str]:
+        """The fields of a record. A column of the input with such a name is not kept; plain
+        rewrites have no level."""
+        absent = [ID, "level", *([] if self.provenance else ["provenance"])]
+        return frozenset([*Rewrite.model_fields, "error"]).difference(absent)
+
+    @property
     def needs_patterns(self) -> bool:
         """Whether the patterns of the sources are written."""
         return self.explain or self.form is OutputFormat.HTML
 
     @property
     def frame(self) -> OutputFrame:
-        """What stands around and between the batches."""
         start, separator, end = "", "", ""
         if self.form is OutputFormat.JSON:
             start, separator, end = "[", ",", "\n]\n"
@@ -100,8 +107,9 @@ class RecordEncoder:
     def __call__(self, results: Results, splitter: str, patterns: Patterns = None) -> bytes:
         """The bytes of a batch; ``splitter`` is named in the records of problems."""
         if not self.provenance:
+            bare = {"provenance": None}
             results = [
-                (unit, [_without_provenance(each) for each in all_]) for unit, all_ in results
+                (unit, [each.model_copy(update=bare) for each in all_]) for unit, all_ in results
             ]
         match self.form:
             case OutputFormat.TEXT if not self.explain:
@@ -110,17 +118,14 @@ class RecordEncoder:
             case OutputFormat.PARQUET:
                 return self._arrow(list(self._records(results, patterns)), splitter)
             case OutputFormat.JSONL:
-                pieces = [f"{line}\n" for line in self._lines(results, splitter, patterns)]
-                text = "".join(pieces)
+                text = "".join(f"{line}\n" for line in self._lines(results, splitter, patterns))
             case OutputFormat.JSON:
-                pieces = [f"\n{line}" for line in self._lines(results, splitter, patterns)]
-                text = ",".join(pieces)
+                text = ",".join(f"\n{line}" for line in self._lines(results, splitter, patterns))
             case _:
                 text = self._shown(results, splitter, patterns)
         return self._pack(text.encode("utf-8", "replace")) if text else b""
 
     def _shown(self, results: Results, splitter: str, patterns: Patterns) -> str:
-        """The sentences for people to read."""
         from parataxis.rewrite.render import page_entry, render_diff, render_explanation
 
         ready = iter(patterns or ())
@@ -153,11 +158,12 @@ class RecordEncoder:
                 yield from ((rewrite, unit.row) for rewrite in rewrites)
 
     def _lines(self, results: Results, splitter: str, patterns: Patterns) -> Iterator[str]:
+        own = self._fields
         for record, row in self._records(results, patterns):
             kept = {
                 name: value
                 for name, value in ((row and row.fields) or {}).items()
-                if name not in _FIELDS and (name != ID or not isinstance(value, str | None))
+                if name not in own and (name != ID or not isinstance(value, str | None))
             }
             if isinstance(record, BadRecord):
                 made = _problem_row(record, splitter)
@@ -166,7 +172,9 @@ class RecordEncoder:
                 line = record.model_dump_json(exclude_none=True, exclude={ID})
             else:
                 line = to_json(record)
-            names = (record.model_extra or {}) if isinstance(record, Rewrite) else {}
+            names = set()
+            if isinstance(record, Rewrite):
+                names = {*(record.model_extra or {}), *(["level"] if record.level else [])}
             kept = {name: value for name, value in kept.items() if name not in names}
             yield f"{line[:-1]},{_dumped(kept)[1:]}" if kept else line
 
@@ -174,7 +182,8 @@ class RecordEncoder:
         """The columns of the Parquet file that is made of an input file, or of all."""
         pa = arrow()
         kept = self.kept.get(table, self.kept.get("", pa.schema([])))
-        first = [each for each in kept if each.name not in _FIELDS and each.name != "more"]
+        own = self._fields
+        first = [each for each in kept if each.name not in own and each.name != "more"]
         names = {each.name for each in first} | (set() if self.provenance else {"provenance"})
         return pa.schema([*first, *(each for each in parquet_schema() if each.name not in names)])
 
@@ -184,22 +193,22 @@ class RecordEncoder:
         """A batch of rows as an Arrow stream; such can be appended to a file and cut off again."""
         if not records:
             return b""
-        pa = arrow()
-        schema = self.schema(next((row.table for _, row in records if row), ""))
+        pa, own = arrow(), self._fields
+        schema = plain_schema(self.schema(next((row.table for _, row in records if row), "")))
         rows = [
             to_row(each) if isinstance(each, Rewrite) else _problem_row(each, splitter)
             for each, _ in records
         ]
         fields = [(row and row.fields) or {} for _, row in records]
-        is_kept = set(schema.names).difference(_FIELDS, ["more"])
+        is_kept = set(schema.names).difference(own, ["more"])
         misfits: list[dict[str, Any]] = [
-            {name: each[name] for name in each if name not in is_kept and name not in _FIELDS}
+            {name: each[name] for name in each if name not in is_kept and name not in own}
             for each in fields
         ]
         columns = {}
         for name in is_kept:
             values = [
-                row.get(ID) if name == ID and each.get(ID) is None else each.get(name)
+                row.get(name) if each.get(name) is None else each.get(name)
                 for each, row in zip(fields, rows, strict=True)
             ]
             columns[name], bad = _column(values, schema.field(name).type)
@@ -231,10 +240,6 @@ class RecordEncoder:
                 return data
 
 
-def _without_provenance(rewrite: Rewrite) -> Rewrite:
-    return rewrite.model_copy(update={"provenance": None})
-
-
 def _with_patterns(rewrite: Rewrite, patterns: Sequence["Occurrence"]) -> Rewrite:
     source = rewrite.source
     found = [
@@ -245,7 +250,6 @@ def _with_patterns(rewrite: Rewrite, patterns: Sequence["Occurrence"]) -> Rewrit
 
 
 def _passed(problem: BadRecord | None, splitter: str) -> list[Rewrite]:
-    """What is shown of a problem."""
     if problem is None or not problem.source.strip():
         return []
     text = problem.source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -265,45 +269,39 @@ def _problem_row(problem: BadRecord, splitter: str) -> dict[str, Any]:
     }
 
 
-def _json_value(cell: Any) -> Any:
-    """The value of an Arrow column of one row, with times as text."""
-    types = arrow().types
-    kind = cell.type
-    if not cell.is_valid()[0].as_py():
-        return None
-    if types.is_struct(kind):
-        return {kind.field(n).name: _json_value(cell.field(n)) for n in range(kind.num_fields)}
-    if types.is_map(kind):
-        return [
-            list(pair) for pair in zip(*map(_json_values, (cell.keys, cell.items)), strict=True)
-        ]
-    if types.is_nested(kind) and hasattr(cell, "flatten"):
-        return _json_values(cell.flatten())
-    if types.is_timestamp(kind) or types.is_date(kind) or types.is_time(kind):
-        return cell.cast("string")[0].as_py()
-    try:
-        return cell[0].as_py()
-    except (ValueError, OverflowError):
-        return str(cell[0])
-
-
-def _json_values(column: Any) -> list[Any]:
-    return [_json_value(column.slice(place, 1)) for place in range(len(column))]
-
-
 def _dumped(fields: Mapping[str, Any]) -> str:
     return json.dumps(_plain(fields), ensure_ascii=False, separators=(",", ":"), default=_as_text)
 
 
 def _plain(value: Any) -> Any:
-    """A value without numbers that JSON does not know."""
-    if hasattr(value, "is_valid"):  # a column of Arrow with one row
-        value = _json_value(value)
+    """A value that JSON knows: times of Arrow become text, and numbers that are none, null."""
+    if hasattr(value, "to_pylist"):  # a column of Arrow with one row
+        value = value[0]
+    if hasattr(value, "as_py"):
+        value = _arrow_value(value)
     if isinstance(value, float) and value - value != 0:  # infinite, or no number
         return None
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _arrow_value(scalar: Any) -> Any:
+    types, kind = arrow().types, scalar.type
+    if not scalar.is_valid:
+        return None
+    if types.is_struct(kind):
+        return {kind.field(n).name: scalar[n] for n in range(kind.num_fields)}
+    if types.is_map(kind):
+        return list(zip(scalar.values.field(0), scalar.values.field(1), strict=True))
+    if types.is_nested(kind) and hasattr(scalar, "values"):
+        return list(scalar.values)
+    if types.is_timestamp(kind) or types.is_date(kind) or types.is_time(kind):
+        return scalar.cast("string").as_py()
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError):
+        return str(scalar)
 
 
 def _as_text(value: Any) -> str:
@@ -314,14 +312,9 @@ def _column(values: Sequence[Any], kind: Any) -> tuple[Any, list[int]]:
     """A column of this type, and the places of the values that do not fit it, which are null."""
     pa = arrow()
     try:
-        if any(isinstance(value, pa.Array) for value in values):
-            rows = [
-                value.cast(kind) if isinstance(value, pa.Array) else pa.array([value], kind)
-                for value in values
-            ]
-            return pa.concat_arrays(rows), []
-        return pa.array(values, kind), []
-    except _MISFIT:
+        cells = [each[0].cast(kind) if isinstance(each, pa.Array) else each for each in values]
+        return pa.array(cells, kind), []
+    except (TypeError, ValueError, OverflowError):  # Arrow's errors are such
         if len(values) == 1:
             return pa.nulls(1, kind), [0]
     parts = [_column([value], kind) for value in values]
@@ -329,58 +322,42 @@ def _column(values: Sequence[Any], kind: Any) -> tuple[Any, list[int]]:
     return pa.concat_arrays([part for part, _ in parts]), bad
 
 
-_MISFIT = (TypeError, ValueError, OverflowError)  # Arrow's errors are such
-"""What is raised where a value is not of the type of its column."""
-
-
 @cache
 def parquet_schema() -> Any:
     """The columns of a Parquet file of rewrites: the fields of the record, by the same names.
+    ``error`` says why a record of the input could not be read; ``more`` holds, as JSON, fields that
+    have no column and values that do not fit the type of their column."""
+    types = [(name, _arrow_type(Rewrite.model_fields[name].annotation)) for name in _COLUMNS]
+    return arrow().schema([*types, *[(name, arrow().string()) for name in ("error", "more")]])
 
-    ``error`` is there where a record of the input could not be read; ``more`` holds, as JSON,
-    fields that a splitter of a third party added and values that do not fit the type of their
-    column.
-    """
+
+def _arrow_type(kind: Any) -> Any:
     pa = arrow()
-    token = pa.struct(
-        [
-            ("text", pa.string()),
-            ("start", pa.int32()),
-            ("end", pa.int32()),
-            ("origin", pa.string()),
-            ("source", pa.list_(pa.int32())),
-        ]
-    )
-    finding = pa.struct(
-        [
-            ("kind", pa.string()),
-            ("words", pa.string()),
-            ("sentence", pa.int32()),
-            ("start", pa.int32()),
-            ("end", pa.int32()),
-            ("message", pa.string()),
-        ]
-    )
+    inner = [each for each in get_args(kind) if each not in (NoneType, Ellipsis)]
+    if get_origin(kind) is tuple:
+        return pa.list_(_arrow_type(inner[0]))
+    if inner:
+        return _arrow_type(inner[0])
+    if issubclass(kind, BaseModel):
+        fields = kind.model_fields.items()
+        return pa.struct([(name, _arrow_type(each.annotation)) for name, each in fields])
+    return {int: pa.int32(), float: pa.float64()}.get(kind, pa.string())
+
+
+def plain_schema(schema: Any) -> Any:
+    """A schema with the types of the values in place of dictionaries."""
+    pa = arrow()
+    types = [(each.name, each.type) for each in schema]
     return pa.schema(
-        [
-            ("id", pa.string()),
-            ("source", pa.string()),
-            ("simple", pa.list_(pa.string())),
-            ("splitter", pa.string()),
-            ("note", pa.string()),
-            ("confidence", pa.float64()),
-            ("provenance", pa.list_(pa.list_(token))),
-            ("findings", pa.list_(finding)),
-            ("error", pa.string()),
-            ("more", pa.string()),
-        ]
+        [(name, kind.value_type if pa.types.is_dictionary(kind) else kind) for name, kind in types]
     )
 
 
 def to_row(rewrite: Rewrite) -> dict[str, Any]:
     """A rewrite as a row of :func:`parquet_schema`."""
-    more = rewrite.model_extra or {}
+    more = dict(rewrite.model_extra or {})
     row = rewrite.model_dump(mode="json", exclude=set(more), exclude_none=True)
+    more |= {name: row.pop(name) for name in list(row) if name not in _COLUMNS}
     if more:
         row["more"] = json.dumps(more, ensure_ascii=False)
     return row
@@ -397,26 +374,23 @@ def from_row(row: Mapping[str, Any]) -> Rewrite:
 
 
 def write_parquet(streams: BinaryIO, target: Path, schema: Any = None) -> None:
-    """Make a Parquet file of the rows that were encoded, in groups of :data:`ROW_GROUP`; where the
-    batches ended cannot be seen in it."""
+    """Make a Parquet file of the encoded rows, in groups of :data:`ROW_GROUP`: the file does not
+    depend on where batches ended."""
     pa = arrow()
     from pyarrow import parquet
 
+    schema = schema or parquet_schema()
     held: list[Any] = []
-    count = 0
-    with parquet.ParquetWriter(target, schema or parquet_schema(), compression="zstd") as writer:
-        for batch in _batches(streams):
-            held.append(batch)
-            count += len(batch)
-            while count >= ROW_GROUP:
+    with parquet.ParquetWriter(target, schema, compression="zstd") as writer:
+
+        def write(table: Any) -> None:
+            writer.write_table(table.combine_chunks().cast(schema), ROW_GROUP)
+
+        while streams.peek(1):  # type: ignore[attr-defined]  # a buffered file has it
+            held += pa.ipc.open_stream(streams)
+            while sum(map(len, held)) >= ROW_GROUP:
                 table = pa.Table.from_batches(held)
-                writer.write_table(table[:ROW_GROUP].combine_chunks(), ROW_GROUP)
+                write(table[:ROW_GROUP])
                 held = table[ROW_GROUP:].to_batches()
-                count -= ROW_GROUP
-        if count:
-            writer.write_table(pa.Table.from_batches(held).combine_chunks(), ROW_GROUP)
-
-
-def _batches(streams: BinaryIO) -> Iterator[Any]:
-    while streams.peek(1):  # type: ignore[attr-defined]  # a buffered file has it
-        yield from arrow().ipc.open_stream(streams)
+        if held and (table := pa.Table.from_batches(held)):
+            write(table)

@@ -1,7 +1,7 @@
 """What a run reads: text from the command line, standard input, files, folders and addresses.
 
-:func:`find_inputs` says which they are. Each is a :class:`DataFile`, whatever it comes from: it has
-a name, a format, a size and its unpacked bytes.
+:func:`find_inputs` finds them. Each is a :class:`DataFile` with a name, a format, a size and its
+uncompressed bytes, wherever it comes from.
 """
 
 import errno
@@ -14,15 +14,16 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
-from parataxis.errors import InputError, ParataxisError
+from parataxis.errors import InputError, needs, system_errors
 from parataxis.text.inputs import STDIN, looks_like_file, read_some, require_piped_input
 
 if TYPE_CHECKING:
@@ -37,47 +38,139 @@ _PATTERN = re.compile(r"[*?\[]")
 
 def arrow() -> "ModuleType":
     """The package pyarrow, which Parquet, zstandard and remote files need."""
-    try:
+    with needs("Parquet, .zst files and addresses such as s3://... need pyarrow", "scale"):
         import pyarrow
-    except ImportError as error:
-        raise ParataxisError(
-            "Parquet, .zst files and addresses such as s3://... need pyarrow; install it with: "
-            "pip install 'parataxis[scale]'."
-        ) from error
     module: ModuleType = pyarrow
     return module
 
 
-class _Stat(NamedTuple):
-    st_size: int
-    st_mtime_ns: int
+def in_words(error: BaseException) -> str:
+    """The message of an error, on one line and without its full stop."""
+    return " ".join(str(error).split()).rstrip(".")
+
+
+class DataFormat(StrEnum):
+    """How sentences are stored in an input."""
+
+    AUTO = "auto"
+    TEXT = "text"
+    LINES = "lines"
+    TSV = "tsv"
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+class Packing(StrEnum):
+    """How a file is compressed."""
+
+    NONE = ""
+    GZIP = ".gz"
+    ZSTD = ".zst"
+
+
+_KINDS = {
+    ".txt": DataFormat.TEXT,
+    ".text": DataFormat.TEXT,
+    ".md": DataFormat.TEXT,
+    ".tsv": DataFormat.TSV,
+    ".csv": DataFormat.CSV,
+    ".jsonl": DataFormat.JSONL,
+    ".ndjson": DataFormat.JSONL,
+    ".parquet": DataFormat.PARQUET,
+}
+_MAGIC = {b"\x1f\x8b": Packing.GZIP, b"\x28\xb5\x2f\xfd": Packing.ZSTD}
+"""How compressed data begin (RFC 1952, 2.3.1; RFC 8878, 3.1.1)."""
+
+_BROKEN = (EOFError, zlib.error, OSError)
+"""The errors of damaged compressed data; those with a number come from the disk."""
+
+
+class Identity(NamedTuple):
+    """What tells whether a file is still the one that a run began with."""
+
+    path: str
+    size: int
+    changed: int
+    head: str
+
+
+class FileState(NamedTuple):
+    """The size of a file and when it was last written, named as in :class:`os.stat_result`."""
+
+    st_size: int = 0
+    st_mtime_ns: int = 0
 
 
 @dataclass(frozen=True)
-class RemotePath:
-    """A file at an address such as ``s3://bucket/a.txt``, with the methods of a path that a run
-    uses. It is read in this process, as it streams in."""
+class DataFile:
+    """An input. ``name`` stands in ids and messages; ``place`` is its path below the folder that
+    was named, or its own name; ``path`` is that of a file of this machine. ``open`` gives its bytes
+    as they are stored. ``is_stream`` says that it can be read only once, as it arrives, and
+    ``is_copy`` that its bytes are a copy of such a stream."""
 
-    filesystem: Any = field(compare=False)
-    path: str
     name: str
+    kind: DataFormat
+    place: Path
+    open: Callable[[], AbstractContextManager[BinaryIO]]
+    stat: Callable[[], FileState | os.stat_result] = FileState
+    path: Path | None = None
+    is_stream: bool = False
+    is_copy: bool = False
 
-    def __str__(self) -> str:
-        return self.name
+    @property
+    def is_given_text(self) -> bool:
+        return self.path is None and self.name == "text"
 
-    def resolve(self) -> "Path | RemotePath":
-        """Itself; or, for ``file://``, the path of the local file."""
-        return Path(self.path).resolve() if self.filesystem.type_name == "local" else self
+    @property
+    def can_be_resumed(self) -> bool:
+        """Whether it can be read again by another run."""
+        return not (self.is_stream or self.is_copy)
 
-    def stat(self) -> _Stat:
-        """Its size, and when it was last written."""
-        (found,) = _reported(self.name, self.filesystem.get_file_info, [self.path])
-        return _Stat(found.size or 0, found.mtime_ns or 0)
+    @property
+    def has_columns(self) -> bool:
+        return self.kind in (DataFormat.TSV, DataFormat.CSV, DataFormat.JSONL, DataFormat.PARQUET)
 
-    def open(self, mode: str = "rb") -> BinaryIO:
-        """Its bytes."""
-        raw = _Raw(_reported(self.name, self.filesystem.open_input_file, self.path))
-        return cast(BinaryIO, io.BufferedReader(raw, _BUFFER))
+    @property
+    def size(self) -> int:
+        """Its bytes on disk; 0 for a stream."""
+        return self.stat().st_size
+
+    def identity(self) -> Identity:
+        """Its size, when it was last written, and a hash of how it begins."""
+        state = self.stat()
+        with self.open() as stream:
+            head = hashlib.sha256(stream.read(_HEAD)).hexdigest()
+        return Identity(self.name, state.st_size, state.st_mtime_ns, head)
+
+    @contextmanager
+    def unpacked(self) -> Iterator["Unpacked"]:
+        """The uncompressed bytes. How a stream is compressed is seen from how it begins."""
+        with self.open() as plain:
+            if self.is_stream:
+                arriving = _Arriving(plain)
+                if arriving.is_archive:
+                    raise InputError(
+                        f"{self.name} is a Word document or another zip archive, not text; give a "
+                        "Word document by its file name."
+                    )
+                yield Unpacked(cast(BinaryIO, arriving), arriving.packing)
+            else:
+                yield Unpacked(plain, packing_of(self.name))
+
+    def held(self) -> "DataFile":
+        """The same input with its bytes in a temporary file, so that it can be read twice."""
+        copy = cast(BinaryIO, TemporaryFile())  # noqa: SIM115  # open as long as it is needed
+        with self.unpacked() as stream:
+            copyfileobj(stream, copy)
+        state = FileState(copy.tell())
+        opened = partial(_reopened, copy)
+        return replace(self, open=opened, stat=lambda: state, is_stream=False, is_copy=True)
+
+
+def _reopened(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
+    stream.seek(0)
+    return nullcontext(stream)
 
 
 class _Raw(io.RawIOBase):
@@ -119,24 +212,40 @@ def is_remote(argument: str) -> bool:
     return _URI.fullmatch(argument) is not None
 
 
-def find_remote(address: str) -> RemotePath | list[tuple[RemotePath, Path]]:
-    """The file of an address; or, sorted, all files in a folder with their paths below it."""
+def _remote_files(address: str, kind: DataFormat, column: str | None) -> list[DataFile]:
+    """The file of an address, or all data files in a folder, sorted."""
     arrow()
     from pyarrow.fs import FileSelector, FileSystem, FileType
 
     filesystem, path = _reported(address, FileSystem.from_uri, address)
 
-    def remote(each: str) -> RemotePath:
-        return RemotePath(filesystem, each, f"{address.partition(':')[0]}://{each}")
+    def remote(each: str, place: Path) -> DataFile:
+        name = f"{address.partition(':')[0]}://{each}"
+
+        def state() -> FileState:
+            (found,) = _reported(name, filesystem.get_file_info, [each])
+            return FileState(found.size or 0, found.mtime_ns or 0)
+
+        opened = partial(open_remote, filesystem, each, name)
+        local = Path(each) if filesystem.type_name == "local" else None
+        return DataFile(name, _chosen(kind, place), place, opened, state, local)
 
     (found,) = _reported(address, filesystem.get_file_info, [path])
     if found.type == FileType.File:
-        return remote(path)
+        return [remote(path, Path(Path(path).name))]
     if found.type != FileType.Directory:
         raise InputError(f"There is no file or folder {address}.")
     inside = _reported(address, filesystem.get_file_info, FileSelector(path, recursive=True))
     files = sorted(each.path for each in inside if each.type == FileType.File)
-    return [(remote(each), Path(each).relative_to(path)) for each in files]
+    return _in_folder(
+        address, column, [remote(each, Path(each).relative_to(path)) for each in files]
+    )
+
+
+def open_remote(filesystem: Any, path: str, name: str) -> BinaryIO:
+    """The bytes of a file of a pyarrow filesystem, read in this process as they stream in."""
+    raw = _Raw(_reported(name, filesystem.open_input_file, path))
+    return cast(BinaryIO, io.BufferedReader(raw, _BUFFER))
 
 
 def _reported(name: str, call: Any, *arguments: Any) -> Any:
@@ -145,159 +254,6 @@ def _reported(name: str, call: Any, *arguments: Any) -> Any:
         return call(*arguments)
     except (OSError, ValueError, NotImplementedError) as error:  # Arrow's errors are such
         raise InputError(f"{name} cannot be read: {in_words(error)}.") from error
-
-
-def in_words(error: BaseException) -> str:
-    """The message of an error, on one line and without its full stop."""
-    return " ".join(str(error).split()).rstrip(".")
-
-
-class StandardInput:
-    """Standard input, with the methods of a path that a run uses."""
-
-    def __str__(self) -> str:
-        return "stdin"
-
-    def resolve(self) -> "StandardInput":
-        """Itself."""
-        return self
-
-    def stat(self) -> _Stat:
-        """Nothing is known of it before it has been read."""
-        return _Stat(0, 0)
-
-    @contextmanager
-    def open(self, mode: str = "rb") -> Iterator[BinaryIO]:
-        """Its bytes; they stay open."""
-        if sys.stdin is None:
-            raise InputError("Standard input is closed; there is nothing to read.")
-        yield sys.stdin.buffer
-
-
-@dataclass(frozen=True)
-class HeldInput:
-    """Bytes that are held here under a name: a text of the command line, or a stream that has to
-    be read more than once. It has the methods of a path that a run uses."""
-
-    name: str
-    stream: BinaryIO = field(compare=False)
-    size: int
-
-    def __str__(self) -> str:
-        return self.name
-
-    def resolve(self) -> "HeldInput":
-        """Itself."""
-        return self
-
-    def stat(self) -> _Stat:
-        """Its size."""
-        return _Stat(self.size, 0)
-
-    def open(self, mode: str = "rb") -> Any:
-        """Its bytes, from the first."""
-        self.stream.seek(0)
-        return nullcontext(self.stream)
-
-
-AnyPath = Path | RemotePath | StandardInput | HeldInput
-
-
-class DataFormat(StrEnum):
-    """How sentences are stored in an input."""
-
-    AUTO = "auto"
-    TEXT = "text"
-    LINES = "lines"
-    TSV = "tsv"
-    CSV = "csv"
-    JSONL = "jsonl"
-    PARQUET = "parquet"
-
-
-class Packing(StrEnum):
-    """How a file is compressed."""
-
-    NONE = ""
-    GZIP = ".gz"
-    ZSTD = ".zst"
-
-
-_KINDS = {
-    ".txt": DataFormat.TEXT,
-    ".text": DataFormat.TEXT,
-    ".md": DataFormat.TEXT,
-    ".tsv": DataFormat.TSV,
-    ".csv": DataFormat.CSV,
-    ".jsonl": DataFormat.JSONL,
-    ".ndjson": DataFormat.JSONL,
-    ".parquet": DataFormat.PARQUET,
-}
-
-
-class Identity(NamedTuple):
-    """What tells whether a file is still the one that a run began with."""
-
-    path: str
-    size: int
-    changed: int
-    head: str
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """An input. ``place`` is its path below the folder that was named, or its own name;
-    ``is_stream`` says that it can be read only once, as it arrives."""
-
-    path: AnyPath
-    kind: DataFormat
-    place: Path
-    is_stream: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name that ids and messages use."""
-        return str(self.path)
-
-    @property
-    def has_columns(self) -> bool:
-        """Whether its records have columns or fields."""
-        return self.kind in (DataFormat.TSV, DataFormat.CSV, DataFormat.JSONL, DataFormat.PARQUET)
-
-    @property
-    def size(self) -> int:
-        """Its bytes on disk; 0 for a stream."""
-        return self.path.stat().st_size
-
-    def identity(self) -> Identity:
-        """Its size, when it was last written, and a hash of how it begins."""
-        state = self.path.stat()
-        with self.path.open("rb") as stream:
-            head = hashlib.sha256(stream.read(_HEAD)).hexdigest()
-        return Identity(self.name, state.st_size, state.st_mtime_ns, head)
-
-    @property
-    def can_be_resumed(self) -> bool:
-        """Whether it can be read again after an interruption."""
-        is_given = isinstance(self.path, HeldInput) and isinstance(self.path.stream, io.BytesIO)
-        return is_given or not (self.is_stream or isinstance(self.path, HeldInput))
-
-    @contextmanager
-    def unpacked(self) -> Iterator["Unpacked"]:
-        """The uncompressed bytes. How a stream is compressed is seen from how it begins."""
-        with self.path.open("rb") as plain:
-            if self.is_stream:
-                arriving = _Arriving(plain)
-                yield Unpacked(cast(BinaryIO, arriving), arriving.packing)
-            else:
-                yield Unpacked(plain, packing_of(self.name))
-
-    def held(self) -> "DataFile":
-        """The same input with its bytes in a temporary file, so that it can be read twice."""
-        copy = cast(BinaryIO, TemporaryFile())  # noqa: SIM115  # open as long as it is needed
-        with self.unpacked() as stream:
-            copyfileobj(stream, copy)
-        return replace(self, path=HeldInput(self.name, copy, copy.tell()), is_stream=False)
 
 
 class _Arriving(io.RawIOBase):
@@ -309,9 +265,14 @@ class _Arriving(io.RawIOBase):
         self._given = 0
 
     @property
+    def is_archive(self) -> bool:
+        return self._head.startswith(b"PK\x03\x04")
+
+    @property
     def packing(self) -> Packing:
-        """How it is compressed, by its first bytes."""
-        return next((each for mark, each in _MAGIC.items() if self._head.startswith(mark)), _PLAIN)
+        return next(
+            (each for mark, each in _MAGIC.items() if self._head.startswith(mark)), Packing.NONE
+        )
 
     def readable(self) -> bool:
         return True
@@ -325,14 +286,6 @@ class _Arriving(io.RawIOBase):
 
     def tell(self) -> int:
         return self._given
-
-
-_PLAIN = Packing.NONE
-_MAGIC = {b"\x1f\x8b": Packing.GZIP, b"\x28\xb5\x2f\xfd": Packing.ZSTD}
-"""How compressed data begin (RFC 1952, 2.3.1; RFC 8878, 3.1.1)."""
-
-_BROKEN = (EOFError, zlib.error, OSError)
-"""The errors of damaged compressed data; those with a number come from the disk."""
 
 
 class Unpacked(io.RawIOBase):
@@ -417,9 +370,9 @@ def find_inputs(
 
     An argument is a file; a folder with all the data files in it; a pattern such as
     ``corpus/**/*.parquet``; the address of a file or folder such as ``s3://texts/a``; or "-" for
-    standard input, as is no argument where something is piped in. A single other argument is the
-    text itself, unless it looks like a file that is missing. The files of a folder or pattern come
-    sorted by name; where a column is asked for, text without columns is left out of a folder.
+    standard input, as is no argument if something is piped in. A single other argument is the text
+    itself, unless it looks like a file that is missing. The files of a folder or pattern are sorted
+    by name; if a column is asked for, text without columns is left out of a folder.
     """
     if not arguments:
         require_piped_input()
@@ -431,39 +384,34 @@ def find_inputs(
         for argument in arguments or [STDIN]
         for file in _named(argument, kind, column, alone=alone)
     ]
-    for file in files:
-        _check_readable(file)
-    return [_held(file) for file in files]
-
-
-def _held(file: DataFile) -> DataFile:
-    """The input; one of Parquet, which is not read from its beginning, is held where it streams."""
-    if file.kind is not DataFormat.PARQUET:
-        return file
-    arrow()
-    if packing_of(file.name):
-        raise InputError(f"{file.name} is a packed Parquet file; unpack it first.")
-    return file.held() if file.is_stream else file
+    for place, file in enumerate(files):
+        if not file.is_stream:
+            _check(file)
+        if file.kind is DataFormat.PARQUET:
+            arrow()
+            if packing_of(file.name):
+                raise InputError(f"{file.name} is a compressed Parquet file; decompress it first.")
+            if file.is_stream:  # it is not read from its beginning
+                files[place] = file.held()
+    return files
 
 
 def _named(argument: str, kind: DataFormat, column: str | None, *, alone: bool) -> list[DataFile]:
     if argument == STDIN:
-        return [_file(StandardInput(), kind, Path("stdin"), is_stream=True)]
+        place = Path("stdin")
+        return [DataFile("stdin", _chosen(kind, place), place, _stdin, is_stream=True)]
     if is_remote(argument):
-        found_there = find_remote(argument)
-        if isinstance(found_there, RemotePath):
-            return [_file(found_there, kind, Path(Path(found_there.path).name))]
-        return _in_folder(argument, kind, column, found_there)
+        return _remote_files(argument, kind, column)
     # os.path.exists, unlike pathlib, answers for any string, however long.
     if os.path.exists(argument):  # noqa: PTH110
         path = Path(argument)
         if path.is_dir():
             inside = [each for each in sorted(path.rglob("*")) if each.is_file()]
-            places = [(each, each.relative_to(path)) for each in inside]
-            return _in_folder(argument, kind, column, places)
-        file = _file(path, kind, Path(path.name), is_stream=not path.is_file())
-        if path.is_file():
-            _require_words(file)
+            files = [_local(each, kind, each.relative_to(path)) for each in inside]
+            return _in_folder(argument, column, files)
+        file = _local(path, kind, Path(path.name))
+        if not file.is_stream:
+            _check(file, is_named=True)
         return [file]
     if not argument.strip():
         raise InputError("The text is empty; give at least one sentence.")
@@ -474,13 +422,31 @@ def _named(argument: str, kind: DataFormat, column: str | None, *, alone: bool) 
     return [given_text(argument, kind)]
 
 
+@contextmanager
+def _stdin() -> Iterator[BinaryIO]:
+    if sys.stdin is None:
+        raise InputError("Standard input is closed; there is nothing to read.")
+    yield sys.stdin.buffer
+
+
 def given_text(text: str, kind: DataFormat) -> DataFile:
     """A text of the command line; it ends with a line end, as a file does."""
     try:
         data = f"{text}\n".encode()
     except UnicodeEncodeError as error:
         raise InputError("The text is not valid UTF-8.") from error
-    return _file(HeldInput("text", io.BytesIO(data), len(data)), kind, Path("text"))
+    place, state = Path("text"), FileState(len(data))
+    opened = partial(_reopened, io.BytesIO(data))
+    return DataFile("text", _chosen(kind, place), place, opened, lambda: state)
+
+
+def _local(path: Path, kind: DataFormat, place: Path) -> DataFile:
+    chosen, is_stream = _chosen(kind, place), not path.is_file()
+    return DataFile(str(path), chosen, place, lambda: path.open("rb"), path.stat, path, is_stream)
+
+
+def _chosen(kind: DataFormat, place: Path) -> DataFormat:
+    return (data_format(place) or DataFormat.TEXT) if kind is DataFormat.AUTO else kind
 
 
 def _matching(pattern: str, kind: DataFormat) -> list[DataFile]:
@@ -490,17 +456,13 @@ def _matching(pattern: str, kind: DataFormat) -> list[DataFile]:
     if not (found := [each for each in matched if each.is_file()]):
         raise InputError(f"No file matches {pattern}.")
     fixed = next(each for each in Path(pattern).parents if not _PATTERN.search(str(each)))
-    return [_file(each, kind, each.relative_to(fixed)) for each in found]
+    return [_local(each, kind, each.relative_to(fixed)) for each in found]
 
 
-def _in_folder(
-    folder: str,
-    kind: DataFormat,
-    column: str | None,
-    inside: Sequence[tuple[Path | RemotePath, Path]],
-) -> list[DataFile]:
-    """The data files of a folder; where a column is asked for, those that have columns."""
-    files = [_file(path, kind, place) for path, place in inside if _is_data(place)]
+def _in_folder(folder: str, column: str | None, inside: Sequence[DataFile]) -> list[DataFile]:
+    """The data files of a folder; if a column is asked for, those that have columns."""
+    shown = [each for each in inside if not any(part[0] == "." for part in each.place.parts)]
+    files = [file for file in shown if data_format(file.place)]
     found = [file for file in files if column is None or file.has_columns]
     if not found:
         without = "files with columns" if files else "data files"
@@ -508,41 +470,19 @@ def _in_folder(
     return found
 
 
-def _is_data(place: Path) -> bool:
-    is_hidden = any(part.startswith(".") for part in place.parts)
-    return not is_hidden and data_format(place) is not None
-
-
-def _file(path: AnyPath, kind: DataFormat, place: Path, *, is_stream: bool = False) -> DataFile:
-    chosen = (data_format(place) or DataFormat.TEXT) if kind is DataFormat.AUTO else kind
-    return DataFile(path, chosen, place, is_stream)
-
-
-def _check_readable(file: DataFile) -> None:
-    if file.is_stream:
-        return
-    try:
-        with file.unpacked() as stream:
-            head = stream.read(2)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{file.name} cannot be read: {reason}.") from error
-    if head in (b"\xff\xfe", b"\xfe\xff"):
-        raise InputError(f"{file.name} is UTF-16 text; save it as UTF-8.")
-
-
-def _require_words(file: DataFile) -> None:
-    """Refuse a file that was named and holds nothing, or is not text by its name and its bytes."""
-    try:
-        with file.path.open("rb") as stream:
-            head = stream.read(_HEAD)
-            is_named = data_format(file.name) or packing_of(file.name)
-            if b"\0" in head and not is_named and file.kind is not DataFormat.PARQUET:
-                raise InputError(f"{file.name} is a binary file, not text.")
-            while head and not head.strip():
-                head = stream.read(_HEAD)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{file.name} cannot be read: {reason}.") from error
-    if not head and file.kind is not DataFormat.PARQUET:
-        raise InputError(f"{file.name} is empty.")
+def _check(file: DataFile, *, is_named: bool = False) -> None:
+    """Refuse a file that cannot be read, is UTF-16 or, if it was named itself, holds nothing or is
+    not text by its name and its bytes."""
+    with system_errors(f"{file.name} cannot be read"), file.unpacked() as stream:
+        head = stream.read(_HEAD) or b""
+        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise InputError(f"{file.name} is UTF-16 text; save it as UTF-8.")
+        if not is_named or file.kind is DataFormat.PARQUET:
+            return
+        is_known = data_format(file.name) or packing_of(file.name)
+        if b"\0" in head and not is_known:
+            raise InputError(f"{file.name} is a binary file, not text.")
+        while head and not head.strip():
+            head = stream.read(_HEAD) or b""
+        if not head and not stream.error:
+            raise InputError(f"{file.name} is empty.")

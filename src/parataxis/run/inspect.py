@@ -11,17 +11,16 @@ from typing import Annotated
 import typer
 
 from parataxis.api import BATCH, DEFAULT_SPLITTER, with_findings
-from parataxis.cli.options import Inputs
+from parataxis.cli.options import Inputs, documented
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.errors import InputError, TooLongError
-from parataxis.plugins import Installed
 from parataxis.report import counted, plain_table
 from parataxis.rewrite.jsonl import read_rewrites, to_json
 from parataxis.rewrite.record import FindingKind, Rewrite, SourceLine
 from parataxis.rewrite.render import describe
-from parataxis.run.files import DataFile, DataFormat, HeldInput, find_inputs
+from parataxis.run.files import DataFile, DataFormat, find_inputs
 from parataxis.run.reading import check_columns, read_batches
-from parataxis.run.rows import CellKind, Columns
+from parataxis.run.units import CellKind, Columns
 from parataxis.splitters.registry import available_splitters
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 from parataxis.syntax.patterns import find_patterns
@@ -36,27 +35,11 @@ class CheckFormat(StrEnum):
     JSONL = "jsonl"
 
 
+@documented
 def check(
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILES | -",
-            show_default=False,
-            help="Files of rewrites as JSON lines, or - for standard input.",
-        ),
-    ] = None,
-    output_format: Annotated[
-        CheckFormat,
-        typer.Option(
-            "--format",
-            "-f",
-            help="text: each finding, then a summary. json: the summary. jsonl: the rewrites "
-            "with their findings.",
-        ),
-    ] = CheckFormat.TEXT,
-    fail: Annotated[
-        bool, typer.Option("--fail", help="Exit with code 1 if anything is found.")
-    ] = False,
+    inputs: Annotated[list[str] | None, typer.Argument(show_default=False)] = None,
+    format_: CheckFormat = CheckFormat.TEXT,
+    fail: bool = False,
 ) -> None:
     """Check rewrites for lost or new facts and broken sentences.
 
@@ -65,6 +48,12 @@ def check(
 
     Reads what `parataxis split --format jsonl` writes, or any JSON lines with the fields
     source (or complex) and simple.
+
+    Options:
+    FILES | -: Files of rewrites as JSON lines, or - for standard input.
+    --format, -f: text: each finding, then a summary. json: the summary. jsonl: the rewrites with
+        their findings.
+    --fail: Exit with code 1 if anything is found.
     """
     sources = find_inputs(inputs or [], DataFormat.JSONL)
     for source in sources:
@@ -73,9 +62,15 @@ def check(
     with open_output(None) as out, Progress(None, out) as progress:
         for rewrite in with_findings(_read(sources)):
             summary.add(rewrite)
-            out.write(_FINDINGS[output_format](rewrite))
+            if format_ is CheckFormat.TEXT:
+                out.write("".join(f"{rewrite.id}: {describe(f)}\n" for f in rewrite.findings or ()))
+            elif format_ is CheckFormat.JSONL:
+                out.write(f"{to_json(rewrite)}\n")
             progress.advance(0, 1)
-        out.write(_SUMMARIES[output_format](summary))
+        if format_ is CheckFormat.TEXT:
+            out.write(summary.table())
+        elif format_ is CheckFormat.JSON:
+            out.write(summary.json())
     if fail and summary.with_finding:
         raise typer.Exit(1)
 
@@ -92,13 +87,28 @@ class _Summary:
         self.with_finding += bool(found)
         self.kinds.update(found)
 
-    def share(self, count: int) -> float:
-        return 100 * count / self.rewrites if self.rewrites else 0.0
+    def table(self) -> str:
+        counts = [(kind.value, self.kinds[kind]) for kind in FindingKind]
+        rows = [
+            (name, str(count), f"{100 * count / max(1, self.rewrites):.1f}")
+            for name, count in [*counts, ("any", self.with_finding)]
+        ]
+        table = plain_table(("finding", "rewrites", "%"), rows, right=(1, 2))
+        gap = "\n" if self.with_finding else ""
+        return f"{gap}{table}\n{counted(self.rewrites, 'rewrite')} checked\n"
+
+    def json(self) -> str:
+        record = {
+            "rewrites": self.rewrites,
+            "with_finding": self.with_finding,
+            "kinds": {kind.value: self.kinds[kind] for kind in FindingKind},
+        }
+        return json.dumps(record, indent=1) + "\n"
 
 
 def _validate(source: DataFile) -> None:
-    if isinstance(source.path, HeldInput):
-        with source.path.open() as stream:
+    if source.is_given_text:
+        with source.open() as stream:
             text = stream.read().decode().removesuffix("\n")
         raise InputError(f'There is no file "{text}"; check reads files of rewrites.')
     if not source.is_stream:
@@ -110,44 +120,6 @@ def _read(sources: Iterable[DataFile]) -> Iterator[Rewrite]:
     for source in sources:
         with source.unpacked() as stream:
             yield from read_rewrites(Lines(stream, source.name), source.name)
-
-
-def _finding_lines(rewrite: Rewrite) -> str:
-    return "".join(f"{rewrite.id}: {describe(each)}\n" for each in rewrite.findings or ())
-
-
-def _summary_table(summary: _Summary) -> str:
-    counts = [(kind.value, summary.kinds[kind]) for kind in FindingKind]
-    rows = [(name, str(n), f"{summary.share(n):.1f}") for name, n in counts]
-    total = str(summary.with_finding), f"{summary.share(summary.with_finding):.1f}"
-    table = plain_table(("finding", "rewrites", "%"), [*rows, ("any", *total)], right=(1, 2))
-    gap = "\n" if summary.with_finding else ""
-    return f"{gap}{table}\n{counted(summary.rewrites, 'rewrite')} checked\n"
-
-
-def _summary_json(summary: _Summary) -> str:
-    record = {
-        "rewrites": summary.rewrites,
-        "with_finding": summary.with_finding,
-        "kinds": {kind.value: summary.kinds[kind] for kind in FindingKind},
-    }
-    return json.dumps(record, indent=1) + "\n"
-
-
-def _nothing(_: object) -> str:
-    return ""
-
-
-_FINDINGS: dict[CheckFormat, Callable[[Rewrite], str]] = {
-    CheckFormat.TEXT: _finding_lines,
-    CheckFormat.JSON: _nothing,
-    CheckFormat.JSONL: lambda rewrite: f"{to_json(rewrite)}\n",
-}
-_SUMMARIES: dict[CheckFormat, Callable[[_Summary], str]] = {
-    CheckFormat.TEXT: _summary_table,
-    CheckFormat.JSON: _summary_json,
-    CheckFormat.JSONL: _nothing,
-}
 
 
 InputFormatOption = Annotated[
@@ -213,26 +185,23 @@ class AnalysisFormat(StrEnum):
     JSON = "json"
 
 
+@documented
 def analyse(
     inputs: Inputs = None,
-    output_format: Annotated[
-        AnalysisFormat,
-        typer.Option(
-            "--format",
-            "-f",
-            help="text: tables to read. conllu: CoNLL-U, without roles. json: one object for "
-            "each sentence, one on each line.",
-        ),
-    ] = AnalysisFormat.TEXT,
+    format_: AnalysisFormat = AnalysisFormat.TEXT,
     input_format: InputFormatOption = DataFormat.AUTO,
 ) -> None:
     """Show what the analyser sees in each sentence.
 
     Tokens, tags, the tree, roles and patterns: this is what the splitters work on, so it tells
     why a sentence was split where it was.
+
+    Options:
+    --format, -f: text: tables to read. conllu: CoNLL-U, without roles. json: one object for each
+        sentence, one on each line.
     """
     sources = find_sentences(inputs, input_format)
-    write = _WRITERS[output_format]
+    write = _WRITERS[format_]
     with open_output(None) as out, Progress(total_size(sources), out) as progress:
         batches = read_sentences(sources, progress)
         for sentence, analysis in analyse_batches(batches):
@@ -296,11 +265,7 @@ def _as_json(sentence: SourceLine, analysis: Analysis) -> str:
         "text": analysis.text,
         "words": [
             {
-                "text": word.text,
-                "start": word.start,
-                "end": word.end,
-                "upos": word.upos,
-                "xpos": word.xpos,
+                **{name: getattr(word, name) for name in ("text", "start", "end", "upos", "xpos")},
                 "feats": dict(word.feats),
                 "head": None if word.head == ROOT else word.head,
                 "deprel": word.deprel,
@@ -344,31 +309,27 @@ class ListFormat(StrEnum):
     JSON = "json"
 
 
-def splitters(
-    output_format: Annotated[
-        ListFormat, typer.Option("--format", "-f", help="A table, or JSON for programs.")
-    ] = ListFormat.TEXT,
-) -> None:
+@documented
+def splitters(format_: ListFormat = ListFormat.TEXT) -> None:
     """List the installed splitters.
 
     The one with a star is used where none is named.
+
+    Options:
+    --format, -f: A table, or JSON for programs.
     """
     found = available_splitters()
     with open_output(None) as out:
-        if output_format is ListFormat.JSON:
-            records = [{**asdict(each), "default": _is_default(each)} for each in found]
+        if format_ is ListFormat.JSON:
+            records = [{**asdict(each), "default": each.name == DEFAULT_SPLITTER} for each in found]
             out.write(json.dumps(records, ensure_ascii=False, indent=1) + "\n")
             return
         rows = [
-            (each.name + (" *" if _is_default(each) else ""), _what(each), each.distribution)
+            (
+                each.name + (" *" if each.name == DEFAULT_SPLITTER else ""),
+                each.summary if each.problem is None else f"(unusable) {each.problem}",
+                each.distribution,
+            )
             for each in found
         ]
         out.write(plain_table(("splitter", "what it does", "comes with"), rows))
-
-
-def _is_default(splitter: Installed) -> bool:
-    return splitter.name == DEFAULT_SPLITTER
-
-
-def _what(splitter: Installed) -> str:
-    return splitter.summary if splitter.problem is None else f"(unusable) {splitter.problem}"

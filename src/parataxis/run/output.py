@@ -1,38 +1,173 @@
 """Output files that survive a crash.
 
-While a run is unfinished, its output and its checkpoint are in a folder beside the output. The
-output gets its name when it is complete. After a crash, everything behind the checkpoint is cut off
-and done again, so that nothing is lost and nothing is written twice.
+While a run is unfinished, its output, its checkpoint and a manifest of its options and inputs are
+in a folder beside the output. The output gets its name when it is complete. After a crash,
+everything behind the checkpoint is cut off and done again, so nothing is lost or written twice.
 """
 
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
 
 from parataxis.errors import InputError
-from parataxis.run.checkpoint import (
-    AppendedFile,
-    Manifest,
-    locked,
-    move,
-    read_checkpoint,
-    remove,
-    sync_folder,
-    write_checkpoint,
-)
 from parataxis.run.encode import OutputFormat, RecordEncoder, write_parquet
-from parataxis.run.files import DataFile
-from parataxis.run.pipeline import Checkpoint
+from parataxis.run.files import DataFile, Identity
+from parataxis.run.pipeline import Checkpoint, Encoded, StreamOutput
 from parataxis.run.reading import Batch
-from parataxis.run.work import Encoded
 
 EVERY = 5.0
-"""Seconds between two checkpoints: at most this much work, and one batch, is lost in a crash."""
+"""Seconds between two checkpoints: a crash loses at most this much work, and one batch."""
 
 _MANIFEST, _CHECKPOINT, _LOCK, _DATA, _PACKED = "run.json", "checkpoint", "lock", "output", "packed"
+_VERSION = 1
+
+T = TypeVar("T")
+
+
+class AppendedFile:
+    """A file that grows at its end; what was written counts once :meth:`sync` has returned."""
+
+    def __init__(self, path: Path, length: int) -> None:
+        """Open the file, cut off after ``length`` bytes."""
+        self._number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        if os.fstat(self._number).st_size < length:
+            self.close()
+            raise InputError(
+                f"{path} has fewer bytes than its checkpoint says; begin the run again."
+            )
+        os.ftruncate(self._number, length)
+        os.lseek(self._number, length, os.SEEK_SET)
+        self.length = length
+
+    def append(self, data: bytes) -> None:
+        """Write at the end. If that fails, ``length`` stays that of whole writes."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._number, rest) :]
+        self.length += len(data)
+
+    def sync(self) -> None:
+        os.fsync(self._number)
+
+    def close(self) -> None:
+        """Close the file once: its number may be that of another file afterwards."""
+        number, self._number = self._number, -1
+        if number >= 0:
+            os.close(number)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a small file: after a crash it is the old one or the new one."""
+    unfinished = path.with_name(f"{path.name}.new")
+    with unfinished.open("wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+    _move(unfinished, path)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Put a file, which must have been synced, in the place of another."""
+    os.replace(source, target)  # noqa: PTH105  # the one place where files are moved
+    for folder in {target.parent, source.parent}:
+        _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    if os.name == "nt":
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock that other processes respect and that ends with this process, however it ends.
+    Its holder may remove the file. A process that opened it before must not hold what is gone."""
+    try:
+        import fcntl
+    except ImportError:  # Windows; there the open files are locked anyway
+        yield
+        return
+    with path.open("wb") as stream:
+        try:
+            fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_there = os.path.samestat(os.fstat(stream.fileno()), path.stat())
+        except OSError:
+            is_there = False
+        if not is_there:
+            raise InputError(
+                f"Another process writes to {path.parent}; wait for it or end it first."
+            )
+        yield
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a run was begun with: its options, as a user would name them, and its inputs."""
+
+    options: Mapping[str, str]
+    inputs: Sequence[Identity]
+
+    @classmethod
+    def of(cls, options: Mapping[str, str], files: Sequence[DataFile]) -> "Manifest":
+        return cls(dict(options), [file.identity() for file in files])
+
+    def require_same(self, now: "Manifest", state: Path) -> None:
+        """Raise InputError if a run that is to go on now has other options or inputs."""
+        for reason in self._differences(now):
+            raise InputError(f"The unfinished run {reason}; remove {state} to begin again.")
+
+    def _differences(self, now: "Manifest") -> Iterator[str]:
+        for name in sorted({*self.options, *now.options}):
+            before, after = self.options.get(name, "none"), now.options.get(name, "none")
+            if before != after:
+                yield f"was begun with {name} {before}, not {after}"
+        if len(self.inputs) != len(now.inputs):
+            yield f"was begun with {len(self.inputs)} input files, not {len(now.inputs)}"
+        for old, new in zip(self.inputs, now.inputs, strict=True):
+            if old.path != new.path:
+                yield f"was begun with {old.path} in the place of {new.path}"
+            if old != new:
+                yield f"cannot go on, because {new.path} has changed since"
+
+    def require_unchanged(self, files: Sequence[DataFile], state: Path) -> None:
+        """Raise InputError if one of these inputs is not what it was when the run began."""
+        before = {each.path: each for each in self.inputs}
+        for file in files:
+            is_same = False
+            with suppress(FileNotFoundError):
+                is_same = file.identity() == before[file.name]
+            if not is_same:
+                raise InputError(
+                    f"{file.name} changed while it was read; remove {state} to begin again."
+                )
+
+
+def _write(path: Path, value: Manifest | Checkpoint) -> None:
+    fields: dict[str, Any] = TypeAdapter(type(value)).dump_python(value, mode="json")
+    write_atomically(path, json.dumps({"version": _VERSION, **fields}, indent=1).encode())
+
+
+def _read(path: Path, kind: type[T]) -> T:
+    data = path.read_bytes()
+    try:
+        if json.loads(data)["version"] != _VERSION:
+            raise InputError(f"{path} was written by another version of Parataxis; begin again.")
+        return TypeAdapter(kind).validate_json(data, strict=True)
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is damaged; remove {path.parent} to begin again.") from error
 
 
 def state_of(target: Path, *, is_folder: bool) -> Path:
@@ -46,7 +181,7 @@ def is_unfinished(state: Path) -> bool:
 
 
 def require_finished(state: Path) -> None:
-    """Raise InputError where there is a run that can be resumed, or that is running."""
+    """Raise InputError if there is a run that can be resumed, or that is running."""
     if is_unfinished(state):
         with locked(state / _LOCK):
             raise _unfinished(state)
@@ -60,14 +195,11 @@ def sweep(state: Path) -> None:
                 _clear(state)
 
 
-class FileOutput:
-    """Writes to one file, or (``by_file``) to one for each input file.
-
-    ``targets`` are their paths, ``state`` is the folder of the unfinished run. ``encoder`` says
-    what stands around the batches, and whether the whole is to become a Parquet file. ``every`` is
-    how many seconds lie between checkpoints, if not :data:`EVERY`. Unless ``is_resumable``, an
-    unfinished run leaves nothing behind.
-    """
+class FileOutput(StreamOutput):
+    """Writes to one file, or (``by_file``) to one for each input file. ``targets`` are their paths,
+    ``state`` is the folder of the unfinished run. ``every`` is the number of seconds between
+    checkpoints, if not :data:`EVERY`. Unless ``is_resumable``, an unfinished run leaves nothing
+    behind."""
 
     def __init__(
         self,
@@ -94,7 +226,7 @@ class FileOutput:
     def opened(
         self, manifest: Manifest, files: Sequence[DataFile], *, resume: bool
     ) -> Iterator[None]:
-        """Begin, or resume what was begun; raise InputError where that would not be the same run.
+        """Begin, or resume what was begun; raise InputError if that would not be the same run.
         ``files`` are the inputs of the manifest."""
         self._manifest, self._files = manifest, files
         with self._reported():
@@ -130,7 +262,7 @@ class FileOutput:
         with self._reported():
             if self._file:
                 self._file.sync()
-            write_checkpoint(self.now, self._state / _CHECKPOINT)
+            _write(self._state / _CHECKPOINT, self.now)
             self._committed = monotonic()
 
     def finish(self) -> None:
@@ -144,7 +276,7 @@ class FileOutput:
             _clear(self._state)
 
     def _append(self, data: bytes, *, is_end: bool = False) -> int:
-        """Append bytes with what comes before them, and say how long the file is now."""
+        """Append bytes with what comes before them, and return the length of the file."""
         if self._file is None:
             self._file = AppendedFile(self._state / _DATA, self.now.length)
         if data:
@@ -153,18 +285,19 @@ class FileOutput:
         return self._file.length
 
     def _begin(self, manifest: Manifest, *, resume: bool) -> None:
+        checkpoint = self._state / _CHECKPOINT
         if is_unfinished(self._state):
             if not resume:
                 raise _unfinished(self._state)
-            Manifest.read(self._state / _MANIFEST).require_same(manifest, self._state)
-            self.now = read_checkpoint(self._state / _CHECKPOINT)
+            _read(self._state / _MANIFEST, Manifest).require_same(manifest, self._state)
+            self.now = _read(checkpoint, Checkpoint) if checkpoint.exists() else Checkpoint()
             if self.now.is_ending:
                 self._put_in_place()
         else:
             for name in (_CHECKPOINT, _DATA):
-                remove(self._state / name)
-            manifest.write(self._state / _MANIFEST)
-            sync_folder(self._state.parent)
+                (self._state / name).unlink(missing_ok=True)
+            _write(self._state / _MANIFEST, manifest)
+            _sync_folder(self._state.parent)
 
     def _end_file(self) -> None:
         length = self._append(self._frame.end, is_end=True)
@@ -187,23 +320,22 @@ class FileOutput:
             AppendedFile(data, self.now.length).close()
             target.parent.mkdir(parents=True, exist_ok=True)
             if self._encoder.form is OutputFormat.PARQUET:
-                self._write_parquet(data, target, self._files[index].name if self.by_file else "")
-                remove(data)
+                packed = self._state / _PACKED
+                schema = self._encoder.schema(self._files[index].name if self.by_file else "")
+                with data.open("rb") as streams:
+                    write_parquet(streams, packed, schema)
+                with packed.open("rb+") as stream:
+                    os.fsync(stream.fileno())
+                _move(packed, target)
+                data.unlink()
             else:
-                move(data, target)
+                _move(data, target)
         elif not target.exists():
             raise InputError(f"{target} was removed before the run ended; begin again.")
         self._is_placed = True
         if self.by_file:
             self.now = replace(self.now, length=0, is_ending=False)
-            write_checkpoint(self.now, self._state / _CHECKPOINT)
-
-    def _write_parquet(self, data: Path, target: Path, table: str) -> None:
-        packed = self._state / _PACKED
-        with data.open("rb") as streams:
-            write_parquet(streams, packed, self._encoder.schema(table))
-        _sync(packed)
-        move(packed, target)
+            _write(self._state / _CHECKPOINT, self.now)
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
@@ -226,13 +358,8 @@ def _unfinished(state: Path) -> InputError:
 def _clear(state: Path) -> None:
     # The manifest first: without it, there is no unfinished run, should this be cut short.
     for name in (_MANIFEST, _CHECKPOINT, _DATA, _PACKED, _LOCK):
-        remove(state / name)
-        remove(state / f"{name}.new")
-    with suppress(OSError):  # there is something in it that is not of the run
+        (state / name).unlink(missing_ok=True)
+        (state / f"{name}.new").unlink(missing_ok=True)
+    with suppress(OSError):  # something in it does not belong to the run
         state.rmdir()
-    sync_folder(state.parent)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as stream:
-        os.fsync(stream.fileno())
+    _sync_folder(state.parent)

@@ -1,17 +1,10 @@
-"""The pipeline from inputs to an output, by any engine.
+"""The pipeline from inputs to an output: the work on each batch, and the engines that do it.
 
-How to plug in another engine. All that depends on where the work is done is in two callables;
-reading, order, checkpoints, resuming and writing are the same for all.
-
-*A rewriter* (:data:`parataxis.run.work.Rewriter`) turns a list of sentences into their rewrites,
-in order. It must pickle small: make a dataclass that loads its model on the first call, as
-:class:`parataxis.run.work.SplitterTask` does.
-
-*An engine* (:data:`Engine`) takes the batches and the :class:`parataxis.run.work.Work`, applies
-``work(batch.units)`` to each batch wherever it likes, and gives back ``(batch, encoded)`` in the
-order of the batches. It must read batches lazily, only a few ahead, and raise what fails. What it
-gives back are bytes that are ready to be written, so that little travels. ``work`` is
-deterministic, so a batch may be done twice (after a lost machine) and the output stays the same.
+To plug in another engine, write a function that takes batches and the :class:`Work`, and yields
+each batch with the result of ``work(batch.units)``, in order. It must read only a few batches ahead
+and raise any error. The results are bytes that are ready to be written. ``work`` is deterministic,
+so a batch may be repeated, as after a lost machine. Both travel to other processes, so a custom
+rewriter must pickle small and load its model on first use, as :class:`SplitterTask` does.
 
     def my_engine(batches, work):
         for batch in batches:
@@ -20,30 +13,176 @@ deterministic, so a batch may be done twice (after a lost machine) and the outpu
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from parataxis.api import DEFAULT_SPLITTER, LARGEST_BATCH, Splitter
 from parataxis.cli.terminal import whole_step
-from parataxis.errors import ParataxisError
-from parataxis.run.encode import OutputFrame
+from parataxis.errors import InputError, ParataxisError
+from parataxis.rewrite.compose import left_whole
+from parataxis.rewrite.record import Rewrite
+from parataxis.run.encode import OutputFrame, RecordEncoder
 from parataxis.run.files import DataFile
 from parataxis.run.reading import START, Batch, Position, read_batches
-from parataxis.run.rows import Columns
-from parataxis.run.units import BadRecord
-from parataxis.run.work import Encoded, Work
+from parataxis.run.units import BadRecord, Columns, Unit
+from parataxis.splitters.registry import SentenceSplitter
+from parataxis.splitters.settings import SplitSettings, too_long
+
+if TYPE_CHECKING:
+    from parataxis.run.gpu.splitter import Models
+    from parataxis.syntax.patterns import Occurrence
 
 SENTENCES = 256
-"""Sentences of a batch whose results go to a file."""
+"""Sentences per batch when the results go to a file."""
 
-Engine = Callable[[Iterable[Batch], Work], Iterable[tuple[Batch, Encoded]]]
-"""Does the work on batches, and gives them back in order with their results."""
+_SHARED = frozenset(["pointer", "rules"])
+"""Splitters whose models take memory and stay usable in a fork."""
+
+_WARM_UP = (
+    "The mill, which was built in 1850 by Ann Reed, a chemist serving in Oslo, burned down, and "
+    "Bob, having lost his keys, left the town."
+)
+"""A sentence that makes a splitter load everything: trees, checks and inflections too."""
+
+Rewriter = Callable[[Sequence[str]], Iterable[Rewrite]]
+"""Rewrites a batch of sentences, in order: one rewrite for each."""
+
+
+class Encoded(NamedTuple):
+    """The bytes of a batch, and counts of what was in it."""
+
+    data: bytes
+    records: int
+    sentences: int
+    problems: Sequence[BadRecord] = ()
+    too_long: int = 0
+    """Simple sentences with more words than the limit of the settings."""
+
+
+def require_device_splitter(splitter: str) -> None:
+    """Raise InputError for a splitter whose models do not run on a GPU."""
+    if splitter != DEFAULT_SPLITTER:
+        raise InputError(f'Only the splitter "{DEFAULT_SPLITTER}" runs on a GPU, not "{splitter}".')
+
+
+@dataclass
+class SplitterTask:
+    """The usual rewriter: an installed splitter, made where and when it is first called.
+    ``models`` are those of the pointer splitter when they are on a GPU."""
+
+    splitter: str
+    settings: SplitSettings = field(default_factory=SplitSettings)
+    check: bool = False
+    models: "Models | None" = None
+    _loaded: Splitter | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_loaded": None}  # the models stay here; a fork has them anyway
+
+    def load(self) -> Splitter:
+        if self._loaded is None:
+            splitter: str | SentenceSplitter = self.splitter
+            if self.models is not None:
+                from parataxis.run.gpu.splitter import DevicePointerSplitter
+
+                splitter = DevicePointerSplitter(self.models)
+            self._loaded = Splitter(splitter, check=self.check, **asdict(self.settings))
+        return self._loaded
+
+    @property
+    def prepare(self) -> Callable[[], object] | None:
+        """Loads the models for processes that are forked afterwards and share them. A third-party
+        splitter may start threads or open connections, so it is not loaded before a fork."""
+        can_share = self.splitter in _SHARED and self.models is None
+        return (lambda: self([_WARM_UP])) if can_share else None
+
+    def __call__(self, sentences: Sequence[str]) -> list[Rewrite]:
+        first = LARGEST_BATCH if self.models is None else len(sentences)
+        return list(self.load().pipe(sentences, first=first))
+
+
+@dataclass
+class Work:
+    """Rewrites the sentences of units and encodes the results. ``splitter`` is the name in the
+    records of problems. A sentence on which the rewriter fails is left whole, with a note and a
+    problem. A ParataxisError ends the run, and so does a failure on all of several sentences."""
+
+    rewrite: Rewriter
+    encode: RecordEncoder
+    splitter: str
+
+    def __call__(self, units: Sequence[Unit]) -> Encoded:
+        sentences = [sentence for unit in units for sentence in unit.sentences]
+        sources = [sentence.source for sentence in sentences]
+        problems = [unit.problem for unit in units if unit.problem]
+        rewrites, failed = self.rewrites(sources)
+        for place, error in failed.items():
+            named = sentences[place]
+            complaint = f"the splitter failed ({_in_words(error)}), so it is left whole"
+            problems.append(BadRecord(named.id, named.id, complaint, named.source))
+        ready = iter(
+            rewrite.model_copy(update={"id": sentence.id})
+            for sentence, rewrite in zip(sentences, rewrites, strict=True)
+        )
+        results = [(unit, [next(ready) for _ in unit.sentences]) for unit in units]
+        patterns = find_all_patterns(sources) if self.encode.needs_patterns else None
+        data = self.encode(results, self.splitter, patterns)
+        records = sum(bool(unit.sentences or unit.problem) for unit in units)
+        long = sum(len(too_long(each, limit)) for each in rewrites) if (limit := self.limit) else 0
+        return Encoded(data, records, len(sentences), problems, long)
+
+    @property
+    def limit(self) -> int | None:
+        """The most words of a simple sentence, if the user gave a limit."""
+        settings = getattr(self.rewrite, "settings", None)
+        return settings.max_words if isinstance(settings, SplitSettings) else None
+
+    def on(self, models: "Models") -> "Work":
+        """The same work with the models of its splitter elsewhere, as on a GPU."""
+        if not isinstance(self.rewrite, SplitterTask):
+            raise ParataxisError("Only the models of an installed splitter run on a GPU.")
+        return replace(self, rewrite=replace(self.rewrite, models=models))
+
+    def rewrites(self, sources: Sequence[str]) -> tuple[list[Rewrite], dict[int, Exception]]:
+        """The rewrite of each source, and the errors of those left whole, by index."""
+        if not sources:
+            return [], {}
+        try:
+            return list(self.rewrite(sources)), {}
+        except ParataxisError:
+            raise
+        except Exception as error:
+            if len(sources) == 1:
+                note = f"Left whole because the splitter failed: {_in_words(error)}."
+                return [left_whole(sources[0], splitter=self.splitter, note=note)], {0: error}
+        found = [self.rewrites([source]) for source in sources]
+        failed = {place: errors[0] for place, (_, errors) in enumerate(found) if errors}
+        if len(failed) == len(sources):
+            raise next(iter(failed.values()))
+        return [rewrite for (rewrite,), _ in found], failed
+
+
+def find_all_patterns(sources: Sequence[str]) -> list[Sequence["Occurrence"]]:
+    """The patterns of each source; none in one that is too long to be analysed."""
+    from parataxis.syntax.analyser import load_trees
+    from parataxis.syntax.analysis import Analysis
+    from parataxis.syntax.patterns import find_patterns
+
+    return [
+        find_patterns(analysis) if isinstance(analysis, Analysis) else ()
+        for analysis in load_trees().pipe(sources)
+    ]
+
+
+def _in_words(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """How far a run has come: all units before ``position``, of which the input files have
-    ``consumed`` bytes, are in the output, whose first ``length`` bytes count. ``is_ending`` says
-    that the output is complete and only has to be moved to its place."""
+    """How far a run has come: all units before ``position`` (``consumed`` bytes of the input) are
+    in the first ``length`` bytes of the output. ``is_ending`` says that the output is complete and
+    only has to be moved to its place."""
 
     position: Position = START
     length: int = 0
@@ -52,9 +191,9 @@ class Checkpoint:
     records: int = 0
     sentences: int = 0
     problems: int = 0
+    too_long: int = 0
 
     def after(self, batch: Batch, encoded: Encoded) -> "Checkpoint":
-        """The checkpoint after one more batch."""
         return replace(
             self,
             position=batch.end,
@@ -62,6 +201,7 @@ class Checkpoint:
             records=self.records + encoded.records,
             sentences=self.sentences + encoded.sentences,
             problems=self.problems + len(encoded.problems),
+            too_long=self.too_long + encoded.too_long,
         )
 
 
@@ -69,30 +209,14 @@ class Watcher(Protocol):
     """Follows a run; an error that it raises ends the run, which can be resumed."""
 
     def advance(self, size: int, sentences: int) -> None:
-        """So many bytes of the input and sentences are done."""
+        """Count bytes of the input and sentences as done."""
 
     def problem(self, problem: BadRecord) -> None:
-        """Something could not be read or rewritten, and is passed through."""
-
-
-class RunOutput(Protocol):
-    """Takes the results of batches, in their order. ``now`` is how far it has come."""
-
-    now: Checkpoint
-    by_file: bool
-
-    def append(self, batch: Batch, encoded: Encoded) -> None:
-        """Write the bytes of a batch."""
-
-    def commit(self) -> None:
-        """The run ends too early: make what was written until now whole, and keep it."""
-
-    def finish(self) -> None:
-        """All has been written."""
+        """Report something that could not be read or rewritten, and is passed through."""
 
 
 class StreamOutput:
-    """Writes to a stream, such as standard output, as results come."""
+    """Writes the results of batches to a stream, such as standard output, in their order."""
 
     by_file = False
 
@@ -111,15 +235,18 @@ class StreamOutput:
         self.now = self.now.after(batch, encoded)
 
     def commit(self) -> None:
-        """End what was begun."""
+        """Complete what was written when the run ends early."""
         if self._has_begun and self._frame.end:
             self._write(self._frame.end)
 
     def finish(self) -> None:
-        """Write the end."""
         start = b"" if self._has_begun else self._frame.start
         if start or self._frame.end:
             self._write(start + self._frame.end)
+
+
+Engine = Callable[[Iterable[Batch], Work], Iterable[tuple[Batch, Encoded]]]
+"""Does the work on batches, and gives them back in order with their results."""
 
 
 @dataclass(frozen=True)
@@ -129,37 +256,29 @@ class Local:
     jobs: int = 1
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
-        """Do the work here."""
         if self.jobs == 1:
             return ((batch, work(batch.units)) for batch in batches)
         from parataxis.run.pool import in_order
 
         prepare = getattr(work.rewrite, "prepare", None)
         return in_order(
-            batches,
-            work,
-            sent=lambda batch: batch.units,
-            jobs=self.jobs,
-            threads=1,
-            prepare=prepare,
+            batches, work, sent=lambda each: each.units, jobs=self.jobs, threads=1, prepare=prepare
         )
 
 
 def run(
     files: Sequence[DataFile],
     work: Work,
-    output: RunOutput,
+    output: StreamOutput,
     watcher: Watcher,
     *,
     engine: Engine,
     columns: Columns | None = None,
     sentences: int = SENTENCES,
 ) -> Checkpoint:
-    """Read the inputs from where the output has come to, work on them, write the rest of it.
-
-    However it ends, the output is complete or can be resumed. Returns the counts of the whole run,
-    including the parts that were done before.
-    """
+    """Read the inputs from where the output has come to, work on them, and write the rest. However
+    it ends, the output is complete or can be resumed. Returns the counts of the whole run,
+    including what was done before it was resumed."""
     batches = read_batches(
         files, columns, output.now.position, sentences=sentences, by_file=output.by_file
     )

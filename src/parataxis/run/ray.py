@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from parataxis.rewrite.record import Rewrite
 from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.files import arrow
 from parataxis.run.gpu.server import Machine, load_models
-from parataxis.run.rows import CellKind, cell_spans, joined
+from parataxis.run.pipeline import SplitterTask, Work, require_device_splitter
 from parataxis.run.tables import cell_complaint, cell_texts
-from parataxis.run.work import SplitterTask, Work, require_device_splitter
+from parataxis.run.units import CellKind, cell_spans, joined
+from parataxis.splitters.settings import SettingOptions, SplitSettings
 from parataxis.syntax.onnx import THREADS_VARIABLE
 
 __all__ = ["RaySplitter"]
@@ -37,7 +38,7 @@ class RaySplitter:
     simple sentences of the row; "rewrite", the whole record as a line of JSON; and "error", which
     says, for a row without text, why the others are empty.
 
-    ``strict`` and ``beam`` are those of :class:`parataxis.Splitter`. With a ``device`` such as
+    The other options are those of :class:`parataxis.Splitter`. With a ``device`` such as
     "cuda" the models run there, and ``jobs`` processes compose and check beside it: give an actor
     a GPU (``num_gpus=1``), cores for its processes, and large batches then. Else an actor uses one
     thread, unless ``PARATAXIS_THREADS`` says otherwise. Batches are Arrow tables
@@ -55,28 +56,35 @@ class RaySplitter:
         column: str,
         *,
         splitter: str = api.DEFAULT_SPLITTER,
-        strict: bool = False,
-        beam: int | None = None,
         cell: str = CellKind.TEXT,
         device: str | None = None,
         jobs: int = 1,
+        **options: Unpack[SettingOptions],
     ) -> None:
+        if jobs < 1:
+            raise InputError(f"There must be at least one job, not {jobs}.")
+        if device is None and jobs > 1:
+            raise InputError("Jobs are processes beside a device; without one, use more actors.")
+        if device is not None:
+            require_device_splitter(splitter)
         os.environ.setdefault(THREADS_VARIABLE, "1")
         self.column, self.cell = column, CellKind(cell)
-        _check_device(splitter, device, jobs)
-        task = SplitterTask(splitter, strict=strict, beam=beam)
+        task = SplitterTask(splitter, SplitSettings.given(**options))
         work = Work(task, RecordEncoder(OutputFormat.JSONL), task.load().name)
-        self._rewrite: _Rewriter = partial(_rewritten, work)
+        self._rewrite: Callable[[Sequence[str]], Sequence[Rewrite]] = partial(_rewritten, work)
         if device is not None and jobs == 1:
             self._rewrite = partial(_rewritten, work.on(load_models(device)))
         elif device is not None:
             machine = Machine(lambda models: partial(_rewritten, work.on(models)), device, jobs)
-            self._rewrite = lambda texts: (
-                list(chain(*machine(*_parts(texts, jobs)))) if texts else []
-            )
+
+            def in_parts(texts: Sequence[str]) -> list[Rewrite]:
+                size = max(1, -(-len(texts) // jobs))
+                parts = [texts[start : start + size] for start in range(0, len(texts), size)]
+                return list(chain(*machine(*parts))) if texts else []
+
+            self._rewrite = in_parts
 
     def __call__(self, batch: Any) -> Any:
-        """The batch with the three columns."""
         if isinstance(batch, Mapping):
             return {**batch, **_arrays(self._columns(batch, list(batch)))}
         pa = arrow()
@@ -102,26 +110,14 @@ class RaySplitter:
             joined(text, each, [next(sentences) for _ in each])
             for text, each in zip(good, spans, strict=True)
         )
-        found = [([], None) if error else _cells(next(rewrites)) for error in errors]
-        columns = [simple for simple, _ in found], [record for _, record in found], errors
-        return dict(zip(_ADDED, columns, strict=True))
-
-
-_Rewriter = Callable[[Sequence[str]], Sequence[Rewrite]]
+        found = [None if error else next(rewrites) for error in errors]
+        simple = [list(each.simple) if each else [] for each in found]
+        records = [each and to_json(each) for each in found]
+        return dict(zip(_ADDED, (simple, records, errors), strict=True))
 
 
 def _rewritten(work: Work, texts: Sequence[str]) -> list[Rewrite]:
     return work.rewrites(texts)[0]
-
-
-def _cells(rewrite: Rewrite) -> tuple[list[str], str | None]:
-    return list(rewrite.simple), to_json(rewrite)
-
-
-def _parts(texts: Sequence[str], count: int) -> list[Sequence[str]]:
-    """The texts in so many parts of about one size, none of them empty."""
-    size = max(1, -(-len(texts) // count))
-    return [texts[start : start + size] for start in range(0, len(texts), size)]
 
 
 def _texts(column: Any) -> list[str | None]:
@@ -141,12 +137,3 @@ def _arrays(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
         arrays[name] = np.empty(len(values), object)
         arrays[name][:] = values
     return arrays
-
-
-def _check_device(splitter: str, device: str | None, jobs: int) -> None:
-    if jobs < 1:
-        raise InputError(f"There must be at least one job, not {jobs}.")
-    if device is None and jobs > 1:
-        raise InputError("Jobs are processes beside a device; without one, ask for more actors.")
-    if device is not None:
-        require_device_splitter(splitter)

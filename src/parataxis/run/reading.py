@@ -6,11 +6,11 @@ from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
-from parataxis.errors import InputError
+from parataxis.errors import InputError, system_errors
 from parataxis.rewrite.jsonl import SOURCES, field_of, read_record
 from parataxis.run.files import DataFile, DataFormat
-from parataxis.run.rows import Columns
 from parataxis.run.units import (
+    Columns,
     Unit,
     block_units,
     broken_unit,
@@ -29,8 +29,7 @@ LONGEST_SENTENCE = 1 << 17
 """Characters of the longest sentence that is given to a splitter: what is longer is no sentence,
 and would take much memory."""
 
-_LOOKED_AT = 1000
-"""Records in which a field is looked for, before a file is said not to have it."""
+_LOOKED_AT = 1000  # records in which a field is looked for, before a file is said not to have it
 
 _UNITS_PER_SENTENCE = 8
 """Units of a batch for each sentence that it may hold: blank lines must not hold results back."""
@@ -50,11 +49,9 @@ START = Position()
 
 
 class Batch(NamedTuple):
-    """Units that are worked on together, and where reading goes on after them.
-
-    ``size`` is how many bytes of the input files they took; ``ends_file`` says that the last file
-    it came from has been read to its end.
-    """
+    """Units that are worked on together, and where reading goes on after them. ``size`` is how many
+    bytes of the input files they took; ``ends_file`` says that the last file it came from has been
+    read to its end."""
 
     units: Sequence[Unit]
     end: Position
@@ -63,17 +60,22 @@ class Batch(NamedTuple):
 
 
 def check_columns(files: Sequence[DataFile], columns: Columns) -> None:
-    """Raise InputError where a file has no such column, before any work is done. What streams in
-    is checked as it is read."""
+    """Raise InputError if a file has no such column, before any work is done. What streams in is
+    checked as it is read."""
     for file in files:
-        if columns.text and not file.has_columns:
+        if (columns.text or columns.keep) and not file.has_columns:
             raise InputError(f"{file.name} is {file.kind}, which has no columns.")
+        if columns.keep and not columns.text and file.kind is DataFormat.TSV:
+            raise InputError(
+                f"{file.name} is read without its header; name its column of text with --column, "
+                "so that others can be kept."
+            )
         if file.is_stream:
             continue
         if file.kind is DataFormat.PARQUET:
             from parataxis.run.tables import ParquetRows
 
-            ParquetRows(file.path, columns).check()
+            ParquetRows(file, columns).schema()
         elif file.kind is DataFormat.JSONL:
             check_fields(read_fields(file), columns, file.name)
         elif file.kind in (DataFormat.CSV, DataFormat.TSV):
@@ -113,13 +115,10 @@ def read_batches(
     sentences: int,
     by_file: bool = False,
 ) -> Iterator[Batch]:
-    """The units from ``start`` on, in batches of about so many sentences.
-
-    Where a batch ends depends only on the files and on where one ended before, never on time or
-    on how many processes there are; but a batch of a stream ends where no more has arrived yet.
-    With ``by_file`` no batch holds units of two files, and the last one of each file, which may be
-    empty, says that it is.
-    """
+    """The units from ``start`` on, in batches of about so many sentences. Where a batch ends
+    depends only on the files and on where one ended before, never on time or on how many processes
+    there are; but a batch of a stream ends where no more has arrived yet. With ``by_file`` no batch
+    holds units of two files, and the last one of each file, which may be empty, says that it is."""
     units: list[Unit] = []
     count = held = size = 0
     for index in range(start.file, len(files)):
@@ -170,18 +169,13 @@ def read_units(
     *,
     is_followed: bool = False,
 ) -> Iterator[Unit]:
-    """The units of one file, without the first ``skip``.
-
-    What cannot be read is a unit with a problem; so is the rest of a file that is damaged. The
-    last line gets a line end where another file follows.
-    """
+    """The units of one file, without the first ``skip``. What cannot be read is a unit with a
+    problem; so is the rest of a file that is damaged. The last line gets a line end where another
+    file follows."""
     columns = columns or Columns()
-    try:
+    with system_errors(f"{file.name} cannot be read"):
         for unit in _units(file, columns, skip, share or Share(), is_followed=is_followed):
             yield too_long(unit, LONGEST_SENTENCE)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{file.name} cannot be read: {reason}.") from error
 
 
 def _units(
@@ -190,7 +184,7 @@ def _units(
     if file.kind is DataFormat.PARQUET:
         from parataxis.run.tables import ParquetRows
 
-        for unit in ParquetRows(file.path, columns).units(skip):
+        for unit in ParquetRows(file, columns).units(skip):
             share.skipped = share.skipped or skip * unit.size
             share.done = max(share.done, share.skipped) + unit.size
             yield unit
@@ -227,8 +221,13 @@ def _of_kind(file: DataFile, columns: Columns, lines: Lines, skip: int) -> Itera
         case DataFormat.JSONL:
             checked = _checked(lines, columns, name) if file.is_stream else lines
             return json_units(checked, name, columns)
+        case DataFormat.TSV if columns.text is None:
+            return tsv_units(lines, name)
         case DataFormat.CSV | DataFormat.TSV:
-            return _table_units(file, columns, lines)
+            from parataxis.run.tables import csv_rows, table_units, tsv_rows
+
+            rows = csv_rows(lines) if file.kind is DataFormat.CSV else tsv_rows(lines)
+            return table_units(rows, name, columns)
         case _:
             blocks = block_units(map(str, lines), name, skip)
             return marked(blocks, lambda: lines.byte_order_mark)
@@ -236,21 +235,10 @@ def _of_kind(file: DataFile, columns: Columns, lines: Lines, skip: int) -> Itera
 
 def _checked(lines: Lines, columns: Columns, name: str) -> Iterator[str]:
     """The lines, of which the first that holds a record must have the fields asked for."""
-    is_checked = False
+    records: list[Mapping[str, object]] = []
     for line in lines:
-        if not is_checked:
-            records = []
+        if not records:
             with suppress(InputError):
                 records.append(read_record(line, name, 0))
             check_fields(records, columns, name)
-            is_checked = bool(records)
         yield line
-
-
-def _table_units(file: DataFile, columns: Columns, lines: Lines) -> Iterator[Unit]:
-    if file.kind is DataFormat.TSV and columns.text is None:
-        return tsv_units(lines, file.name)
-    from parataxis.run.tables import csv_rows, table_units, tsv_rows
-
-    rows = csv_rows(lines) if file.kind is DataFormat.CSV else tsv_rows(lines)
-    return table_units(rows, file.name, columns)

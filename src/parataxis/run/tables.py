@@ -2,16 +2,18 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, BinaryIO, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
 from parataxis.errors import InputError
-from parataxis.run.files import AnyPath, DataFile, DataFormat, arrow, in_words
+from parataxis.run.encode import plain_schema
+from parataxis.run.files import DataFile, DataFormat, arrow, in_words
 from parataxis.run.reading import read_fields
-from parataxis.run.rows import ID, Columns, Row
 from parataxis.run.units import (
+    ID,
+    Columns,
+    Row,
     Unit,
-    bad_line,
     broken_unit,
     kept_fields,
     not_text,
@@ -22,8 +24,7 @@ from parataxis.run.units import (
 from parataxis.text.files import unquoted
 from parataxis.text.inputs import Lines, TextPiece
 
-_ROWS, _BYTES = 1024, 1 << 24
-"""How much of a Parquet file is read at a time, about."""
+_ROWS, _BYTES = 1024, 1 << 24  # how much of a Parquet file is read at a time, about
 
 
 class TableRow(NamedTuple):
@@ -36,7 +37,6 @@ class TableRow(NamedTuple):
 
 
 def tsv_rows(lines: Iterable[str]) -> Iterator[TableRow]:
-    """The rows of tab-separated lines."""
     number = 0
     for line in lines:
         number += not isinstance(line, TextPiece) or line.is_first
@@ -46,11 +46,9 @@ def tsv_rows(lines: Iterable[str]) -> Iterator[TableRow]:
 
 
 def csv_rows(lines: Iterable[str]) -> Iterator[TableRow]:
-    """The rows of comma-separated lines; a cell in quotes may hold line ends.
-
-    A quote that is not closed does not turn the rest of the file into one cell: its line is bad,
-    and reading continues with the next.
-    """
+    """The rows of comma-separated lines; a cell in quotes may hold line ends. A quote that is not
+    closed does not turn the rest of the file into one cell: its line is bad, and reading continues
+    with the next."""
     left = _PutBack(lines)
     number = 1
     for line in left:
@@ -105,7 +103,6 @@ class _PutBack(Iterator[str]):
         return self._back.pop() if self._back else next(self._lines)
 
     def put_back(self, lines: Sequence[str]) -> None:
-        """Give these again, before all others."""
         self._back.extend(reversed(lines))
 
 
@@ -123,93 +120,90 @@ def table_units(rows: Iterator[TableRow], name: str, columns: Columns) -> Iterat
             continue
         if not row.line.strip():
             continue
-        cells: Mapping[str, str | None] = dict(
-            zip(reversed(names), _filled(row, names), strict=True)
-        )
+        given: list[str | None] = [*row.cells[: len(names)], *[None] * len(names)][: len(names)]
+        # Of two columns with one name the first counts.
+        cells = dict(zip(reversed(names), reversed(given), strict=True))
         cell, own = cells.get(label), cells.get(ID) or None
         fields = {each: cells[each] for each in kept}
         made = Row(own or f"{name}:{row.number}", name, "", (), None if row.complaint else fields)
-        surplus = any(each.strip() for each in row.cells[len(names) :])
-        complaint = row.complaint or _complaint(cell and cell.strip(), label)
-        if surplus:  # as where a comma in a text is not quoted: a part of it would be lost
+        complaint = row.complaint or cell_complaint(cell and cell.strip(), label)
+        if any(each.strip() for each in row.cells[len(names) :]):  # a comma that is not quoted?
             complaint = f"it has {len(row.cells)} cells, and the header {len(names)}"
         if complaint or cell is None:
-            yield bad_line(name, row.number, complaint, row.line, own=own, row=made)
+            yield problem_unit(name, row.number, complaint, row.line, own=own, row=made)
         else:
             yield row_unit(made, cell.strip(), columns, size=len(row.line.encode()))
-
-
-def _filled(row: TableRow, names: Sequence[str]) -> list[str | None]:
-    """The cells of a row, the last one first, so that of two columns with one name the first
-    counts; a short row lacks cells."""
-    cells = [*row.cells[: len(names)], *[None] * (len(names) - len(row.cells))]
-    return cells[::-1]
 
 
 class ParquetRows:
     """The rows of a Parquet file, read in pieces: memory does not grow with the file."""
 
-    def __init__(self, path: AnyPath, columns: Columns) -> None:
-        arrow()
-        self._path, self._name, self._columns = path, str(path), columns
-
-    def check(self) -> None:
-        """Raise InputError where there is no such column of text. A file that is damaged or not
-        Parquet is reported when it is read."""
-        with self._path.open("rb") as stream, suppress(*_broken()):
-            self._open(stream)
+    def __init__(self, file: DataFile, columns: Columns) -> None:
+        self._broken = (arrow().ArrowException, OSError)  # the errors of a damaged file
+        self._file, self._name, self._columns = file, file.name, columns
 
     def schema(self) -> Any:
-        """The types of the columns that are kept; None where the file is damaged."""
-        with self._path.open("rb") as stream, suppress(*_broken()):
-            file, _ = self._open(stream)
+        """The types of the columns that are kept; none if the file is damaged. Raises InputError if
+        there is no such column of text."""
+        pa = arrow()
+        with suppress(*self._broken), self._opened() as (file, _):
             schema = file.schema_arrow
-            pa = arrow()
-            names = self._columns.kept(schema.names, self._name)
-            return pa.schema([(each, _plain_type(schema.field(each).type)) for each in names])
-        return None
+            kept = [schema.field(each) for each in self._columns.kept(schema.names, self._name)]
+            types = [
+                pa.dictionary(pa.int32(), each.type.value_type)  # it is made again
+                if pa.types.is_dictionary(each.type)
+                else each.type
+                for each in kept
+            ]
+            return pa.schema([(each.name, kind) for each, kind in zip(kept, types, strict=True)])
+        return pa.schema([])
 
     def units(self, skip: int = 0) -> Iterator[Unit]:
-        """The rows, without the first ``skip``; whole row groups are skipped unread.
-
-        Where the file is damaged, a unit with that problem is the last one.
-        """
+        """The rows, without the first ``skip``; whole row groups are skipped unread. If the file is
+        damaged, a unit with that problem is the last one."""
         number = 0
-        with self._path.open("rb") as stream:
-            try:
-                file, label = self._open(stream)
-                size = max(1, self._path.stat().st_size // max(1, file.metadata.num_rows))
+        try:
+            with self._opened() as (file, label):
+                size = max(1, self._file.size // max(1, file.metadata.num_rows))
                 for group in range(file.num_row_groups):
                     rows = file.metadata.row_group(group).num_rows
-                    if number + rows < skip:  # where a group is damaged, its rows are no units
+                    if number + rows < skip:  # the rows of a damaged group are no units
                         number += rows
                         continue
                     for own, cell, fields in self._rows(file, group, label):
                         number += 1
-                        if number > skip:
-                            yield self._unit(own, number, cell, fields, label, size)
-            except _broken() as error:
-                if isinstance(error, OSError) and error.errno is not None:
-                    raise
-                if number + 1 > skip:
-                    yield broken_unit(self._name, error)
+                        if number <= skip:
+                            continue
+                        given = f"{self._name}:{number}" if own is None else str(own)
+                        row = Row(given, self._name, "", (), fields)
+                        if cell and not cell_complaint(cell, label):
+                            yield row_unit(row, cell, self._columns, size=size)
+                        else:
+                            yield self._problem(number, row, cell, label)
+        except self._broken as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            if number + 1 > skip:
+                yield broken_unit(self._name, error)
 
-    def _open(self, stream: BinaryIO) -> tuple[Any, str]:
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Any, str]]:
         """The file, and the name of its column of text."""
         from pyarrow import parquet
 
-        # Without these two, a row group, which may be the whole file, is read at once.
-        file = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
-        schema = file.schema_arrow
-        label = self._columns.find(schema.names, self._name)
-        if schema.names.count(label) > 1:
-            raise InputError(f'{self._name} has more than one column "{label}".')
-        kind = _field_type(schema, label)
-        if kind is None:
-            raise self._columns.missing(schema.names, self._name)
-        if not _is_text(kind):
-            raise InputError(f'The column "{label}" of {self._name} is {kind}, not text.')
-        return file, label
+        with self._file.open() as stream:
+            # Without these two, a row group, which may be the whole file, is read at once.
+            file = parquet.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
+            schema = file.schema_arrow
+            label = self._columns.find(schema.names, self._name)
+            if schema.names.count(label) > 1:
+                raise InputError(f'{self._name} has more than one column "{label}".')
+            kind = _field_type(schema, label)
+            if kind is None:
+                raise self._columns.missing(schema.names, self._name)
+            if not _is_text(kind):
+                raise InputError(f'The column "{label}" of {self._name} is {kind}, not text.')
+            yield file, label
 
     def _rows(
         self, file: Any, group: int, label: str
@@ -230,39 +224,20 @@ class ParquetRows:
             for number, (own, cell) in enumerate(zip(ids, cells, strict=True)):
                 yield own, cell, {k: v[number] for k, v in zip(kept, values, strict=True)}
 
-    def _unit(
-        self,
-        own: object,
-        number: int,
-        text: str | None,
-        fields: Mapping[str, Any],
-        label: str,
-        size: int,
-    ) -> Unit:
-        given = f"{self._name}:{number}" if own is None else str(own)
-        row = Row(given, self._name, "", (), fields)
-        complaint = cell_complaint(text, label)
-        if complaint or text is None:
-            return problem_unit(
-                self._name,
-                number,
-                complaint,
-                text or "",
-                f"{text or ''}\n",
-                word="row",
-                own=given,
-                row=row,
-            )
-        return row_unit(row, text, self._columns, size=size)
+    def _problem(self, number: int, row: Row, cell: str | None, label: str) -> Unit:
+        complaint, line = cell_complaint(cell, label), f"{cell or ''}\n"
+        return problem_unit(
+            self._name, number, complaint, line, source=cell or "", word="row", own=row.id, row=row
+        )
 
 
 def kept_schema(file: DataFile, columns: Columns) -> Any:
-    """The types of the columns of a file that are kept. Those of JSON lines are the types that the
-    first records have; where these differ or are nested, there is no column."""
+    """The types of the columns of a file that are kept. Fields of JSON lines have the type of the
+    first records; if these differ or are nested, there is no column."""
     pa = arrow()
     match file.kind:
         case DataFormat.PARQUET:
-            return ParquetRows(file.path, columns).schema() or pa.schema([])
+            return ParquetRows(file, columns).schema()
         case DataFormat.CSV | DataFormat.TSV if columns.text or file.kind is DataFormat.CSV:
             with file.unpacked() as stream:
                 lines = Lines(stream, file.name, strict=False)
@@ -279,11 +254,12 @@ def kept_schema(file: DataFile, columns: Columns) -> Any:
             return pa.schema([])
 
 
-def united(schemas: Mapping[str, Any]) -> Any:
-    """One schema for the columns of several files."""
+def united(schemas: Sequence[Any]) -> Any:
     pa = arrow()
+    if any(each != schemas[0] for each in schemas):
+        schemas = [plain_schema(each) for each in schemas]
     try:
-        return pa.unify_schemas(list(schemas.values()), promote_options="permissive")
+        return pa.unify_schemas(schemas, promote_options="permissive")
     except (TypeError, ValueError) as error:  # Arrow's errors are such
         raise InputError(
             f"The files have columns of one name and different types ({in_words(error)}); write "
@@ -327,42 +303,26 @@ def _field_type(schema: Any, name: str) -> Any:
     return kind
 
 
-def _plain_type(kind: Any) -> Any:
-    """The type of the values, where a column is dictionary-encoded."""
-    return kind.value_type if arrow().types.is_dictionary(kind) else kind
-
-
 def _values(column: Any) -> Sequence[Any]:
     """The cells of a column that is kept, as objects from which it can be made again."""
     types = arrow().types
-    if _is_text(column.type) and not types.is_null(column.type):
-        return cell_texts(column, strip=False)
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if _is_text(column.type) and not types.is_null(column.type):
+        return cell_texts(column, strip=False)
     if types.is_temporal(column.type) or types.is_nested(column.type):
-        # Python's times hold fewer years and digits than Arrow's, so these stay columns of one row.
-        return [
-            column.take([place]) if is_there else None
-            for place, is_there in enumerate(column.is_valid().to_pylist())
-        ]
+        # Columns of one row: Python's times hold fewer years and digits than Arrow's.
+        is_there = column.is_valid().to_pylist()
+        return [column.take([place]) if there else None for place, there in enumerate(is_there)]
     values: list[Any] = column.to_pylist()
     return values
 
 
 def cell_complaint(cell: str | None, column: str) -> str:
     """What is wrong with a cell as :func:`cell_texts` gives it, or nothing."""
-    return not_text(cell or "") or _complaint(cell, column)
-
-
-def _complaint(cell: str | None, column: str) -> str:
     if cell is None:
         return f'there is nothing in the column "{column}"'
-    return "" if cell else f'the column "{column}" is empty'
-
-
-def _broken() -> tuple[type[Exception], ...]:
-    """The errors of a damaged file."""
-    return arrow().ArrowException, OSError
+    return not_text(cell) if cell else f'the column "{column}" is empty'
 
 
 def _is_text(kind: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Units: sentences that are rewritten together and written together, as plain data.
+"""Units: sentences that are rewritten and written together, as plain data.
 
-A unit of running text is a block (a paragraph, say); of lines, records and tables it is a line,
+A unit of running text is a block, such as a paragraph; of lines, records and tables it is a line,
 record or row. What cannot be read is a unit too, with a problem in place of sentences, so that
 nothing is lost. Units can be sent to other processes and machines.
 """
@@ -9,27 +9,176 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import reduce
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parataxis.api import DocumentRewrite
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import SOURCES, field_of, id_of, read_record, source_of
 from parataxis.rewrite.record import Rewrite, SourceLine
 from parataxis.run.files import in_words
-from parataxis.run.rows import HEADERS, Columns, Row, cell_spans
-from parataxis.text.documents import Document, split_blocks
+from parataxis.text.documents import Document, read_document, split_blocks
 from parataxis.text.inputs import TextPiece
 from parataxis.text.layout import LINE, next_fence
-from parataxis.text.segments import sentence_spans
+from parataxis.text.segments import Span, sentence_spans
 
-NOT_UTF8 = "the bytes are not UTF-8 text"
+if TYPE_CHECKING:
+    from parataxis.run.documents import Sentence
 
-_SHOWN = 1 << 16
-"""Characters of an overlong line that its record contains."""
+HEADERS = ("source", "complex", "sentence")
+"""The names under which the column of the sources is found if none is given."""
+
+ID = "id"
+"""The column that gives the ids."""
+
+_SHOWN = 1 << 16  # characters of an overlong line that its record contains
 
 _LINE_BREAKS = re.compile(r"[\n\r]+")
+
+
+class CellKind(StrEnum):
+    """What a cell holds: text of any number of sentences, or one sentence."""
+
+    TEXT = "text"
+    SENTENCE = "sentence"
+
+
+class RowKind(StrEnum):
+    """What an output row is made of: a row of the input, or a sentence of it."""
+
+    INPUT = "input"
+    SENTENCE = "sentence"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table, or the fields of records, that a run uses: ``text`` holds the
+    sentences (None: one of :data:`HEADERS`); ``keep`` are written again (None: all)."""
+
+    text: str | None = None
+    cell: CellKind = CellKind.TEXT
+    keep: Sequence[str] | None = None
+
+    def find(self, names: Sequence[str], name: str) -> str:
+        """The column with the sentences in the table ``name``; "doc.text" if there is a "doc"."""
+        for each in [self.text] if self.text else HEADERS:
+            if each in names or ("." in each and each.partition(".")[0] in names):
+                return each
+        raise self.missing(names, name)
+
+    def missing(self, names: Sequence[str], name: str) -> InputError:
+        """The error if the table ``name`` has no column with the sentences."""
+        listed = ", ".join(names[:20]) or "none"
+        if self.text:
+            return InputError(f'{name} has no column "{self.text}"; its columns are: {listed}.')
+        return InputError(f"{name} has the columns {listed}; name one with --column.")
+
+    def kept(self, names: Sequence[str], name: str) -> list[str]:
+        """Those of these columns that are written again, in their order."""
+        wanted = names if self.keep is None else self.keep
+        for each in wanted:
+            if each not in names:
+                listed = ", ".join(names[:20])
+                raise InputError(f'{name} has no column "{each}" to keep; it has: {listed}.')
+        return [each for each in dict.fromkeys(names) if each in wanted]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The row of a unit: its file, its cell of text, the sentences in it, and the kept columns."""
+
+    id: str
+    table: str
+    text: str
+    spans: Sequence[Span] = ()
+    fields: Mapping[str, Any] | None = None
+
+    def joined(self, rewrites: Sequence[Rewrite]) -> Rewrite:
+        return joined(self.text, self.spans, rewrites).model_copy(update={"id": self.id})
+
+
+def cell_spans(text: str, kind: CellKind) -> tuple[Span, ...]:
+    """The sentences of a cell; one in which none is found is a sentence.
+
+    >>> [span.text for span in cell_spans("It rained. Ann left.", CellKind.TEXT)]
+    ['It rained.', 'Ann left.']
+    """
+    found = read_document(text).sentences if kind is CellKind.TEXT else ()
+    return found or (Span(0, len(text), text),)
+
+
+def joined(text: str, spans: Sequence[Span], rewrites: Sequence[Rewrite]) -> Rewrite:
+    """One rewrite of a text from those of its sentences.
+
+    Places in the sources become places in the text; the confidence is the lowest of all.
+
+    >>> text = "It rained. Ann left."
+    >>> spans = cell_spans(text, CellKind.TEXT)
+    >>> rewrites = [Rewrite(source=s.text, simple=[s.text], splitter="x") for s in spans]
+    >>> joined(text, spans, rewrites).simple
+    ('It rained.', 'Ann left.')
+    """
+    if len(rewrites) == 1 and spans[0].text == text:
+        return rewrites[0]
+    first = rewrites[0]
+    simple: list[str] = []
+    provenance, findings, patterns = [], [], []
+    for span, rewrite in zip(spans, rewrites, strict=True):
+        places = places_of(text, span)
+        for sentence in rewrite.provenance or ():
+            provenance.append(
+                tuple(
+                    token.model_copy(update={"source": _moved(places, *token.source)})
+                    if token.source
+                    else token
+                    for token in sentence
+                )
+            )
+        for finding in rewrite.findings or ():
+            update: dict[str, object] = {"sentence": (finding.sentence or 0) + len(simple)}
+            if finding.sentence is None:
+                start, end = _moved(places, finding.start, finding.end)
+                update = {"start": start, "end": end}
+            findings.append(finding.model_copy(update=update))
+        for pattern in (rewrite.model_extra or {}).get("patterns", ()):
+            start, end = _moved(places, pattern["start"], pattern["end"])
+            patterns.append({**pattern, "start": start, "end": end})
+        simple += rewrite.simple
+    notes = dict.fromkeys(rewrite.note for rewrite in rewrites if rewrite.note)
+    sure = [rewrite.confidence for rewrite in rewrites if rewrite.confidence is not None]
+    made: dict[str, Any] = {
+        "source": text,
+        "simple": tuple(simple),
+        "provenance": None if first.provenance is None else tuple(provenance),
+        "findings": None if first.findings is None else tuple(findings),
+        "note": " ".join(notes) or None,
+        "confidence": min(sure, default=None),
+    }
+    for rewrite in reversed(rewrites):
+        made.update(rewrite.model_extra or {})
+    if "patterns" in made:
+        made["patterns"] = patterns
+    return first.model_copy(update=made)
+
+
+def _moved(places: Sequence[int], start: int, end: int) -> tuple[int, int]:
+    return places[start], places[end - 1] + 1 if end > start else places[start]
+
+
+def places_of(text: str, span: "Span | Sentence") -> list[int]:
+    """Where in the text each character of a sentence is, and its end: the sentence has its white
+    space joined, and lacks the marks of margins."""
+    if text[span.start : span.end] == span.text:
+        return list(range(span.start, span.end + 1))
+    places, place = [], span.start
+    for character in span.text:
+        if not character.isspace():
+            place = max(place, text.find(character, place, span.end))
+        places.append(place)
+        place += 1
+    return [min(each, span.end) for each in [*places, span.end]]
 
 
 class BadRecord(NamedTuple):
@@ -45,65 +194,32 @@ class BadRecord(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Unit:
-    """Sentences with their ids; ``rebuild`` makes the text that their rewrites result in.
+class Layout:
+    """A text with its sentences, and what stands before and after it; called with their rewrites,
+    it makes the text that these result in. With ``on_a_line``, line breaks become spaces."""
 
-    ``size`` is its number of bytes in the input. ``row`` is the row that it comes from, where it
-    comes from a table or a record.
-    """
-
-    sentences: Sequence[SourceLine]
-    rebuild: Callable[[Sequence[Rewrite]], str]
-    size: int
-    problem: BadRecord | None = None
-    row: Row | None = None
-
-
-@dataclass(frozen=True)
-class _Same:
-    """Text that is written as it was read."""
-
-    text: str
-
-    def __call__(self, rewrites: Sequence[Rewrite]) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
-class _Line:
-    """One sentence on a line, with what stands before and after it."""
-
-    before: str
-    sentence: str
-    after: str
-
-    def __call__(self, rewrites: Sequence[Rewrite]) -> str:
-        is_split = any(rewrite.is_split for rewrite in rewrites)
-        simple = _one_line(" ".join(rewrites[0].simple)) if is_split else self.sentence
-        return f"{self.before}{simple}{self.after}"
-
-
-@dataclass(frozen=True)
-class _Block:
-    """A block of a document, or (``on_a_line``) a cell that is written as a line."""
-
-    block: Document
+    document: Document
+    before: str = ""
+    after: str = ""
     on_a_line: bool = False
 
     def __call__(self, rewrites: Sequence[Rewrite]) -> str:
-        text = DocumentRewrite(self.block, rewrites).text
-        return f"{_one_line(text)}\n" if self.on_a_line else text
+        is_split = any(rewrite.is_split for rewrite in rewrites)
+        text = DocumentRewrite(self.document, rewrites).text if is_split else self.document.text
+        return f"{self.before}{_one_line(text) if self.on_a_line else text}{self.after}"
 
 
 @dataclass(frozen=True)
-class _Marked:
-    """The first text of a file with a byte order mark."""
+class Unit:
+    """Sentences with their ids; ``rebuild`` makes the text that their rewrites result in. ``size``
+    is its number of bytes in the input. ``row`` is the row that it comes from, if it comes from a
+    table or a record."""
 
-    mark: str
-    rebuild: Callable[[Sequence[Rewrite]], str]
-
-    def __call__(self, rewrites: Sequence[Rewrite]) -> str:
-        return self.mark + self.rebuild(rewrites)
+    sentences: Sequence[SourceLine]
+    rebuild: Layout
+    size: int
+    problem: BadRecord | None = None
+    row: Row | None = None
 
 
 def line_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
@@ -112,14 +228,14 @@ def line_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
     def unit(number: int, line: str) -> Unit:
         sentence = line.strip()
         if not sentence:
-            return Unit((), _Same(line), len(line.encode()))
+            return Unit((), _same(line), len(line.encode()))
         return _sentence_unit(SourceLine(f"{name}:{number}", sentence), line)
 
     return each_line(lines, name, unit)
 
 
 def tsv_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
-    """The first column; a header, and rows that repeat the source above them, are passed over."""
+    """The first column; a header, and rows that repeat the source above them, are skipped."""
     from parataxis.text.files import unquoted
 
     last = ""
@@ -130,7 +246,7 @@ def tsv_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
         if (number == 1 and sentence.lower() in HEADERS) or not line.strip():
             return None
         if not sentence:
-            return problem_unit(name, number, "the first column is empty", "", line)
+            return problem_unit(name, number, "the first column is empty", line, source="")
         is_repeated, last = sentence == last, sentence
         if is_repeated:
             return None
@@ -140,7 +256,7 @@ def tsv_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
 
 
 def json_units(lines: Iterable[str], name: str, columns: Columns) -> Iterator[Unit]:
-    """The records of JSON lines; blank lines are passed over."""
+    """The records of JSON lines; blank lines are skipped."""
     fields = [columns.text] if columns.text else SOURCES
 
     def unit(number: int, line: str) -> Unit | None:
@@ -154,29 +270,27 @@ def json_units(lines: Iterable[str], name: str, columns: Columns) -> Iterator[Un
         except InputError as error:
             complaint = str(error).removeprefix(f"{name}, line {number}: ").removesuffix(".")
         if record is None:
-            return bad_line(name, number, complaint, line, own=_own_id(line))
+            return problem_unit(name, number, complaint, line, own=_own_id(line))
         row = Row(id_of(record, name, number), name, "", (), kept_fields(record, columns))
         if complaint:
-            return bad_line(name, number, complaint, line, own=row.id, row=row)
+            return problem_unit(name, number, complaint, line, own=row.id, row=row)
         return row_unit(row, cell, columns, size=len(line.encode()))
 
     return each_line(lines, name, unit)
 
 
 def kept_fields(record: Mapping[str, Any], columns: Columns) -> Mapping[str, Any]:
-    """The fields of a record that are written again."""
     if columns.keep is None:
         return record
     return {each: field_of(record, each) for each in columns.keep}
 
 
 def _own_id(line: str) -> str | None:
-    """The id in a line of JSON that is no good record otherwise."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    own = record.get("id") if isinstance(record, dict) else None
+    own = record.get(ID) if isinstance(record, dict) else None
     return None if own is None else str(own)
 
 
@@ -191,7 +305,7 @@ def each_line(
             continue
         number += 1
         if complaint := not_text(line):
-            yield bad_line(name, number, complaint, line)
+            yield problem_unit(name, number, complaint, line)
         elif unit := read(number, line):
             yield unit
 
@@ -202,7 +316,11 @@ def not_text(line: str) -> str:
         return "the line is too long; only its beginning stands in the record"
     if "\0" in line:
         return "there is a NUL character in it, so it is not text"
-    return "" if is_utf8(line) else NOT_UTF8
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return "the bytes are not UTF-8 text"
+    return ""
 
 
 def block_units(lines: Iterable[str], name: str, skip: int = 0) -> Iterator[Unit]:
@@ -214,7 +332,7 @@ def block_units(lines: Iterable[str], name: str, skip: int = 0) -> Iterator[Unit
         for text, fence, complaint in _stretches(block, opened):
             number += 1
             if complaint:
-                yield problem_unit(name, line, complaint, text, text)
+                yield problem_unit(name, line, complaint, text, source=text)
             else:
                 spans = sentence_spans(text, fence=fence) if number > skip else ()
                 yield _block_unit(Document(text, tuple(spans)), name, line, column)
@@ -234,93 +352,75 @@ def _stretches(block: str, fence: str) -> Iterator[tuple[str, str, str]]:
 
 
 def marked(units: Iterable[Unit], mark: Callable[[], str]) -> Iterator[Unit]:
-    """The units of a file whose byte order mark comes back too; ``mark`` tells it, once the first
-    unit has been read."""
+    """The units of a file, the first one with its byte order mark; ``mark`` returns that once the
+    first unit has been read."""
     is_first = True
     for unit in units:
-        yield replace(unit, rebuild=_Marked(mark(), unit.rebuild)) if is_first and mark() else unit
+        if is_first and mark():
+            unit = replace(unit, rebuild=replace(unit.rebuild, before=mark() + unit.rebuild.before))
+        yield unit
         is_first = False
     if is_first and mark():
-        yield Unit((), _Same(mark()), 0)
+        yield Unit((), _same(mark()), 0)
 
 
 def row_unit(row: Row, cell: str, columns: Columns, *, size: int) -> Unit:
-    """The unit of a row with the sentences of its cell."""
     spans = cell_spans(cell, columns.cell)
     row = replace(row, text=cell, spans=spans)
-    if len(spans) == 1:
-        sentence = SourceLine(row.id, spans[0].text)
-        if spans[0].text == cell:
-            return replace(_sentence_unit(sentence, f"{_one_line(cell)}\n", size=size), row=row)
+    if len(spans) == 1 and spans[0].text == cell:
+        sentence = SourceLine(row.id, cell)
+        return replace(_sentence_unit(sentence, f"{_one_line(cell)}\n"), size=size, row=row)
     sentences = [
         SourceLine(f"{row.id}:{number}" if len(spans) > 1 else row.id, span.text)
         for number, span in enumerate(spans, start=1)
     ]
-    return Unit(sentences, _Block(Document(cell, spans), on_a_line=True), size, row=row)
+    layout = Layout(Document(cell, spans), after="\n", on_a_line=True)
+    return Unit(sentences, layout, size, row=row)
 
 
 def problem_unit(
     name: str,
     number: int,
     complaint: str,
-    source: str,
     line: str,
     *,
+    source: str | None = None,
     word: str = "line",
     own: str | None = None,
     row: Row | None = None,
 ) -> Unit:
-    """A unit for something that cannot be read; ``line`` is how it is passed through as text."""
+    """A unit for something that cannot be read: ``line`` is how it is passed through as text,
+    ``source`` what its record contains (None: the line)."""
+    if source is None:
+        source = line.rstrip("\r\n")[: _SHOWN if isinstance(line, TextPiece) else None]
     problem = BadRecord(own or f"{name}:{number}", f"{name}, {word} {number}", complaint, source)
-    return Unit((), _Same(line), len(line.encode("utf-8", "surrogateescape")), problem, row)
-
-
-def bad_line(
-    name: str,
-    number: int,
-    complaint: str,
-    line: str,
-    *,
-    own: str | None = None,
-    row: Row | None = None,
-) -> Unit:
-    """A unit for a line, or a row of several, that cannot be read."""
-    source = line.rstrip("\r\n")
-    shown = source[:_SHOWN] if isinstance(line, TextPiece) else source
-    return problem_unit(name, number, complaint, shown, line, own=own, row=row)
+    return Unit((), _same(line), len(line.encode("utf-8", "surrogateescape")), problem, row)
 
 
 def rest_unit(piece: TextPiece) -> Unit:
     """A unit for a piece of a line that is too long, of which the first piece is the problem."""
-    return Unit((), _Same(str(piece)), len(piece))
+    return Unit((), _same(str(piece)), len(piece))
 
 
 def broken_unit(name: str, error: Exception) -> Unit:
-    """A unit for the rest of a file that is broken after what was read of it."""
-    complaint = f"the file is broken, so that its rest cannot be read ({in_words(error)})"
-    return Unit((), _Same(""), 0, BadRecord(f"{name}:rest", name, complaint, ""))
+    """A unit for the rest of a file that is damaged after what was read of it."""
+    complaint = f"the file is damaged, so the rest of it cannot be read ({in_words(error)})"
+    return Unit((), _same(""), 0, BadRecord(f"{name}:rest", name, complaint, ""))
 
 
 def too_long(unit: Unit, most: int) -> Unit:
-    """The unit; or, where its sentence has more characters, one that passes it through."""
+    """The unit; or one that passes it through if a sentence has more than ``most`` characters."""
     if all(len(sentence.source) <= most for sentence in unit.sentences):
         return unit
     sentence = max(unit.sentences, key=lambda each: len(each.source))
     complaint = f"it has {len(sentence.source):,} characters, and no sentence has over {most:,}"
     source = unit.row.text if unit.row else sentence.source
     problem = BadRecord(sentence.id, sentence.id, complaint, source)
-    return replace(unit, sentences=(), rebuild=_Same(unit.rebuild([])), problem=problem)
+    return replace(unit, sentences=(), rebuild=_same(unit.rebuild([])), problem=problem)
 
 
-def is_utf8(text: str) -> bool:
-    """Whether a text that was read with "surrogateescape" was UTF-8."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _same(text: str) -> Layout:
+    return Layout(Document(str(text), ()))
 
 
 def _block_unit(block: Document, name: str, line: int, column: int) -> Unit:
@@ -329,7 +429,7 @@ def _block_unit(block: Document, name: str, line: int, column: int) -> Unit:
         line, column = _after(block.text[end : span.start], line, column)
         end = span.start
         sentences.append(SourceLine(f"{name}:{line}:{column}", span.text))
-    return Unit(sentences, _Block(block), len(block.text.encode()))
+    return Unit(sentences, Layout(block), len(block.text.encode()))
 
 
 def _after(text: str, line: int, column: int) -> tuple[int, int]:
@@ -340,10 +440,11 @@ def _after(text: str, line: int, column: int) -> tuple[int, int]:
     return line + breaks, len(text) - text.rfind("\n")
 
 
-def _sentence_unit(sentence: SourceLine, line: str, *, size: int | None = None) -> Unit:
+def _sentence_unit(sentence: SourceLine, line: str) -> Unit:
     whole = line.strip()
     before, _, after = line.partition(whole)
-    return Unit([sentence], _Line(before, whole, after), size or len(line.encode()))
+    document = Document(whole, (Span(0, len(whole), whole),))
+    return Unit([sentence], Layout(document, before, after, on_a_line=True), len(line.encode()))
 
 
 def _one_line(text: str) -> str:

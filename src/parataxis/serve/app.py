@@ -4,45 +4,31 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from parataxis.errors import ParataxisError
+from parataxis.errors import needs
 
-try:
+with needs("The service needs FastAPI, prometheus-client and python-multipart", "serve"):
     import fastapi  # noqa: F401
     import prometheus_client  # noqa: F401
     import python_multipart  # noqa: F401
-except ImportError as error:
-    raise ParataxisError(
-        "The service needs FastAPI, prometheus-client and python-multipart; install them with: "
-        "pip install 'parataxis[serve]'."
-    ) from error
 
-from anyio import CapacityLimiter
 from fastapi import FastAPI
 
 from parataxis import __version__
-from parataxis.serve.engine import Engine
-from parataxis.serve.middleware import CountRequests, LimitRequests, Metrics
+from parataxis.serve.middleware import CountRequests, LimitRequests
 from parataxis.serve.models import WrittenRewrite
 from parataxis.serve.problems import add_handlers, refusal, reported
-from parataxis.serve.reader import Readers
 from parataxis.serve.routes import api_routers, page_router
 from parataxis.serve.service import Service, ServiceSettings
-from parataxis.serve.tasks import AnalyseTask, CheckTask, Offers
-from parataxis.syntax.onnx import threads
+from parataxis.serve.tasks import AnalyseTask, CheckTask
 from parataxis.web import Guard
 
-_READERS = 2
-_EACH = 8
-"""Sentences of a batch for each thread; the pointer does not use a thread for fewer."""
 _WARM_UP = "Ann, who was born here, paints."
 _WARM_UP_REWRITE = WrittenRewrite(source=_WARM_UP, simple=["Ann was born here.", "Ann painted."])
 
 
 def make_app(settings: ServiceSettings | None = None) -> FastAPI:
-    """Make the application; its default splitter is loaded in the background when it starts.
-
-    Raises ParataxisError if a splitter of the settings is not installed.
-    """
+    """Make the application; its default splitter is loaded in the background when it starts. Raises
+    ParataxisError if a splitter of the settings is not installed."""
     settings = settings or ServiceSettings()
     app = FastAPI(
         title="Parataxis",
@@ -54,27 +40,16 @@ def make_app(settings: ServiceSettings | None = None) -> FastAPI:
         redirect_slashes=False,  # such a redirect goes to whatever host the request names
         lifespan=_lifespan,
     )
-    metrics = Metrics(lambda: engine.waiting)
-    engine = Engine(settings.queue, batch=_EACH * threads(), note=metrics.count_batch)
-    app.state.service = Service(
-        settings,
-        Offers(settings.splitters),
-        engine,
-        metrics,
-        Readers(settings.characters),
-        CapacityLimiter(_READERS),
-    )
-    for router in api_routers:
+    app.state.service = Service(settings)
+    for router in (*api_routers, *([page_router] if settings.page else [])):
         app.include_router(router)
-    if settings.page:
-        app.include_router(page_router)
     app.add_middleware(
         LimitRequests, per_minute=settings.per_minute, concurrent=settings.concurrent
     )
     app.add_middleware(
         Guard, largest=lambda path: _largest(path, settings), secure=False, refuse=refusal
     )
-    app.add_middleware(CountRequests, metrics=metrics)
+    app.add_middleware(CountRequests, metrics=app.state.service.metrics)
     add_handlers(app)
     return app
 

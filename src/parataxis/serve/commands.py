@@ -8,58 +8,51 @@ from typing import Annotated
 import typer
 
 from parataxis.api import DEFAULT_SPLITTER
-from parataxis.cli.options import HostOption, PortOption, refuse_taken
-from parataxis.errors import ParataxisError
+from parataxis.cli.options import Count, HostOption, PortOption, documented, refuse_taken
+from parataxis.errors import ParataxisError, needs
 
 _MEGABYTE = 1_000_000
 _SHUTDOWN = 5
 """Seconds that running answers get to finish when the service is stopped."""
 
 
+_Splitters = Annotated[
+    list[str] | None, typer.Option(show_default=f"{DEFAULT_SPLITTER}, rules, source")
+]
+
+
+@documented
 def serve(
     host: HostOption = "127.0.0.1",
     port: PortOption = 8000,
-    splitter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--splitter",
-            "-s",
-            metavar="NAME",
-            show_default=f"{DEFAULT_SPLITTER}, rules, source",
-            help="A splitter to offer, or NAME:DIR for one with your own model; can be repeated. "
-            "The first is the default.",
-        ),
-    ] = None,
+    splitter: _Splitters = None,
     page: Annotated[
         bool, typer.Option("--page/--no-page", help="Serve the page, or only the API.")
     ] = True,
-    characters: Annotated[
-        int, typer.Option(min=1, help="Maximum characters of a request.")
-    ] = 1_000_000,
-    sentences: Annotated[int, typer.Option(min=1, help="Maximum sentences of a request.")] = 10_000,
-    upload: Annotated[
-        float, typer.Option(min=0.001, metavar="MB", help="Maximum megabytes of a document.")
-    ] = 8,
-    per_minute: Annotated[
-        int, typer.Option(min=1, help="Rate limit: requests per minute from one address.")
-    ] = 600,
-    concurrent: Annotated[
-        int, typer.Option(min=1, help="Maximum requests that are answered at the same time.")
-    ] = 128,
-    queue: Annotated[
-        int, typer.Option(min=1, help="Maximum sentences that wait; further requests are refused.")
-    ] = 20_000,
+    characters: Count = 1_000_000,
+    sentences: Count = 10_000,
+    upload: Annotated[float, typer.Option(min=0.001)] = 8,
+    per_minute: Count = 600,
+    concurrent: Count = 128,
+    queue: Count = 20_000,
 ) -> None:
-    """Serve the page for writers and the API for programs. Nothing that is sent is stored."""
+    """Serve the page for writers and the API for programs. Nothing that is sent is stored.
+
+    Options:
+    --splitter, -s NAME: A splitter to offer, or NAME:DIR for one with your own model; can be
+        repeated. The first is the default.
+    --characters: Maximum characters of a request.
+    --sentences: Maximum sentences of a request.
+    --upload MB: Maximum megabytes of a document.
+    --per-minute: Rate limit: requests per minute from one address.
+    --concurrent: Maximum requests that are answered at the same time.
+    --queue: Maximum sentences that wait; further requests are refused.
+    """
     from parataxis.serve.app import make_app
     from parataxis.serve.service import ServiceSettings
 
-    try:
+    with needs("Serving needs uvicorn", "serve"):
         import uvicorn
-    except ImportError as error:
-        raise ParataxisError(
-            "Serving needs uvicorn; install it with: pip install 'parataxis[serve]'."
-        ) from error
     settings = ServiceSettings(
         splitters=tuple(splitter or ServiceSettings.splitters),
         page=page,
@@ -72,8 +65,8 @@ def serve(
     )
     app = make_app(settings)
     for offer in app.state.service.offers.values():
-        if splitter and offer.problem:
-            raise ParataxisError(offer.problem)
+        if splitter and isinstance(offer, ParataxisError):
+            raise offer
     refuse_taken(host, port)
     base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     what = f"The page is at {base} and the API" if page else "The API is"

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import TypeAdapter, ValidationError
@@ -25,7 +24,6 @@ from parataxis.serve.models import DocumentRead, DocumentSentence
 from parataxis.serve.problems import TooMuchError, complaint, require_short
 from parataxis.text.documents import read_document
 
-_TEXT = "Text"
 _GAP = "\n\n"
 _MARK = "\ufeff"
 MEDIA_TYPES = {
@@ -38,21 +36,9 @@ _MARKUP, _WORD_MARKUP = 4, 20
 """Bytes that are allowed per character of a text with its markup."""
 
 
-class File(NamedTuple):
-    """A document and its file name without folders."""
-
-    name: str
-    document: FormattedDocument
-
-    @property
-    def kind(self) -> str:
-        """The name of the format."""
-        return str(document_format(self.name) or _TEXT)
-
-
-def open_file(data: bytes, name: str, characters: int) -> File:
-    """Open a document; raises InputError if it cannot be read or is certainly longer than
-    ``characters``."""
+def _open(data: bytes, name: str, characters: int) -> tuple[str, FormattedDocument]:
+    """A document and its file name without folders; raises InputError if it cannot be read or is
+    certainly longer than ``characters``."""
     plain = PureWindowsPath(PurePosixPath(name).name).name
     is_word = document_format(plain) is DocumentFormat.WORD
     size = _unpacked(data, plain) if is_word else len(data)
@@ -60,13 +46,13 @@ def open_file(data: bytes, name: str, characters: int) -> File:
     if size > largest:
         raise TooMuchError(f"{plain} has {size} bytes of text; at most {largest} are taken.")
     if plain.lower().endswith(".txt"):
-        return File(plain, _PlainText(decode(data, plain)))
+        return plain, _PlainText(decode(data, plain))
     if document_format(plain) is None:
         raise InputError(
             f'"{plain}" is no file of a kind that can be read: its name must end in .txt, .md, '
             ".docx or .html."
         )
-    return File(plain, open_document(data, plain))
+    return plain, open_document(data, plain)
 
 
 def _unpacked(data: bytes, name: str) -> int:
@@ -79,29 +65,24 @@ def _unpacked(data: bytes, name: str) -> int:
     return sum(part.file_size for part in parts if part.filename.endswith(".xml"))
 
 
-def media_type(name: str) -> str:
-    """The media type of a file."""
-    return MEDIA_TYPES[document_format(name)]
-
-
 def read(data: bytes, name: str, characters: int) -> DocumentRead:
     """The text of a document, with a blank line between paragraphs, and its sentences."""
-    file = open_file(data, name, characters)
+    name, document = _open(data, name, characters)
     parts: list[str] = []
     places: list[tuple[int, int]] = []
     start = 0
-    for paragraph in file.document.paragraphs:
+    for paragraph in document.paragraphs:
         if paragraph.text.strip():
             places += [(start + each.start, start + each.end) for each in paragraph.sentences]
             parts.append(paragraph.text)
             start += len(paragraph.text) + len(_GAP)
     return DocumentRead(
-        name=file.name,
-        kind=file.kind,
+        name=name,
+        kind=str(document_format(name) or "Text"),
         text=_GAP.join(parts),
         sentences=[
             DocumentSentence(text=text, start=begin, end=end)
-            for text, (begin, end) in zip(file.document.sentences, places, strict=True)
+            for text, (begin, end) in zip(document.sentences, places, strict=True)
         ],
     )
 
@@ -111,19 +92,19 @@ def write(
 ) -> tuple[str, bytes, str]:
     """Apply rewrites, given as JSON: the name of the document, the new document, and a sentence
     about the rewrites that could not be applied, or ""."""
-    file = open_file(data, name, characters)
-    rewrites, sentences = _rewrites(given), file.document.sentences
+    name, document = _open(data, name, characters)
+    rewrites, sentences = _rewrites(given), document.sentences
     if len(rewrites) != len(sentences):
         raise InputError(
-            f"{file.name} has {len(sentences)} sentences, but there are {len(rewrites)} rewrites; "
+            f"{name} has {len(sentences)} sentences, but there are {len(rewrites)} rewrites; "
             "give one, or null, for each."
         )
     whole = [
         _fitting(number, sentence, rewrite)
         for number, (sentence, rewrite) in enumerate(zip(sentences, rewrites, strict=True), start=1)
     ]
-    made, report = file.document.rewritten(whole, tracked=tracked)
-    return file.name, made, report.note()
+    made, report = document.rewritten(whole, tracked=tracked)
+    return name, made, report.note()
 
 
 def _rewrites(text: bytes) -> list[Rewrite | None]:

@@ -8,15 +8,15 @@ import math
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence, Sized
 from concurrent.futures import Future
 from typing import Generic, Protocol, TypeVar
 
 from parataxis.errors import ParataxisError, TryLaterError
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Sized)
 R = TypeVar("R")
-T_contra = TypeVar("T_contra", contravariant=True)
+T_contra = TypeVar("T_contra", bound=Sized, contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
 CHARACTERS = 250
@@ -28,15 +28,12 @@ _CLOSED = "The service is being stopped; try again later."
 
 
 class EngineTask(Hashable, Protocol[T_contra, R_co]):
-    """A function of a list of items. Equal tasks share batches; the tasks of one lane take turns
-    in its thread."""
+    """A function of a list of items, whose lengths are their characters. Equal tasks share batches;
+    the tasks of one lane take turns in its thread."""
 
     @property
     def lane(self) -> str:
         """The name of the lane."""
-
-    def size(self, item: T_contra, /) -> int:
-        """The number of characters of an item."""
 
     def __call__(self, items: Sequence[T_contra], /) -> Sequence[R_co]:
         """The result of each item, in order."""
@@ -76,22 +73,14 @@ class Job(Generic[T, R]):
 
 
 class Engine:
-    """Creates a lane for each lane name when it is first used.
-
-    At most ``limit`` items wait, unless a single request has more. ``batch`` is the number of items
-    in a full batch: enough to use all cores, few enough to finish quickly. ``note`` is called with
-    the lane, the size and the seconds of each batch.
-    """
+    """Creates a lane for each lane name when it is first used. At most ``limit`` items wait, unless
+    a single request has more. ``batch`` is the number of items in a full batch. ``note`` is called
+    with the lane, the size and the seconds of each batch."""
 
     def __init__(
-        self,
-        limit: int,
-        *,
-        batch: int = 16,
-        note: Callable[[str, int, float], None] | None = None,
+        self, limit: int, *, batch: int = 16, note: Callable[[str, int, float], None] | None = None
     ) -> None:
-        self._limit = limit
-        self._batch = batch
+        self._limit, self._batch = limit, batch
         self._note = note or (lambda lane, items, seconds: None)
         self._lanes: dict[str, _Lane] = {}
         self._is_closed = False
@@ -127,8 +116,8 @@ class Engine:
             self._lanes.clear()
 
 
-AnyJob = Job[object, object]
-_Entry = tuple[AnyJob, object, Future[object]]
+AnyJob = Job[Sized, object]
+_Entry = tuple[AnyJob, Sized, Future[object]]
 
 
 class _Lane:
@@ -199,13 +188,10 @@ class _Lane:
                 self._pace = 0.8 * self._pace + 0.2 * seconds / len(batch)
                 self._note(self._name, len(batch), seconds)
 
-    def _take(self, task: EngineTask[object, object]) -> list[_Entry]:
-        """Fill a batch with items of the jobs with this task, in round-robin order.
-
-        Jobs without a turn come first in the next batch, and jobs of other tasks before these.
-        While a job is new, no job gets more than a quarter of the batch, so that a new client gets
-        its first results quickly.
-        """
+    def _take(self, task: EngineTask[Sized, object]) -> list[_Entry]:
+        """Fill a batch with items of the jobs with this task, in round-robin order. Jobs of other
+        tasks come next. While a job is new, no job gets more than a quarter of the batch, so that a
+        new client gets its first results quickly."""
         turn = deque(job for job in self._jobs if job.task == task)
         others = [job for job in self._jobs if job.task != task]
         share = max(1, self._batch // 4) if any(job.is_new for job in turn) else self._batch
@@ -220,13 +206,13 @@ class _Lane:
             given[job] += 1
             if future.set_running_or_notify_cancel():
                 batch.append((job, item, future))
-                size += task.size(item)
+                size += len(item)
             if job.waiting:
                 (turn if given[job] < share else later).append(job)
         self._jobs = deque([*others, *turn, *later])
         return batch
 
-    def _work(self, task: EngineTask[object, object], batch: Sequence[_Entry]) -> None:
+    def _work(self, task: EngineTask[Sized, object], batch: Sequence[_Entry]) -> None:
         try:
             results = task([item for _, item, _ in batch])
             pairs = list(zip(batch, results, strict=True))
@@ -237,7 +223,7 @@ class _Lane:
             future.set_result(result)
 
     def _fail(
-        self, task: EngineTask[object, object], batch: Sequence[_Entry], error: BaseException
+        self, task: EngineTask[Sized, object], batch: Sequence[_Entry], error: BaseException
     ) -> None:
         """Report the error to the job that caused it: if there are several, each is retried
         alone."""

@@ -4,7 +4,7 @@ The service and its client share these models, so nothing here needs FastAPI.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER
-from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.record import Level, Rewrite
 from parataxis.syntax.analysis import ROOT, Analysis, Frame
 from parataxis.syntax.patterns import Occurrence, Pattern
 
@@ -71,6 +71,17 @@ class SplitOptions(Request):
         default=None,
         description="The number of hypotheses that an adjustable splitter follows.",
         examples=[4],
+    )
+    level: Annotated[Level, Field(strict=False)] = Field(
+        default=Level.PLAIN, description="How far to split.", examples=["atomic"]
+    )
+    confidence: float | None = Field(
+        default=None, ge=0, le=1, description="The lowest confidence of a split.", examples=[0.9]
+    )
+    max_words: Annotated[int, BeforeValidator(_whole), Field(ge=1)] | None = Field(
+        default=None,
+        description="Simple sentences that have more words are split further where possible.",
+        examples=[25],
     )
     check: bool = Field(
         default=True, description="Report the findings of the checks.", examples=[True]
@@ -136,6 +147,10 @@ class WrittenRewrite(Request):
         min_length=1, examples=[["The bridge was built in 1860.", "It was closed."]]
     )
     splitter: str = Field(default=UNKNOWN_SPLITTER, description="Who wrote it.")
+
+    def __len__(self) -> int:
+        """The characters of all its sentences."""
+        return len(self.source) + sum(map(len, self.simple))
 
 
 class CheckRequest(Request):
@@ -246,7 +261,7 @@ class Failed(Answer):
     detail: str
 
 
-Line = Annotated[Start | SplitLine | End | Failed, Field(discriminator="type")]
+Line: TypeAlias = Annotated[Start | SplitLine | End | Failed, Field(discriminator="type")]
 """A line of a stream."""
 
 
@@ -304,6 +319,7 @@ class OfferedSplitter(Answer):
     name: str
     summary: str
     adjustable: bool
+    levels: Sequence[Level] = Field(description="The levels that it can split at.")
     problem: str | None = None
 
 

@@ -33,21 +33,6 @@ def require_short(source: str, simple: Sequence[str]) -> None:
         )
 
 
-_MEANINGS = {
-    400: "The body cannot be read.",
-    408: "The body came too slowly.",
-    413: "The request is larger than the limits.",
-    415: "The body is not sent as JSON.",
-    422: "A field of the request is not valid.",
-    429: "This address is over its rate limit; `Retry-After` says when to try again.",
-    503: "The service is busy, or the splitter cannot be used now.",
-}
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": meaning} for status, meaning in _MEANINGS.items()
-}
-"""The refusals of requests with a body, for the description of the API."""
-
-
 _SENTENCES = {
     400: "The body cannot be read.",
     404: "There is nothing here.",

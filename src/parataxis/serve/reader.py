@@ -138,10 +138,7 @@ def main(memory: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    functions: dict[str, Callable[..., object]] = {
-        "read": documents.read,
-        "write": documents.write,
-    }
+    functions: dict[str, Callable[..., object]] = {"read": documents.read, "write": documents.write}
     _send(sys.stdout.buffer, "ready")  # the time limit starts now
     while True:
         try:

@@ -1,13 +1,16 @@
 """The routes of the API, by resource."""
 
+import json
 import logging
 import math
 from collections.abc import AsyncIterator
+from functools import partial
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from urllib.parse import quote
 
 from fastapi import APIRouter, Body, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.params import Body as BodyParameter
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
@@ -19,59 +22,33 @@ from starlette.types import Receive, Scope, Send
 from parataxis import __version__
 from parataxis.api import DocumentRewrite
 from parataxis.errors import InputError, ParataxisError
-from parataxis.serve import documents
+from parataxis.run.documents import document_format
+from parataxis.serve import documents, models
 from parataxis.serve.engine import Job
-from parataxis.serve.models import (
-    Analysed,
-    AnalyseRequest,
-    Checked,
-    CheckRequest,
-    DocumentRead,
-    End,
-    Explained,
-    Failed,
-    Health,
-    Problem,
-    Readability,
-    ReadabilityRequest,
-    Readable,
-    Ready,
-    SentencesToSplit,
-    Split,
-    SplitLine,
-    SplitRequest,
-    Splitters,
-    SplitText,
-    Start,
-    WithSentences,
-    WithText,
-)
-from parataxis.serve.models import Request as RequestModel
-from parataxis.serve.problems import REFUSALS, TooMuchError, refusal, reported, require_short
+from parataxis.serve.problems import TooMuchError, refusal, reported, require_short
 from parataxis.serve.service import Service, ServiceDep, results
-from parataxis.serve.tasks import AnalyseTask, CheckTask, SplitTask
+from parataxis.serve.tasks import AnalyseTask, CheckTask
 from parataxis.text.documents import Document
 from parataxis.text.readability import grade_level, readability_counts, spoken_words
 
 _LOG = logging.getLogger(__name__)
 
-_LINES = "application/x-ndjson"
-_EXAMPLE = (
-    '{"type":"start","splitter":"pointer","sentences":1}\n'
-    '{"type":"split","index":0,"start":0,"end":10,"rewrite":{"source":"It rained.",'
-    '"simple":["It rained."],"splitter":"pointer"},"patterns":[],"splits":[[]]}\n'
-    '{"type":"end","text":"It rained."}\n'
-)
+_API = json.loads((files("parataxis.serve") / "openapi.json").read_text(encoding="utf-8"))
+"""What FastAPI cannot derive for the description of the API: refusals, streams, forms, files."""
 
-split_router = APIRouter(prefix="/v1", tags=["split"], responses=REFUSALS)
-reading_router = APIRouter(prefix="/v1", tags=["read"], responses=REFUSALS)
-documents_router = APIRouter(prefix="/v1/documents", tags=["documents"], responses=REFUSALS)
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": models.Problem, **meaning} for status, meaning in _API["refusals"].items()
+}
+
+split_router = APIRouter(prefix="/v1", tags=["split"], responses=_REFUSALS)
+reading_router = APIRouter(prefix="/v1", tags=["read"], responses=_REFUSALS)
+documents_router = APIRouter(prefix="/v1/documents", tags=["documents"], responses=_REFUSALS)
 status_router = APIRouter(tags=["status"])
 api_routers = (split_router, reading_router, documents_router, status_router)
 page_router = APIRouter(include_in_schema=False)
 
 
-def _body(**examples: type[RequestModel]) -> BodyParameter:
+def _body(**examples: type[models.Request]) -> BodyParameter:
     """A body with examples in the description of the API."""
     named = {name.replace("_", " "): model.example() for name, model in examples.items()}
     body: BodyParameter = Body(openapi_examples={n: {"value": v} for n, v in named.items()})
@@ -86,54 +63,50 @@ def _json(answer: BaseModel) -> Response:
 # Splitting -------------------------------------------------------------------------------------
 
 SplitBody = Annotated[
-    SplitRequest, _body(a_text=WithText, sentences=WithSentences, options=SentencesToSplit)
+    models.SplitRequest,
+    _body(a_text=models.WithText, sentences=models.WithSentences, options=models.SentencesToSplit),
 ]
+
+
+_Job = Job[str, models.Explained]
 
 
 class _SplitJob:
     """A request that is being processed."""
 
-    def __init__(
-        self, document: Document | None, sentences: list[str], task: SplitTask, service: Service
-    ) -> None:
-        self._service = service
-        self.document = document
-        self.splitter = task.lane
-        self.job: Job[str, Explained] = service.engine.submit(task, sentences)
+    def __init__(self, document: Document | None, splitter: str, job: _Job) -> None:
+        self.document, self.splitter, self.job = document, splitter, job
 
-    def split(self, index: int, result: Explained, kind: type[Split] = Split) -> Split:
+    @classmethod
+    async def begin(cls, body: models.SplitRequest, service: Service) -> Self:
+        """Start to split the sentences of a request."""
+        task = service.offers.task(body)
+        document, sentences = await service.read(body)
+        return cls(document, task.lane, service.engine.submit(task, sentences))
+
+    def split(
+        self, index: int, result: models.Explained, kind: type[models.Split] = models.Split
+    ) -> models.Split:
         """A result with its position in the text."""
         span = self.document.sentences[index] if self.document else None
-        return kind(
-            index=index,
-            start=span.start if span else None,
-            end=span.end if span else None,
-            rewrite=result.rewrite,
-            patterns=result.patterns,
-            splits=result.splits,
-        )
+        start, end = (span.start, span.end) if span else (None, None)
+        return kind(index=index, start=start, end=end, **dict(result))
 
-    async def text(self, found: list[Explained]) -> str | None:
+    async def text(self, found: list[models.Explained]) -> str | None:
         """The rewritten text, if the request sent a text."""
         if self.document is None:
             return None
         whole = DocumentRewrite(self.document, [each.rewrite for each in found])
-        return await self._service.in_thread(lambda: whole.text)
+        return await run_in_threadpool(lambda: whole.text)
 
 
-async def _begin(body: SplitRequest, service: Service) -> _SplitJob:
-    task = service.offers.task(body)
-    document, sentences = await service.read(body)
-    return _SplitJob(document, sentences, task, service)
-
-
-@split_router.post("/split", response_model=SplitText)
+@split_router.post("/split", response_model=models.SplitText)
 async def split(body: SplitBody, request: Request, service: ServiceDep) -> Response:
     """Split the sentences of a text, or separate sentences."""
-    work = await _begin(body, service)
+    work = await _SplitJob.begin(body, service)
     found = await results(request, work.job)
     return _json(
-        SplitText(
+        models.SplitText(
             splitter=work.splitter,
             text=await work.text(found),
             rewrites=[work.split(index, each) for index, each in enumerate(found)],
@@ -144,7 +117,7 @@ async def split(body: SplitBody, request: Request, service: ServiceDep) -> Respo
 class _Stream(StreamingResponse):
     """Streams the lines of a job, and cancels the job however the stream ends."""
 
-    media_type = _LINES
+    media_type = "application/x-ndjson"
 
     def __init__(self, work: _SplitJob) -> None:
         super().__init__(_lines(work))
@@ -157,35 +130,24 @@ class _Stream(StreamingResponse):
             self._job.cancel()
 
 
-@split_router.post(
-    "/split/stream",
-    response_class=Response,
-    responses={
-        200: {
-            "description": "One JSON object per line: `start`, then a `split` for each "
-            "sentence, in order, and finally `end` or `error`. A `split` is an entry of `rewrites` "
-            "in the answer of `/v1/split`.",
-            "content": {_LINES: {"schema": {"type": "string"}, "example": _EXAMPLE}},
-        }
-    },
-)
+@split_router.post("/split/stream", response_class=Response, responses=_API["stream"])
 async def stream(body: SplitBody, service: ServiceDep) -> Response:
     """Split like `/v1/split`, but stream the rewrites. Closing the connection cancels the rest."""
-    return _Stream(await _begin(body, service))
+    return _Stream(await _SplitJob.begin(body, service))
 
 
 async def _lines(work: _SplitJob) -> AsyncIterator[str]:
-    yield _line(Start(splitter=work.splitter, sentences=len(work.job.futures)))
-    found: list[Explained] = []
+    yield _line(models.Start(splitter=work.splitter, sentences=len(work.job.futures)))
+    found: list[models.Explained] = []
     try:
         async for result in work.job.results():
-            yield _line(work.split(len(found), result, SplitLine))
+            yield _line(work.split(len(found), result, models.SplitLine))
             found.append(result)
-        yield _line(End(text=await work.text(found)))
+        yield _line(models.End(text=await work.text(found)))
     except Exception as error:  # the status line is sent, so the stream must report the error
         if not isinstance(error, ParataxisError):
             _LOG.exception("a stream failed")
-        yield _line(Failed(detail=reported(error)))
+        yield _line(models.Failed(detail=reported(error)))
 
 
 def _line(model: BaseModel) -> str:
@@ -195,25 +157,26 @@ def _line(model: BaseModel) -> str:
 # Checks, analyses and readability, which need no splitter --------------------------------------
 
 
-@reading_router.post("/check", response_model=Checked)
+@reading_router.post("/check", response_model=models.Checked)
 async def check(
-    body: Annotated[CheckRequest, _body(a_rewrite=CheckRequest)],
+    body: Annotated[models.CheckRequest, _body(a_rewrite=models.CheckRequest)],
     request: Request,
     service: ServiceDep,
 ) -> Response:
     """Check rewrites by any person or system: provenance, findings, and which patterns were
     split."""
-    task = CheckTask()
-    service.require_room([task.size(each) for each in body.rewrites], "rewrites")
+    service.require_room(body.rewrites, "rewrites")
     for each in body.rewrites:
         require_short(each.source, each.simple)
-    job = service.engine.submit(task, body.rewrites)
-    return _json(Checked(rewrites=await results(request, job)))
+    job = service.engine.submit(CheckTask(), body.rewrites)
+    return _json(models.Checked(rewrites=await results(request, job)))
 
 
-@reading_router.post("/analyse", response_model=Analysed)
+@reading_router.post("/analyse", response_model=models.Analysed)
 async def analyse(
-    body: Annotated[AnalyseRequest, _body(a_text=WithText, sentences=WithSentences)],
+    body: Annotated[
+        models.AnalyseRequest, _body(a_text=models.WithText, sentences=models.WithSentences)
+    ],
     request: Request,
     service: ServiceDep,
 ) -> Response:
@@ -225,23 +188,23 @@ async def analyse(
         each.model_copy(update={"start": span.start, "end": span.end}) if span else each
         for each, span in zip(found, spans, strict=True)
     ]
-    return _json(Analysed(sentences=placed))
+    return _json(models.Analysed(sentences=placed))
 
 
 @reading_router.post("/readability")
 def readability(
-    body: Annotated[ReadabilityRequest, _body(before_and_after=ReadabilityRequest)],
+    body: Annotated[models.ReadabilityRequest, _body(before_and_after=models.ReadabilityRequest)],
     service: ServiceDep,
-) -> Readability:
+) -> models.Readability:
     """Measure the Flesch-Kincaid grade level of texts and the length of their sentences."""
-    service.require_room([len(sentence) for text in body.texts for sentence in text])
-    return Readability(texts=[_readable(text) for text in body.texts])
+    service.require_room([sentence for text in body.texts for sentence in text])
+    return models.Readability(texts=[_readable(text) for text in body.texts])
 
 
-def _readable(text: list[str]) -> Readable:
+def _readable(text: list[str]) -> models.Readable:
     sentences, spoken, syllables = readability_counts(text)
     grade = grade_level(sentences, spoken, syllables)
-    return Readable(
+    return models.Readable(
         grade=None if math.isnan(grade) else grade,
         sentences=sentences,
         words=spoken,
@@ -252,54 +215,27 @@ def _readable(text: list[str]) -> Readable:
 
 # Documents, which are not stored ---------------------------------------------------------------
 
-_FILE = {"type": "string", "format": "binary", "description": "A .txt, .md, .docx or .html file."}
 _TRUE, _FALSE = ("true", "1", "on"), ("false", "0", "off", "")
 
 
-def _form(**fields: dict[str, Any]) -> dict[str, Any]:
-    """The description of a form. The routes parse it themselves, because rewrites can be larger
-    than the default limit of a form field."""
-    schema = {"type": "object", "properties": fields, "required": ["file"]}
-    content = {"multipart/form-data": {"schema": schema}}
-    return {"requestBody": {"required": True, "content": content}}
-
-
-@documents_router.post("", openapi_extra=_form(file=_FILE), response_model=DocumentRead)
+# The routes parse the forms themselves, because rewrites can be larger than the default limit of a
+# field.
+@documents_router.post("", openapi_extra=_API["document"], response_model=models.DocumentRead)
 async def read(request: Request, service: ServiceDep) -> Response:
     """Read the text of a document, in a form that can be shown, and its sentences."""
     async with request.form(max_files=1, max_fields=0) as form:
         name, data = await _file(form, service)
-    answer = await service.in_turn(service.readers.read, data, name)
-    service.require_room([len(sentence.text) for sentence in answer.sentences])
+    async with service.limiter:
+        answer = await run_in_threadpool(service.readers.read, data, name)
+    service.require_room([sentence.text for sentence in answer.sentences])
     return _json(answer)
 
 
 @documents_router.post(
     "/rewritten",
-    openapi_extra=_form(
-        file=_FILE,
-        rewrites={
-            "type": "string",
-            "contentMediaType": "application/json",
-            "description": "A list with a rewrite for each sentence of the document, or null to "
-            "leave the sentence unchanged.",
-        },
-        tracked={
-            "type": "boolean",
-            "default": False,
-            "description": "Whether to mark the splits in a Word document as tracked changes.",
-        },
-    ),
+    openapi_extra=_API["rewrites"],
     response_class=Response,
-    responses={
-        200: {
-            "description": "The file. The header `X-Parataxis-Note` says in one sentence which "
-            "rewrites could not be applied, and why.",
-            "content": {
-                kind: {"schema": {"type": "string"}} for kind in documents.MEDIA_TYPES.values()
-            },
-        }
-    },
+    responses=_API["rewritten"],
 )
 async def rewritten(request: Request, service: ServiceDep) -> Response:
     """Replace the sentences of a document by their rewrites; everything else is unchanged."""
@@ -312,12 +248,13 @@ async def rewritten(request: Request, service: ServiceDep) -> Response:
         raise InputError(
             'The field "rewrites" is missing; give a rewrite or null for each sentence.'
         )
-    write = service.readers.write
-    name, made, note = await service.in_turn(write, data, name, rewrites, tracked=tracked)
+    write = partial(service.readers.write, data, name, rewrites, tracked=tracked)
+    async with service.limiter:
+        name, made, note = await run_in_threadpool(write)
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
     if note:
         headers["x-parataxis-note"] = note
-    return Response(made, media_type=documents.media_type(name), headers=headers)
+    return Response(made, media_type=documents.MEDIA_TYPES[document_format(name)], headers=headers)
 
 
 async def _file(form: FormData, service: Service) -> tuple[str, bytes]:
@@ -348,27 +285,28 @@ def _flag(value: bytes) -> bool:
 
 
 @status_router.get("/v1/splitters")
-async def splitters(service: ServiceDep) -> Splitters:
+async def splitters(service: ServiceDep) -> models.Splitters:
     """List the splitters that the service offers."""
-    offered = [offer.listed() for offer in service.offers.values()]
-    return Splitters(default=service.offers.default, splitters=offered)
+    return models.Splitters(default=service.offers.default, splitters=service.offers.listed())
 
 
 @status_router.get("/v1/health")
-async def health() -> Health:
+async def health() -> models.Health:
     """Report that the service is alive."""
-    return Health(version=__version__)
+    return models.Health(version=__version__)
 
 
 @status_router.get(
     "/v1/ready",
-    response_model=Ready,
-    responses={503: {"model": Problem, "description": "The default splitter is not loaded."}},
+    response_model=models.Ready,
+    responses={
+        503: {"model": models.Problem, "description": "The default splitter is not loaded."}
+    },
 )
-async def ready(service: ServiceDep) -> Ready | Response:
+async def ready(service: ServiceDep) -> models.Ready | Response:
     """Report whether the default splitter is loaded."""
     if service.is_ready:
-        return Ready()
+        return models.Ready()
     return refusal(service.problem or "The models are being loaded.", 503, retry=1)
 
 

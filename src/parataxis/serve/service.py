@@ -1,13 +1,13 @@
 """The settings of the service, and the parts that its routes share."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated, TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 
 from parataxis.api import DEFAULT_SPLITTER
 from parataxis.serve.engine import Engine, Job
@@ -17,11 +17,17 @@ from parataxis.serve.problems import TooMuchError
 from parataxis.serve.reader import Readers
 from parataxis.serve.tasks import Offers
 from parataxis.splitters.registry import SentenceSplitter
+from parataxis.syntax.onnx import threads
 from parataxis.text.documents import Document, read_document
 
-P = ParamSpec("P")
-T = TypeVar("T")
+T = TypeVar("T", bound=Sized)
 R = TypeVar("R")
+
+
+_READERS = 2
+"""Documents that are read at the same time."""
+_EACH = 8
+"""Sentences of a batch for each thread; the pointer does not use a thread for fewer."""
 
 
 @dataclass(frozen=True)
@@ -46,55 +52,43 @@ class ServiceSettings:
     """Sentences that may wait."""
 
 
-@dataclass
 class Service:
-    """The parts of a running service."""
+    """The parts of a running service; ``problem`` says why it will not become ready."""
 
-    settings: ServiceSettings
-    offers: Offers
-    engine: Engine
-    metrics: Metrics
-    readers: Readers
-    limiter: CapacityLimiter
-    """Limits how many documents are read at the same time."""
-    is_ready: bool = False
-    problem: str | None = None
-    """Why the service will not become ready."""
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.settings = settings
+        self.offers = Offers(settings.splitters)
+        self.metrics = Metrics(lambda: self.engine.waiting)
+        batch = _EACH * threads()
+        self.engine = Engine(settings.queue, batch=batch, note=self.metrics.count_batch)
+        self.readers = Readers(settings.characters)
+        self.limiter = CapacityLimiter(_READERS)
+        self.is_ready = False
+        self.problem: str | None = None
 
-    def require_room(self, sizes: Sequence[int], what: str = "sentences") -> None:
-        """Refuse a request that is over the limits; ``sizes`` are numbers of characters."""
-        limits = self.settings
-        if len(sizes) > limits.sentences:
-            raise TooMuchError(
-                f"There are {len(sizes)} {what}; at most {limits.sentences} are taken at once."
-            )
-        if sum(sizes) > limits.characters:
-            raise TooMuchError(
-                f"There are {sum(sizes)} characters; at most {limits.characters} are taken at once."
-            )
+    def require_room(self, items: Sequence[Sized], what: str = "sentences") -> None:
+        """Refuse a request with too many items, or too many characters in all of them."""
+        for count, noun, most in (
+            (len(items), what, self.settings.sentences),
+            (sum(map(len, items)), "characters", self.settings.characters),
+        ):
+            if count > most:
+                raise TooMuchError(f"There are {count} {noun}; at most {most} are taken at once.")
 
     def close(self) -> None:
         """Stop all work."""
         self.engine.close()
         self.readers.close()
 
-    async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a slow function in a thread."""
-        return await to_thread.run_sync(partial(function, *args, **kwargs))
-
-    async def in_turn(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a very slow function in a thread, only a few of them at a time."""
-        return await to_thread.run_sync(partial(function, *args, **kwargs), limiter=self.limiter)
-
     async def read(self, body: WithText | WithSentences) -> tuple[Document | None, list[str]]:
         """The sentences of a request, and the document they are in if it sent a text."""
         if isinstance(body, WithSentences):
-            self.require_room([len(sentence) for sentence in body.sentences])
+            self.require_room(body.sentences)
             return None, body.sentences
-        self.require_room([len(body.text)])
-        document = await self.in_thread(read_document, body.text)
+        self.require_room([body.text])
+        document = await run_in_threadpool(read_document, body.text)
         sentences = [span.text for span in document.sentences]
-        self.require_room([len(sentence) for sentence in sentences])
+        self.require_room(sentences)
         return document, sentences
 
 

@@ -1,27 +1,22 @@
 """The tasks that the engine runs, and the splitters that the service offers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from parataxis.api import Splitter, with_findings
 from parataxis.errors import InputError, ParataxisError, UnknownSplitterError
 from parataxis.rewrite.align import align
-from parataxis.rewrite.record import Rewrite
-from parataxis.rewrite.split_patterns import ClauseHalves, clause_halves, said_apart
-from parataxis.serve.models import (
-    AnalysedSentence,
-    Explained,
-    FoundPattern,
-    OfferedSplitter,
-    SplitOptions,
-    WrittenRewrite,
-)
+from parataxis.rewrite.record import Level, Rewrite
+from parataxis.rewrite.split_patterns import clause_halves, said_apart
+from parataxis.serve import models
 from parataxis.splitters.registry import (
     AdjustableSplitter,
+    LevelledSplitter,
     SentenceSplitter,
     load_splitter,
     splitter_names,
 )
+from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern, find_patterns
 
@@ -36,18 +31,13 @@ class SplitTask:
 
     splitter: Splitter = field(compare=False)
     lane: str
-    strict: bool
-    beam: int | None
+    settings: SplitSettings
     check: bool
     patterns: bool
 
-    def size(self, item: str, /) -> int:
-        return len(item)
-
-    def __call__(self, items: Sequence[str], /) -> list[Explained]:
-        """Split sentences."""
+    def __call__(self, items: Sequence[str], /) -> list[models.Explained]:
         rewrites = list(self.splitter.pipe(items))
-        return _explained(rewrites) if self.patterns else [Explained(rewrite=r) for r in rewrites]
+        return _explained(rewrites) if self.patterns else _unexplained(rewrites)
 
 
 @dataclass(frozen=True)
@@ -56,11 +46,7 @@ class CheckTask:
 
     lane: str = _READING
 
-    def size(self, item: WrittenRewrite, /) -> int:
-        return len(item.source) + sum(map(len, item.simple))
-
-    def __call__(self, items: Sequence[WrittenRewrite], /) -> list[Explained]:
-        """Align and check rewrites."""
+    def __call__(self, items: Sequence[models.WrittenRewrite], /) -> list[models.Explained]:
         rewrites = (
             Rewrite(
                 source=item.source,
@@ -79,96 +65,82 @@ class AnalyseTask:
 
     lane: str = _READING
 
-    def size(self, item: str, /) -> int:
-        return len(item)
-
-    def __call__(self, items: Sequence[str], /) -> list[AnalysedSentence]:
-        """Analyse sentences."""
+    def __call__(self, items: Sequence[str], /) -> list[models.AnalysedSentence]:
         from parataxis.syntax.analyser import load_analyser
 
-        analyses = load_analyser().pipe(items)
         return [
-            AnalysedSentence.of(analysis, find_patterns(analysis))
+            models.AnalysedSentence.of(analysis, find_patterns(analysis))
             if isinstance(analysis, Analysis)
-            else AnalysedSentence(text=item, problem=str(analysis))
-            for item, analysis in zip(items, analyses, strict=True)
+            else models.AnalysedSentence(text=item, problem=str(analysis))
+            for item, analysis in zip(items, load_analyser().pipe(items), strict=True)
         ]
 
 
-def _explained(rewrites: Sequence[Rewrite]) -> list[Explained]:
+def _unexplained(rewrites: Sequence[Rewrite]) -> list[models.Explained]:
+    return [models.Explained(rewrite=rewrite) for rewrite in rewrites]
+
+
+def _explained(rewrites: Sequence[Rewrite]) -> list[models.Explained]:
     from parataxis.syntax.analyser import load_trees  # shared with the checks, so it is cached
 
+    results = []
     analyses = load_trees().pipe(rewrite.source for rewrite in rewrites)
-    return [
-        _explain(rewrite, clause_halves(analysis) if isinstance(analysis, Analysis) else [])
-        for rewrite, analysis in zip(rewrites, analyses, strict=True)
-    ]
+    for rewrite, analysis in zip(rewrites, analyses, strict=True):
+        found = clause_halves(analysis) if isinstance(analysis, Analysis) else []
+        provenance = rewrite.provenance or align(rewrite.source, rewrite.simple)
+        splits: list[list[Pattern]] = [[] for _ in rewrite.simple]
+        for each in found:
+            for sentence in said_apart(each, provenance):
+                splits[sentence].append(each.occurrence.pattern)
+        patterns = [models.FoundPattern.of(each.occurrence, rewrite.source) for each in found]
+        results.append(models.Explained(rewrite=rewrite, patterns=patterns, splits=splits))
+    return results
 
 
-def _explain(rewrite: Rewrite, found: Sequence[ClauseHalves]) -> Explained:
-    provenance = rewrite.provenance or align(rewrite.source, rewrite.simple)
-    splits: list[list[Pattern]] = [[] for _ in rewrite.simple]
-    for each in found:
-        for sentence in said_apart(each, provenance):
-            splits[sentence].append(each.occurrence.pattern)
-    patterns = [FoundPattern.of(each.occurrence, rewrite.source) for each in found]
-    return Explained(rewrite=rewrite, patterns=patterns, splits=splits)
-
-
-@dataclass(frozen=True)
-class Offer:
-    """A splitter that the service offers, or the reason why it cannot be used."""
-
-    name: str
-    splitter: SentenceSplitter | None
-    problem: str | None = None
-
-    def listed(self) -> OfferedSplitter:
-        """The entry in the list of splitters."""
-        return OfferedSplitter(
-            name=self.name,
-            summary=self.splitter.summary if self.splitter else "",
-            adjustable=isinstance(self.splitter, AdjustableSplitter),
-            problem=self.problem,
-        )
-
-
-class Offers(dict[str, Offer]):
-    """The offered splitters by name, each loaded once. Clients choose by name; only the operator
-    of the service can give "NAME:DIR"."""
+class Offers(dict[str, SentenceSplitter | ParataxisError]):
+    """The offered splitters by name, each loaded once, or why one cannot be used. Clients choose by
+    name; only the operator of the service can give "NAME:DIR"."""
 
     def __init__(self, splitters: Sequence[str | SentenceSplitter]) -> None:
         super().__init__()
         if not splitters:
             raise InputError("No splitter is offered; name at least one.")
         for each in splitters:
-            offer = _offer(each) if isinstance(each, str) else Offer(each.name, each)
-            if offer.name in self:
-                raise InputError(f'The splitter "{offer.name}" is named twice.')
-            self[offer.name] = offer
+            name = each.partition(":")[0] if isinstance(each, str) else each.name
+            if name in self:
+                raise InputError(f'The splitter "{name}" is named twice.')
+            if isinstance(each, str) and name not in splitter_names():
+                load_splitter(name)  # raises an error that lists the installed ones
+            try:
+                self[name] = load_splitter(each) if isinstance(each, str) else each
+            except ParataxisError as error:
+                self[name] = error
         self.default = next(iter(self))
 
-    def task(self, options: SplitOptions | None = None) -> SplitTask:
+    def listed(self) -> list[models.OfferedSplitter]:
+        """The list of splitters."""
+        return [
+            models.OfferedSplitter(
+                name=name,
+                summary=getattr(found, "summary", ""),
+                adjustable=isinstance(found, AdjustableSplitter),
+                levels=found.levels if isinstance(found, LevelledSplitter) else [Level.PLAIN],
+                problem=str(found) if isinstance(found, ParataxisError) else None,
+            )
+            for name, found in self.items()
+        ]
+
+    def task(self, options: models.SplitOptions | None = None) -> SplitTask:
         """The task for the splitter and options of a request."""
-        options = options or SplitOptions()
+        options = options or models.SplitOptions()
         name = self.default if options.splitter is None else options.splitter
         if name not in self:
             raise UnknownSplitterError(
                 f'There is no splitter "{name}" here; there are: {", ".join(self)}.'
             )
-        offer = self[name]
-        if offer.splitter is None:
-            raise ParataxisError(offer.problem)
-        strict, beam, check = options.strict, options.beam, options.check
-        splitter = Splitter(offer.splitter, strict=strict, beam=beam, check=check)
-        return SplitTask(splitter, name, strict, beam, check, options.patterns)
-
-
-def _offer(specification: str) -> Offer:
-    name = specification.partition(":")[0]
-    if name not in splitter_names():
-        load_splitter(name)  # raises an error that lists the installed ones
-    try:
-        return Offer(name, load_splitter(specification))
-    except ParataxisError as error:
-        return Offer(name, None, str(error))
+        found = self[name]
+        if isinstance(found, ParataxisError):
+            raise ParataxisError(str(found))
+        settings = SplitSettings.of(options)
+        splitter = Splitter(found, check=options.check, **asdict(settings))
+        return SplitTask(splitter, name, settings, options.check, options.patterns)

@@ -1,7 +1,7 @@
 """The protocol of splitters, its optional extensions, and the registry of installed splitters."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from parataxis.errors import InputError, UnknownSplitterError
 from parataxis.plugins import Installed, Registry
-from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.record import Level, Rewrite
+from parataxis.splitters.settings import SplitSettings
 
 __all__ = [
     "GROUP",
@@ -18,9 +19,11 @@ __all__ = [
     "AdjustableSplitter",
     "Attention",
     "AttentiveSplitter",
+    "LevelledSplitter",
     "ModelSplitter",
     "ReportingSplitter",
     "SentenceSplitter",
+    "adjusted",
     "available_splitters",
     "load_splitter",
     "splitter_names",
@@ -53,8 +56,16 @@ class AdjustableSplitter(SentenceSplitter, Protocol):
     In strict mode it takes none with a finding. Its rewrites carry their findings.
     """
 
-    def adjusted(self, *, beam: int | None = None, strict: bool = False) -> SentenceSplitter:
-        """A copy with another beam (None keeps it), or a strict one."""
+    def adjusted(self, settings: SplitSettings) -> SentenceSplitter:
+        """A copy with those of the settings that are not the defaults; ``max_words`` is left to the
+        caller."""
+
+
+@runtime_checkable
+class LevelledSplitter(AdjustableSplitter, Protocol):
+    """An adjustable splitter that can split more or less far and says how sure it is."""
+
+    levels: tuple[Level, ...]
 
 
 @runtime_checkable
@@ -130,6 +141,27 @@ def load_splitter(name: str) -> SentenceSplitter:
     if not folder:
         raise InputError(f'There is no folder in "{name}"; write "{plain}:DIR".')
     return splitter.opened(Path(folder))
+
+
+def adjusted(splitter: SentenceSplitter, settings: SplitSettings) -> SentenceSplitter:
+    """The splitter with these settings; raises InputError for one that it does not have."""
+    settings = replace(settings, max_words=None)
+    lacking = {
+        "follows no beam; leave the beam": settings.beam is not None
+        and not isinstance(splitter, AdjustableSplitter),
+        "has no levels; leave the level": settings.level is not Level.PLAIN
+        and not isinstance(splitter, LevelledSplitter),
+        "gives no confidence; leave the confidence": settings.confidence is not None
+        and not isinstance(splitter, LevelledSplitter),
+    }
+    for problem, is_asked in lacking.items():
+        if is_asked:
+            raise InputError(
+                f'The splitter "{splitter.name}" {problem} out or choose another splitter.'
+            )
+    if isinstance(splitter, AdjustableSplitter) and settings != SplitSettings():
+        return splitter.adjusted(settings)
+    return splitter
 
 
 def available_splitters() -> list[Installed]:

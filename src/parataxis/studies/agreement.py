@@ -6,17 +6,18 @@ with a single rating are left out.
 """
 
 import random
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parataxis.errors import InputError, ParataxisError
+from parataxis.errors import InputError, needs
 from parataxis.studies.records import Rating
 
 Table = Mapping[str, Mapping[str, float]]
@@ -48,7 +49,6 @@ class Alpha:
     items: int
     """Items with at least two ratings."""
     ratings: int
-    """Ratings of these items."""
     reason: str | None = None
     low: float | None = None
     high: float | None = None
@@ -70,58 +70,29 @@ def alpha(table: Table, level: MeasurementLevel, *, trials: int = 0, seed: int =
         reason = f"all {ratings} ratings are the same, so that chance would agree as well"
         return Alpha(None, len(units), ratings, reason)
     counts = np.array([[unit.count(value) for value in values] for unit in units], np.float64)
-    found = _alpha(counts, _distances(level), np.array(values, np.float64))
-    low = high = None
+    numbers, low, high = np.array(values, np.float64), None, None
     if trials:
-        low, high = _interval(counts, np.array(values, np.float64), level, trials, seed)
-    return Alpha(found, len(units), ratings, None, low, high)
+        chance = np.random.default_rng(seed)
+        draws = (chance.integers(0, len(counts), len(counts)) for _ in range(trials))
+        sampled = np.array([_alpha(counts[draw], numbers, level) for draw in draws])
+        if np.isfinite(sampled).any():
+            low, high = map(float, np.percentile(sampled[np.isfinite(sampled)], [2.5, 97.5]))
+    return Alpha(_alpha(counts, numbers, level), len(units), ratings, None, low, high)
 
 
-def _alpha(
-    counts: Numbers, distances: Callable[[Numbers, Numbers], Numbers], values: Numbers
-) -> float:
+def _alpha(counts: Numbers, values: Numbers, level: MeasurementLevel) -> float:
     """One minus the ratio of the disagreement within items to that among all ratings."""
     sizes = counts.sum(1)
     within = (counts.T / (sizes - 1)) @ counts - np.diag((counts.T / (sizes - 1)).sum(1))
     totals = within.sum(1)
-    apart = distances(values, totals)
+    apart = 1.0 - np.eye(len(values))
+    if level is not MeasurementLevel.NOMINAL:
+        is_ordinal = level is MeasurementLevel.ORDINAL
+        points = totals.cumsum() - totals / 2 if is_ordinal else values
+        apart = (points[:, None] - points) ** 2
     among = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
     expected = float((among * apart).sum())
     return 1.0 - float((within * apart).sum()) / expected if expected else float("nan")
-
-
-def _distances(level: MeasurementLevel) -> Callable[[Numbers, Numbers], Numbers]:
-    def nominal(values: Numbers, totals: Numbers) -> Numbers:
-        return 1.0 - np.eye(len(values))
-
-    def ordinal(values: Numbers, totals: Numbers) -> Numbers:
-        middle = totals.cumsum() - totals / 2
-        return np.asarray((middle[:, None] - middle) ** 2)
-
-    def interval(values: Numbers, totals: Numbers) -> Numbers:
-        return np.asarray((values[:, None] - values) ** 2)
-
-    return {
-        MeasurementLevel.NOMINAL: nominal,
-        MeasurementLevel.ORDINAL: ordinal,
-        MeasurementLevel.INTERVAL: interval,
-    }[level]
-
-
-def _interval(
-    counts: Numbers, values: Numbers, level: MeasurementLevel, trials: int, seed: int
-) -> tuple[float | None, float | None]:
-    chance = np.random.default_rng(seed)
-    distances = _distances(level)
-    found = [
-        _alpha(counts[chance.integers(0, len(counts), len(counts))], distances, values)
-        for _ in range(trials)
-    ]
-    known = np.array(found)[np.isfinite(found)]
-    if not len(known):
-        return None, None
-    low, high = np.percentile(known, [2.5, 97.5])
-    return float(low), float(high)
 
 
 def pairwise(table: Table) -> tuple[float | None, int]:
@@ -151,29 +122,21 @@ def raters_against_rest(table: Table) -> list[RaterAgreement]:
     """Each rater against the rest; those who agree least come first."""
     shares: dict[str, list[bool]] = defaultdict(list)
     gaps: dict[str, list[float]] = defaultdict(list)
-    seen: Counter[str] = Counter()
     for row in table.values():
         for rater, value in row.items():
             others = [other for name, other in row.items() if name != rater]
-            seen[rater] += bool(others)
             shares[rater] += [value == other for other in others]
-            if others:
-                gaps[rater].append(value - _mean(others))
+            gaps[rater] += [value - fmean(others)] if others else []
     found = [
         RaterAgreement(
             rater,
-            items,
-            _mean(shares[rater]) if shares[rater] else None,
-            _mean(gaps[rater]) if gaps[rater] else None,
+            len(gaps[rater]),
+            fmean(equal) if equal else None,
+            fmean(gaps[rater]) if equal else None,
         )
-        for rater, items in seen.items()
+        for rater, equal in shares.items()
     ]
     return sorted(found, key=lambda one: (one.agreement is None, one.agreement or 0.0, one.rater))
-
-
-def _mean(values: Sequence[float] | Iterable[float]) -> float:
-    listed = list(values)
-    return sum(listed) / len(listed)
 
 
 class Bucket(NamedTuple):
@@ -198,7 +161,6 @@ class Posterior:
 
     @property
     def mean(self) -> float:
-        """The expected share."""
         return (self.yes + 1) / (self.yes + self.no + 2)
 
     def at_least(self, confidence: float = 0.9) -> float:
@@ -215,12 +177,8 @@ class Posterior:
 
 
 def _beta(posterior: Posterior) -> Any:
-    try:
+    with needs("Reliability needs scipy", "metrics"):
         from scipy.stats import beta
-    except ImportError as error:
-        raise ParataxisError(
-            "Reliability needs scipy; install it with: pip install 'parataxis[metrics]'."
-        ) from error
     return beta(posterior.yes + 1, posterior.no + 1)
 
 

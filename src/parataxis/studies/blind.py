@@ -96,11 +96,6 @@ def write_study(blinded: Blinded, rubric: str, folder: Path, key: Path) -> None:
         line(f"# Blinded rewrites; for: parataxis study create {STUDY} --items {ITEMS}")
         line(f"rubric: {rubric}")
         line(f"items: {ITEMS}")
-        for values in (KeyRow._fields, *blinded.key):
-            row(_as_csv(values))
-
-
-def _as_csv(values: Sequence[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="").writerow(values)
-    return out.getvalue()
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows((KeyRow._fields, *blinded.key))
+        row(out.getvalue().removesuffix("\n"))

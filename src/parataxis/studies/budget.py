@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from parataxis.studies.items import ItemKind, read_items
+from parataxis.studies.items import read_items
 from parataxis.studies.records import Purpose
-from parataxis.studies.study import Payment, Study
+from parataxis.studies.study import ItemKind, Payment, Study
 
 
 @dataclass(frozen=True)

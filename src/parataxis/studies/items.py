@@ -7,28 +7,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.sentences import by_segmenter, cut_line, has_mark, on_one_line
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites, read_sources
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import Answers, Purpose, Text, Value
-from parataxis.studies.study import Study
+from parataxis.studies.study import ItemKind, Study
 from parataxis.text.files import ReadReport, read_lines, unquoted
 
 Expected = Mapping[str, Value | Sequence[Value]]
 """Known answers by question; a list holds all correct answers."""
 
-_SOURCE_COLUMNS = ("source", "complex", "original")
-_REWRITE_COLUMNS = ("rewrite", "simple", "target", "suggested rewrite")
-
-
-class ItemKind(StrEnum):
-    """What people do with an item."""
-
-    WRITE = "write"
-    RATE = "rate"
+_Known = bool | int | float | str | None
+_EXPECTED: TypeAdapter[dict[str, Any]] = TypeAdapter(
+    Annotated[
+        dict[str, _Known | Annotated[list[_Known], Field(min_length=1)]], Field(min_length=1)
+    ],
+    config=ConfigDict(strict=True),
+)
+_COLUMNS = {
+    "source": ("source", "complex", "original"),
+    "rewrite": ("rewrite", "simple", "target", "suggested rewrite"),
+    "splitter": ("splitter", "system"),
+    "id": ("id",),
+}
+"""The columns of a table, each by any of several names."""
 
 
 @dataclass(frozen=True)
@@ -127,11 +134,13 @@ def _controls(path: Path | None, purpose: Purpose) -> list[Item]:
     found = []
     for rewrite in _rewrites(path):
         record = rewrite.model_dump(exclude_none=True)
-        expected, feedback = record.pop("expected", None), record.pop("feedback", None)
-        if not _is_expected(expected):
+        feedback = record.pop("feedback", None)
+        try:
+            expected = _EXPECTED.validate_python(record.pop("expected", None))
+        except ValidationError as error:
             raise InputError(
                 f'The item "{rewrite.id}" of {path} needs "expected": answers by question.'
-            )
+            ) from error
         if feedback is not None and not isinstance(feedback, str | dict):
             raise InputError(f'The "feedback" of the item "{rewrite.id}" of {path} is not a text.')
         bare = Rewrite.model_validate(record)
@@ -139,27 +148,12 @@ def _controls(path: Path | None, purpose: Purpose) -> list[Item]:
     return _not_empty(found, path)
 
 
-def _is_expected(found: object) -> bool:
-    def is_value(each: object) -> bool:
-        return each is None or isinstance(each, bool | int | float | str)
-
-    return (
-        isinstance(found, dict)
-        and bool(found)
-        and all(
-            is_value(each) or (isinstance(each, list) and each and all(map(is_value, each)))
-            for each in found.values()
-        )
-    )
-
-
 def _sources(path: Path) -> Iterator[tuple[str, str]]:
     match path.suffix.lower():
         case ".jsonl" | ".json":
             yield from ((line.id, line.source) for line in read_sources(_text(path), path.name))
         case ".tsv" | ".csv":
-            for row in _rows(path):
-                yield row.id, row.cell(_SOURCE_COLUMNS, 0)
+            yield from ((row["id"], row["source"]) for row in _rows(path, "source"))
         case _:
             for number, line in enumerate(_text(path), start=1):
                 if line.strip():
@@ -170,15 +164,14 @@ def _rewrites(path: Path) -> Iterator[Rewrite]:
     if path.suffix.lower() not in {".tsv", ".csv"}:
         yield from read_rewrites(_text(path), path.name)
         return
-    rows = list(_rows(path))
-    texts = [row.cell(_REWRITE_COLUMNS, 1) for row in rows]
-    marked = any(map(has_mark, texts))
-    for row, text in zip(rows, texts, strict=True):
+    rows = list(_rows(path, "source", "rewrite"))
+    marked = any(has_mark(row["rewrite"]) for row in rows)
+    for row in rows:
         yield Rewrite(
-            source=row.cell(_SOURCE_COLUMNS, 0),
-            simple=cut_line(text, marked=marked),
-            splitter=row.named.get("splitter") or row.named.get("system") or UNKNOWN_SPLITTER,
-            id=row.id,
+            source=row["source"],
+            simple=cut_line(row["rewrite"], marked=marked),
+            splitter=row["splitter"] or UNKNOWN_SPLITTER,
+            id=row["id"],
         )
 
 
@@ -186,42 +179,27 @@ def _text(path: Path) -> Iterator[str]:
     return (line for _, line in read_lines(path, ReadReport(strict=True)))
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A row of a table. ``named`` is empty if the table has no header."""
-
-    where: str
-    default_id: str
-    cells: Sequence[str]
-    named: Mapping[str, str]
-
-    @property
-    def id(self) -> str:
-        return self.named.get("id") or self.default_id
-
-    def cell(self, names: Sequence[str], place: int) -> str:
-        """The cell in the column of that name or, without a header, at that place."""
-        column = next((self.named[name] for name in names if name in self.named), None)
-        if column is None and not self.named and place < len(self.cells):
-            column = self.cells[place]
-        if column is None or not column.strip():
-            raise InputError(f'{self.where}: there is no "{names[0]}".')
-        return column.strip()
-
-
-def _rows(path: Path) -> Iterator[_Row]:
-    """The rows of a TSV or CSV file; the first is a header if it names a source column."""
+def _rows(path: Path, *needed: str) -> Iterator[dict[str, str]]:
+    """The rows of a TSV or CSV file by the names of ``_COLUMNS``. The first row is a header if it
+    names a source column; otherwise the first two columns are sources and rewrites."""
     header: list[str] | None = None
     for number, cells in _cells(path):
         if not any(cell.strip() for cell in cells):
             continue
         if header is None:
-            names = [cell.strip().lower() for cell in cells]
-            header = names if set(names) & set(_SOURCE_COLUMNS) else []
-            if header:
+            header = [cell.strip().lower() for cell in cells]
+            if set(header) & set(_COLUMNS["source"]):
                 continue
-        named = dict(zip(header, cells, strict=False))
-        yield _Row(f"{path.name}, line {number}", f"{path.name}:{number}", cells, named)
+            header = ["source", "rewrite"]
+        given = {name: cell.strip() for name, cell in zip(header, cells, strict=False)}
+        row = {
+            column: next((given[name] for name in names if given.get(name)), "")
+            for column, names in _COLUMNS.items()
+        }
+        for column in needed:
+            if not row[column]:
+                raise InputError(f'{path.name}, line {number}: there is no "{column}".')
+        yield row | {"id": row["id"] or f"{path.name}:{number}"}
 
 
 def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:

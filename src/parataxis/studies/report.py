@@ -20,6 +20,7 @@ from parataxis.studies.agreement import (
     Posterior,
     RaterAgreement,
     alpha,
+    buckets,
     pairwise,
     posteriors,
     raters_against_rest,
@@ -339,12 +340,12 @@ def perfect(
 ) -> list[Rewrite]:
     """The rewrites with the outcome in all ratings, of which there are at least so many
     (Zhang et al. 2020, §4.2.2)."""
-    votes: dict[str | None, list[bool]] = defaultdict(list)
-    for rating in ratings:
-        value = rating.outcomes.get(outcome)
-        if isinstance(value, bool):
-            votes[rating.item].append(value)
-    return [each for each in rewrites if len(votes[each.id]) >= raters and all(votes[each.id])]
+    found = buckets(ratings, outcome)
+    return [
+        each
+        for each in rewrites
+        if (votes := found.get(each.id or "")) and votes.yes == votes.raters >= raters
+    ]
 
 
 def benchmark(rewrites: Iterable[Rewrite]) -> list[Example]:

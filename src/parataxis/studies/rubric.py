@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Self
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, StringConstraints, model_validator
@@ -145,6 +146,16 @@ class Rubric(YamlPart):
         """The question with that id."""
         return next(question for question in self.questions if question.id == name)
 
+    def expected_question(self, item: str, name: str) -> Question:
+        """The question to which an item has a known answer."""
+        for question in self.questions:
+            if question.id == name:
+                return question
+        raise InputError(
+            f'The item "{item}" expects an answer to "{name}", which the rubric {self.name} does '
+            "not ask."
+        )
+
     @property
     def verdicts(self) -> tuple[str, ...]:
         """The outcomes that are yes or no, such as *correct*."""
@@ -240,7 +251,7 @@ def from_text(question: Question, text: str) -> Value:
 def applicable(rubric: Rubric, answers: Answers, *, identical: bool) -> list[Question]:
     """The questions that are asked, given the answers so far. Questions with fixed answers are
     not asked if the rewrite is equal to its source."""
-    fixed = _fixed(rubric, identical)
+    fixed = rubric.identical if identical else {}
     known = {**answers, **fixed}
     asked: dict[str, Question] = {}
     for question in rubric.questions:
@@ -254,20 +265,24 @@ def problems(
 ) -> dict[str, str]:
     """Error messages by question. Answers that :func:`complete` drops are not errors."""
     messages = texts_of("parataxis.studies", "rubrics/messages.yaml")
-    wrong: dict[str, str | None] = {
-        question.id: _problem(question, answers.get(question.id))
-        for question in applicable(rubric, answers, identical=identical)
-    }
     ids = {question.id for question in rubric.questions}
-    wrong.update((name, "unknown") for name in answers if name not in ids)
-    return {name: in_language(messages[key], language) for name, key in wrong.items() if key}
+    wrong: dict[str, str] = {}
+    for question in applicable(rubric, answers, identical=identical):
+        value = answers.get(question.id)
+        if value is not None and str(value).strip():
+            if not question.allows(value):
+                wrong[question.id] = "wrong"
+        elif question.required:
+            wrong[question.id] = "text" if question.kind is QuestionKind.TEXT else "missing"
+    wrong |= {name: "unknown" for name in answers if name not in ids}
+    return {name: in_language(messages[key], language) for name, key in wrong.items()}
 
 
 def complete(rubric: Rubric, answers: Answers, *, identical: bool) -> dict[str, Value]:
     """An answer to each question of the rubric, in order: given or fixed, and None if a question
     was not asked or not answered."""
     asked = {question.id for question in applicable(rubric, answers, identical=identical)}
-    fixed = _fixed(rubric, identical)
+    fixed = rubric.identical if identical else {}
     found: dict[str, Value] = {}
     for question in rubric.questions:
         value = answers.get(question.id) if question.id in asked else fixed.get(question.id)
@@ -290,13 +305,9 @@ def outcomes(
         elif outcome.all:
             found[name] = _holds(outcome.all, known, set(known))
         else:
-            numbers = [_number(rubric.question(part), known[part]) for part in outcome.mean]
-            found[name] = sum(numbers) / len(numbers)
+            parts = (as_number(rubric.question(part), known[part]) for part in outcome.mean)
+            found[name] = fmean(number for number in parts if number is not None)
     return found
-
-
-def _fixed(rubric: Rubric, identical: bool) -> Mapping[str, Value]:
-    return rubric.identical if identical else {}
 
 
 def _holds(wanted: Wanted, answers: Answers, known: set[str]) -> bool:
@@ -312,18 +323,13 @@ def _same(one: Value, other: Value) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
-def _problem(question: Question, value: Value) -> str | None:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        if not question.required:
-            return None
-        return "text" if question.kind is QuestionKind.TEXT else "missing"
-    return None if question.allows(value) else "wrong"
-
-
-def _number(question: Question, value: Value) -> float:
-    if question.kind in NUMBERS and isinstance(value, int):
+def as_number(question: Question, value: Value) -> float | None:
+    """A number as it is; otherwise 1 for the best answer and 0 for others. None without an answer
+    or a best answer."""
+    if value is not None and question.kind in NUMBERS and not isinstance(value, str):
         return float(value)
-    return float(_same(value, question.best))
+    is_known = value is not None and question.best is not None
+    return float(_same(value, question.best)) if is_known else None
 
 
 # --- Rubrics by name or by file

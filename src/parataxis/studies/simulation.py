@@ -7,24 +7,19 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
 
 from parataxis.checks import Checker
 from parataxis.rewrite.record import FindingKind
 from parataxis.studies.agreement import buckets
 from parataxis.studies.agreement import sample as draw_sample
-from parataxis.studies.items import Expected, Item, ItemKind, effort
+from parataxis.studies.items import Expected, Item, effort
 from parataxis.studies.records import Answers, Purpose, Value
-from parataxis.studies.rubric import (
-    NUMBERS,
-    Question,
-    QuestionKind,
-    Rubric,
-    applicable,
-    complete,
-)
+from parataxis.studies.rubric import Question, QuestionKind, Rubric, applicable, complete
 from parataxis.studies.store import Store
 from parataxis.studies.store.types import Overview, Stage, Task
-from parataxis.studies.study import BackgroundKind, BackgroundQuestion, Role, Study
+from parataxis.studies.study import BackgroundKind, BackgroundQuestion, ItemKind, Role
 
 _FAULTS = {
     "misses": {FindingKind.LOST},
@@ -49,8 +44,8 @@ class Truth:
     def __init__(self, rubric: Rubric, seed: int, checker: Checker | None = None) -> None:
         self._rubric = rubric
         self._seed = seed
-        self._checker = checker or Checker()
-        self._faults: dict[tuple[str, tuple[str, ...]], set[FindingKind]] = {}
+        check = checker or Checker()
+        self._faults = cache(lambda source, simple: {one.kind for one in check(source, simple)})
 
     def __call__(self, source: str, simple: Sequence[str], *, identical: bool) -> dict[str, Value]:
         """The correct answers to all questions that are asked."""
@@ -67,30 +62,27 @@ class Truth:
         is_good = chance.random() >= _SLIP and not self._is_bad(question, source, simple)
         if is_good and question.best is not None:
             return question.best
-        return worse(question, chance)
+        return another(question, question.best, chance)
 
     def _is_bad(self, question: Question, source: str, simple: tuple[str, ...]) -> bool:
-        key = (source, simple)
-        if key not in self._faults:
-            self._faults[key] = {one.kind for one in self._checker(source, simple)}
         is_unsplit = len(simple) == 1 and len(source.split()) > _LONG
         if question.id in _UNSPLIT and is_unsplit:
             return True
-        return bool(self._faults[key] & _FAULTS.get(question.id, set(FindingKind)))
+        return bool(self._faults(source, simple) & _FAULTS.get(question.id, set(FindingKind)))
 
 
-def worse(question: Question, chance: random.Random) -> Value:
-    """An answer that is not the best one; a number close to it."""
+def another(question: Question, value: Value, chance: random.Random, bias: int = 0) -> Value:
+    """A random answer other than this one; a number close to it, or to it and the bias."""
     if question.kind is QuestionKind.YES_NO:
-        return (not question.best) if isinstance(question.best, bool) else chance.random() < 0.5
+        return not value if isinstance(value, bool) else chance.random() < 0.5
     if question.kind is QuestionKind.CHOICE:
-        return chance.choice([key for key in question.choices if key != question.best])
-    if question.kind in NUMBERS:
-        others = [number for number in question.numbers if number != question.best]
-        near = question.best if isinstance(question.best, int) else others[-1]
-        others.sort(key=lambda number: abs(number - near))
-        return chance.choice(others[:2])
-    return None
+        return chance.choice([key for key in question.choices if key != value])
+    if question.kind is QuestionKind.TEXT:
+        return value or "It should have been said in another way."
+    others = [number for number in question.numbers if number != value]
+    if isinstance(value, int):
+        others = sorted(others, key=lambda number: abs(number - value - bias))[:2]
+    return chance.choice(others)
 
 
 # --- Simulated people
@@ -108,7 +100,6 @@ class Habits:
     bias: int = 0
     """What they add to a number when they are wrong."""
     pace: float = 60.0
-    """Seconds for a task."""
     leaves_after: int | None = None
     """Takes one more task after so many, and abandons it."""
     undoes_at: int | None = None
@@ -154,41 +145,19 @@ def rate(
     expected: Expected | None = None,
 ) -> dict[str, Value]:
     """The answers of a rater with these habits, given the correct ones."""
-    right = {**truth, **{name: _first(known) for name, known in (expected or {}).items()}}
+    right: dict[str, Any] = {**truth, **(expected or {})}
     answers: dict[str, Value] = {}
     for question in rubric.questions:
         if question not in applicable(rubric, answers, identical=identical):
             continue
         seen = right.get(question.id)
-        if chance.random() >= habits.care:
-            seen = _mistaken(question, seen, habits.bias, chance)
-        answers[question.id] = _some(question, seen, chance)
+        seen = seen[0] if isinstance(seen, list | tuple) else seen
+        is_mistaken = seen is not None and chance.random() >= habits.care
+        # A question may be asked because of an earlier mistake, so that there is no right answer.
+        if is_mistaken or (seen is None and question.required):
+            seen = another(question, seen, chance, habits.bias)
+        answers[question.id] = seen
     return answers
-
-
-def _first(known: Value | Sequence[Value]) -> Value:
-    return known[0] if isinstance(known, list | tuple) else known  # type: ignore[return-value]
-
-
-def _mistaken(question: Question, seen: Value, bias: int, chance: random.Random) -> Value:
-    """A wrong answer."""
-    if isinstance(seen, bool):
-        return not seen
-    if question.kind in NUMBERS and isinstance(seen, int):
-        low, high = question.numbers[0], question.numbers[-1]
-        return min(high, max(low, seen + bias + chance.choice([-2, -1, 1, 2])))
-    others = [key for key in question.choices if key != seen]
-    return chance.choice(others) if others else seen
-
-
-def _some(question: Question, seen: Value, chance: random.Random) -> Value:
-    """An answer if one is required: a question may be asked because of an earlier mistake."""
-    if seen is not None or not question.required:
-        return seen
-    if question.kind in NUMBERS:
-        return chance.choice(question.numbers)
-    found = worse(question, chance)
-    return "It should have been said in another way." if found is None else found
 
 
 def write(
@@ -236,7 +205,6 @@ Pool = Mapping[str, Sequence[Sequence[str]]]
 _START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 _EACH = 2
 """Rewrites from each bucket that the expert rates (Zhang et al. 2020, §6)."""
-_QUALIFYING = (Purpose.TRAINING, Purpose.TEST)
 
 
 class Clock:
@@ -249,7 +217,6 @@ class Clock:
         return self._now
 
     def wait(self, seconds: float) -> None:
-        """Advance the clock."""
         self._now += timedelta(seconds=seconds)
 
 
@@ -259,16 +226,13 @@ class Simulated:
 
     overview: Overview
     people: int
-    """Writers and raters."""
     submissions: int
     abandoned: int
     """Tasks that were taken and never submitted."""
     undone: int
     excluded: int
     failed: int
-    """People who did not qualify."""
     expert: int
-    """Rewrites that the expert rated."""
 
 
 @dataclass
@@ -282,20 +246,6 @@ class _Worker:
     submissions: int = 0
     is_gone: bool = False
     has_undone: bool = False
-
-
-@dataclass(frozen=True)
-class _Simulation:
-    """What all simulated people share."""
-
-    store: Store
-    study: Study
-    rubric: Rubric
-    truth: Truth
-    clock: Clock
-    pool: Pool
-    known: Mapping[str, Item]
-    crowd: int
 
 
 def simulate(
@@ -315,130 +265,133 @@ def simulate(
     the others, at least one, are raters. Their answers depend on the seed only, but the store
     assigns the tasks at random.
     """
-    study = store.study
     chance = random.Random(seed)
-    known = {item.id: item for item in items}
+    known = {item.id: item.expected for item in items}
     truth = truth or Truth(rubric, seed)
-    run = _Simulation(store, study, rubric, truth, clock, pool or {}, known, people)
-    crew = _invite(run, people, chance)
-    _work(run, crew, chance)
-    drawn, experts = _draw(run, seed), []
+    run = _Simulation(store, rubric, truth, clock, pool or {}, known, people, chance)
+    crew = run.invite()
+    run.work(crew)
+    drawn, experts = _draw(store, rubric, seed), []
     if drawn:
         store.ask_experts(drawn)
         expert = store.invite(["Expert"], Role.EXPERT)[0].id
-        habits = Habits(care=1, pace=120)
-        experts.append(_Worker(expert, habits, random.Random(f"{seed}:expert")))
-        _work(run, experts, chance)
+        experts.append(_Worker(expert, Habits(care=1, pace=120), random.Random(f"{seed}:expert")))
+        run.work(experts)
     stages = [store.progress(one.id).stage for one in crew]
     return Simulated(
         store.overview(),
-        len(crew),
-        sum(one.submissions for one in [*crew, *experts]),
-        sum(one.is_gone for one in crew),
-        sum(one.has_undone for one in crew),
-        stages.count(Stage.BLOCKED),
-        stages.count(Stage.FAILED),
-        len(drawn),
+        people=len(crew),
+        submissions=sum(one.submissions for one in [*crew, *experts]),
+        abandoned=sum(one.is_gone for one in crew),
+        undone=sum(one.has_undone for one in crew),
+        excluded=stages.count(Stage.BLOCKED),
+        failed=stages.count(Stage.FAILED),
+        expert=len(drawn),
     )
 
 
-def _invite(run: _Simulation, people: int, chance: random.Random) -> list[_Worker]:
-    """Invite the people; if the study has a panel, one of them comes from it."""
-    writers = max(run.study.write.writers + 1, people // 3) if run.study.write else 0
-    raters = max(1, people - writers)
-    store, found = run.store, []
-    for role, habits in (
-        (Role.WRITER, cast_writers(writers, chance)),
-        (Role.RATER, cast_raters(raters, chance)),
-    ):
-        names = [f"{role} {number}" for number in range(1, len(habits) + 1)]
-        ids = []
-        panel = run.study.panel
-        if panel is not None and panel.role is role and names:
-            given = {name: f"simulated-{meaning}" for meaning, name in panel.parameters.items()}
-            ids.append(store.person_by_panel(given).id)
-        ids += [person.id for person in store.invite(names[len(ids) :], role)]
-        found += [
-            _Worker(id_, each, random.Random(f"{chance.random()}"))
-            for id_, each in zip(ids, habits, strict=True)
-        ]
-    return found
+@dataclass(frozen=True)
+class _Simulation:
+    """What all simulated people share, and what they do."""
 
+    store: Store
+    rubric: Rubric
+    truth: Truth
+    clock: Clock
+    pool: Pool
+    known: Mapping[str, Expected]
+    people: int
+    chance: random.Random
 
-def _work(run: _Simulation, crew: Sequence[_Worker], chance: random.Random) -> None:
-    """Work until nobody has anything to do, even after all leases have expired."""
-    idle: set[str] = set()
-    has_waited = False
-    while True:
-        awake = [one for one in crew if not one.is_gone and one.id not in idle]
-        if awake:
-            one = chance.choice(awake)
-            if _step(run, one):
-                has_waited = False
-                idle.clear()
+    def invite(self) -> list[_Worker]:
+        """Invite the people; if the study has a panel, one of them comes from it."""
+        study, found = self.store.study, []
+        writers = max(study.write.writers + 1, self.people // 3) if study.write else 0
+        raters = max(1, self.people - writers)
+        for role, habits in (
+            (Role.WRITER, cast_writers(writers, self.chance)),
+            (Role.RATER, cast_raters(raters, self.chance)),
+        ):
+            names = [f"{role} {number}" for number in range(1, len(habits) + 1)]
+            ids = []
+            if study.panel is not None and study.panel.role is role and names:
+                parameters = study.panel.parameters.items()
+                given = {name: f"simulated-{meaning}" for meaning, name in parameters}
+                ids.append(self.store.person_by_panel(given).id)
+            ids += [person.id for person in self.store.invite(names[len(ids) :], role)]
+            found += [
+                _Worker(id_, each, random.Random(f"{self.chance.random()}"))
+                for id_, each in zip(ids, habits, strict=True)
+            ]
+        return found
+
+    def work(self, crew: Sequence[_Worker]) -> None:
+        """Work until nobody has anything to do, even after all leases have expired."""
+        idle: set[str] = set()
+        has_waited = False
+        while True:
+            awake = [one for one in crew if not one.is_gone and one.id not in idle]
+            if awake:
+                one = self.chance.choice(awake)
+                if self._step(one):
+                    has_waited = False
+                    idle.clear()
+                else:
+                    idle.add(one.id)
+            elif has_waited:
+                return
             else:
-                idle.add(one.id)
-        elif has_waited:
-            return
-        else:
-            run.clock.wait(60 * run.study.lease_minutes + 1)
-            has_waited = True
-            idle.clear()
+                self.clock.wait(60 * self.store.study.lease_minutes + 1)
+                has_waited = True
+                idle.clear()
 
-
-def _step(run: _Simulation, one: _Worker) -> bool:
-    """One step of one person; False if there is nothing to do for them."""
-    store = run.store
-    match store.progress(one.id).stage:
-        case Stage.CONSENT:
-            store.consent(one.id, run.study.languages[0])
-        case Stage.BACKGROUND:
-            store.save_background(one.id, _background(run.study.background, one.chance))
-        case _:
-            task = store.next_task(one.id)  # also if they wait: a lease may have expired
-            return task is not None and _do(run, one, task)
-    return True
-
-
-def _do(run: _Simulation, one: _Worker, task: Task) -> bool:
-    habits = one.habits
-    if habits.leaves_after is not None and one.done >= habits.leaves_after:
-        one.is_gone = True
+    def _step(self, one: _Worker) -> bool:
+        """One step of one person; False if there is nothing to do for them."""
+        store = self.store
+        match store.progress(one.id).stage:
+            case Stage.CONSENT:
+                store.consent(one.id, store.study.languages[0])
+            case Stage.BACKGROUND:
+                store.save_background(one.id, _background(store.study.background, one.chance))
+            case _:
+                task = store.next_task(one.id)  # also if they wait: a lease may have expired
+                if task is None:
+                    return False
+                self._do(one, task)
         return True
-    seconds = round(habits.pace * one.chance.lognormvariate(0, 0.4), 1)
-    run.clock.wait(seconds / run.crowd)
-    run.store.submit(one.id, task.slot, _answers(run, one, task), seconds)
-    one.submissions += 1
-    one.done += task.purpose not in _QUALIFYING
-    if (
-        habits.undoes_at is not None
-        and one.done >= habits.undoes_at
-        and not one.has_undone
-        and run.store.progress(one.id).can_undo
-    ):
-        one.has_undone = True
-        again = run.store.undo(one.id)
-        run.store.submit(one.id, again.slot, _answers(run, one, again), seconds)
-    return True
 
+    def _do(self, one: _Worker, task: Task) -> None:
+        habits, store = one.habits, self.store
+        if habits.leaves_after is not None and one.done >= habits.leaves_after:
+            one.is_gone = True
+            return
+        seconds = round(habits.pace * one.chance.lognormvariate(0, 0.4), 1)
+        self.clock.wait(seconds / self.people)
+        store.submit(one.id, task.slot, self._answers(one, task), seconds)
+        one.submissions += 1
+        one.done += task.stage == "work"
+        is_time = habits.undoes_at is not None and one.done >= habits.undoes_at
+        if is_time and not one.has_undone and store.progress(one.id).can_undo:
+            one.has_undone = True
+            again = store.undo(one.id)
+            store.submit(one.id, again.slot, self._answers(one, again), seconds)
 
-def _answers(run: _Simulation, one: _Worker, task: Task) -> dict[str, Value]:
-    if task.kind is ItemKind.WRITE:
-        wanted = run.study.write.sentences if run.study.write else 2
-        return write(task.item.source, run.pool, one.habits, one.chance, wanted)
-    simple, identical = task.item.simple or (), task.item.identical
-    qualifies = task.purpose in _QUALIFYING
-    is_plain = qualifies if one.habits.cheats else task.purpose is Purpose.ATTENTION
-    item = run.known.get(task.item.id)
-    answers = rate(
-        run.rubric,
-        run.truth(task.item.source, simple, identical=identical),
-        Habits(care=1) if is_plain else one.habits,
-        one.chance,
-        identical=identical,
-        expected=item.expected if item else None,
-    )
-    return complete(run.rubric, answers, identical=identical)
+    def _answers(self, one: _Worker, task: Task) -> dict[str, Value]:
+        study = self.store.study
+        if task.kind is ItemKind.WRITE:
+            wanted = study.write.sentences if study.write else 2
+            return write(task.item.source, self.pool, one.habits, one.chance, wanted)
+        simple, identical = task.item.simple or (), task.item.identical
+        is_easy = task.stage != "work" if one.habits.cheats else task.purpose is Purpose.ATTENTION
+        answers = rate(
+            self.rubric,
+            self.truth(task.item.source, simple, identical=identical),
+            Habits(care=1) if is_easy else one.habits,
+            one.chance,
+            identical=identical,
+            expected=self.known.get(task.item.id),
+        )
+        return complete(self.rubric, answers, identical=identical)
 
 
 def _background(questions: Sequence[BackgroundQuestion], chance: random.Random) -> dict[str, Value]:
@@ -456,11 +409,10 @@ def _background(questions: Sequence[BackgroundQuestion], chance: random.Random) 
     return given
 
 
-def _draw(run: _Simulation, seed: int) -> list[str]:
+def _draw(store: Store, rubric: Rubric, seed: int) -> list[str]:
     """Sample rewrites for an expert, if the rubric has a yes-or-no outcome."""
-    if not run.rubric.verdicts:
+    if not rubric.verdicts:
         return []
-    systems = {rewrite.id: rewrite.splitter for rewrite in run.store.export_items()}
-    found = buckets(run.store.export_ratings(run.rubric), run.rubric.verdicts[0])
-    groups = {item: systems[item] for item in found}
-    return draw_sample(found, groups, _EACH, seed=seed)
+    systems = {rewrite.id: rewrite.splitter for rewrite in store.export_items()}
+    found = buckets(store.export_ratings(rubric), rubric.verdicts[0])
+    return draw_sample(found, {item: systems[item] for item in found}, _EACH, seed=seed)

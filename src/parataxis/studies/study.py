@@ -16,6 +16,13 @@ from parataxis.studies.yaml_files import YamlPart, read_yaml
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
+class ItemKind(StrEnum):
+    """What people do with an item."""
+
+    WRITE = "write"
+    RATE = "rate"
+
+
 class Role(StrEnum):
     """What a person does in a study."""
 
@@ -188,6 +195,12 @@ class Study(YamlPart):
         """The name of the rubric in ratings; without the folder, if it is a path."""
         path = Path(self.rubric)
         return path.stem if path.suffix in {".yaml", ".yml"} else self.rubric
+
+    @property
+    def per_person(self) -> dict[ItemKind, int | None]:
+        """The most that one person may do; None if there is no limit."""
+        written = self.write.per_person if self.write else None
+        return {ItemKind.WRITE: written, ItemKind.RATE: self.rate.per_person}
 
     @property
     def raters_of_items(self) -> int:

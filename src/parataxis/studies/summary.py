@@ -15,7 +15,7 @@ from parataxis.evaluate.metrics.protocol import Metric, ScoredItem, score
 from parataxis.report import NONE
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value, in_language
-from parataxis.studies.rubric import NUMBERS, Question, QuestionKind, Rubric
+from parataxis.studies.rubric import NUMBERS, QuestionKind, Rubric, as_number
 
 BENCHMARK = "benchmark"
 """An optional field of a rewrite: the benchmark that its source comes from."""
@@ -115,7 +115,8 @@ def summarise(
     order = {benchmark: place for place, (benchmark, _) in enumerate(reversed(list(groups)))}
     rows.sort(key=lambda row: (-order[row.benchmark], row.system == HUMAN))
     rated = frozenset(rating.item for given in groups.values() for rating in given)
-    return Summary(dict(_columns(rubric, language)), tuple(rows), unknown, rated)
+    titles = {key: title for key, title, _ in _columns(rubric, (), language)}
+    return Summary(titles, tuple(rows), unknown, rated)
 
 
 def group_of(rewrite: Rewrite) -> tuple[str, str]:
@@ -124,44 +125,37 @@ def group_of(rewrite: Rewrite) -> tuple[str, str]:
     return (named if isinstance(named, str) else ""), rewrite.splitter
 
 
-def _columns(rubric: Rubric, language: str) -> Iterator[tuple[str, str]]:
-    for question in rubric.questions:
-        if question.kind is QuestionKind.CHOICE:
-            for key, text in question.choices.items():
-                yield f"{question.id}:{key}", in_language(text, language).lower()
-        elif question.kind is not QuestionKind.TEXT:
-            yield question.id, in_language(question.title or question.id, language)
-    for name, outcome in rubric.outcomes.items():
-        yield f"={name}", in_language(outcome.title or name, language)
-
-
 def _row(benchmark: str, system: str, ratings: Sequence[Rating], rubric: Rubric) -> SummaryRow:
-    cells: dict[str, SummaryCell] = {}
-    for question in rubric.questions:
-        given = [rating.answers.get(question.id) for rating in ratings]
-        cells |= _question_cells(question, [value for value in given if value is not None])
-    for name, outcome in rubric.outcomes.items():
-        found = [rating.outcomes.get(name) for rating in ratings]
-        values = [float(value) for value in found if value is not None]
-        kind = "share" if outcome.all else "mean"
-        cells[f"={name}"] = SummaryCell(len(values), **{kind: _mean(values)})
+    cells = {key: cell for key, _, cell in _columns(rubric, ratings)}
     items = {rating.item: rating.identical for rating in ratings}
     return SummaryRow(benchmark, system, len(items), len(ratings), sum(items.values()), cells)
 
 
-def _question_cells(question: Question, values: Sequence[Value]) -> dict[str, SummaryCell]:
-    count = len(values)
-    if question.kind is QuestionKind.CHOICE:
-        return {
-            f"{question.id}:{key}": SummaryCell(count, _share(values, key))
-            for key in question.choices
-        }
-    if question.kind in NUMBERS:
-        mean = _mean([value for value in values if isinstance(value, int)])
-        share = None if question.best is None else _share(values, question.best)
-        return {question.id: SummaryCell(count, share, mean)}
-    best = True if question.best is None else question.best
-    return {question.id: SummaryCell(count, _share(values, best))}
+def _columns(
+    rubric: Rubric, ratings: Sequence[Rating], language: str = "en"
+) -> Iterator[tuple[str, str, SummaryCell]]:
+    """The key, the title and the cell of each column; a choice has one for each answer."""
+    for question in rubric.questions:
+        given = [rating.answers.get(question.id) for rating in ratings]
+        values = [value for value in given if value is not None]
+        count, title = len(values), in_language(question.title or question.id, language)
+        if question.kind is QuestionKind.CHOICE:
+            for key, text in question.choices.items():
+                cell = SummaryCell(count, _share(values, key))
+                yield f"{question.id}:{key}", in_language(text, language).lower(), cell
+        elif question.kind in NUMBERS:
+            mean = _mean([value for value in values if isinstance(value, int)])
+            share = None if question.best is None else _share(values, question.best)
+            yield question.id, title, SummaryCell(count, share, mean)
+        elif question.kind is QuestionKind.YES_NO:
+            best = True if question.best is None else question.best
+            yield question.id, title, SummaryCell(count, _share(values, best))
+    for name, outcome in rubric.outcomes.items():
+        found = [rating.outcomes.get(name) for rating in ratings]
+        numbers = [float(value) for value in found if value is not None]
+        kind = "share" if outcome.all else "mean"
+        cell = SummaryCell(len(numbers), **{kind: _mean(numbers)})
+        yield f"={name}", in_language(outcome.title or name, language), cell
 
 
 def _share(values: Sequence[Value], wanted: Value) -> float | None:
@@ -205,7 +199,7 @@ def judged_rewrites(
 def _means(ratings: Sequence[Rating], rubric: Rubric, language: str) -> dict[str, float]:
     found: dict[str, float | None] = {}
     for question in rubric.questions:
-        numbers = [_number(question, rating) for rating in ratings]
+        numbers = [as_number(question, rating.answers.get(question.id)) for rating in ratings]
         mean = _mean([number for number in numbers if number is not None])
         found[in_language(question.title or question.id, language)] = mean
     for name, outcome in rubric.outcomes.items():
@@ -213,15 +207,6 @@ def _means(ratings: Sequence[Rating], rubric: Rubric, language: str) -> dict[str
         mean = _mean([float(value) for value in values if value is not None])
         found[in_language(outcome.title or name, language)] = mean
     return {title: mean for title, mean in found.items() if mean is not None}
-
-
-def _number(question: Question, rating: Rating) -> float | None:
-    value = rating.answers.get(question.id)
-    if value is None or question.kind is QuestionKind.TEXT:
-        return None
-    if question.kind in NUMBERS and not isinstance(value, str):
-        return float(value)
-    return None if question.best is None else float(value == question.best)
 
 
 def correlations(judged: Sequence[Judged], metrics: Sequence[Metric]) -> list[Correlation]:

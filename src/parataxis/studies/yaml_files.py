@@ -1,18 +1,14 @@
 """YAML files as validated records; errors name the line."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
 
-from parataxis.errors import InputError, ParataxisError
-
-if TYPE_CHECKING:
-    import yaml
+from parataxis.errors import InputError, needs
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -57,12 +53,13 @@ def parse_yaml(text: str, name: str, model: type[Model]) -> Model:
     ...
     parataxis.errors.InputError: cat.yaml, line 1: "lives": Input should be a valid integer, ...
     """
-    yaml = _load_package()
+    with needs("Studies need PyYAML", "study"):
+        import yaml
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         if root is None:
             raise InputError(f"{name} is empty.")
-        _refuse_repeated_keys(root, name)
+        lines = dict(_lines(root, name))
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -74,7 +71,7 @@ def parse_yaml(text: str, name: str, model: type[Model]) -> Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise _with_line(error, root, name) from error
+        raise _with_line(error, lines, name) from error
 
 
 @cache
@@ -84,76 +81,41 @@ def texts_of(package: str, name: str) -> dict[str, dict[str, str]]:
     return parse_yaml(text, name, _Texts).root
 
 
-def _with_line(error: ValidationError, root: "yaml.Node", name: str) -> InputError:
+def _lines(
+    node: Any, name: str, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The line of each part of a node of YAML, by its path of keys. Repeated keys are errors; YAML
+    itself would silently use the last one."""
+    yield path, node.start_mark.line + 1
+    if node.id == "sequence":
+        for place, child in enumerate(node.value):
+            yield from _lines(child, name, (*path, str(place)))
+    elif node.id == "mapping":
+        seen: set[str] = set()
+        for key, child in node.value:
+            line, part = key.start_mark.line + 1, str(key.value)
+            if part in seen:
+                raise InputError(f'{name}, line {line}: "{part}" is there twice.')
+            seen.add(part)
+            yield from _lines(child, name, (*path, part))
+            yield (*path, part), line
+
+
+def _with_line(
+    error: ValidationError, lines: Mapping[tuple[str, ...], int], name: str
+) -> InputError:
+    """The first error with its line. Pydantic adds the names of the branches of a union to the
+    path, which the file does not have, so that they are skipped."""
     first = error.errors(include_url=False)[0]
     cause = first.get("ctx", {}).get("error")
     inside = cause.where if isinstance(cause, FaultError) else ()
-    line, path = _find(root, (*first["loc"], *inside))
-    message = first["msg"].removeprefix("Value error, ")
+    path: tuple[str, ...] = ()
+    for part in map(str, (*first["loc"], *inside)):
+        path = (*path, part) if (*path, part) in lines else path
+    line, message = lines[path], first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         message = "there is no such setting"
     elif first["type"] == "missing":
-        message = "it is missing"
+        message, path = "it is missing", (*path, str(first["loc"][-1]))
     where = f'"{".".join(path)}": ' if path else ""
     return InputError(f"{name}, line {line}: {where}{message.rstrip('.')}.")
-
-
-def _find(root: "yaml.Node", where: Sequence[int | str]) -> tuple[int, list[str]]:
-    """The line of the node at a path of keys, or of the last node on the path that exists.
-
-    Pydantic adds the names of the branches of a union to the path. The file does not have them,
-    so they are skipped, except for the last part, which may be a missing key.
-    """
-    node, line, path = root, root.start_mark.line + 1, []
-    for place, part in enumerate(where):
-        found = _child(node, part)
-        if found is not None:
-            node, line = found
-        if found is not None or (place == len(where) - 1 and _is_mapping(node)):
-            path.append(str(part))
-    return line, path
-
-
-def _child(node: "yaml.Node", part: int | str) -> "tuple[yaml.Node, int] | None":
-    for key, value in _pairs(node):
-        if key.value == str(part):
-            return value, key.start_mark.line + 1
-    children = _elements(node)
-    if isinstance(part, int) and part < len(children):
-        return children[part], children[part].start_mark.line + 1
-    return None
-
-
-def _refuse_repeated_keys(node: "yaml.Node", name: str) -> None:
-    """YAML itself would silently use the last one."""
-    for child in _elements(node):
-        _refuse_repeated_keys(child, name)
-    seen: set[str] = set()
-    for key, value in _pairs(node):
-        if str(key.value) in seen:
-            line = key.start_mark.line + 1
-            raise InputError(f'{name}, line {line}: "{key.value}" is there twice.')
-        seen.add(str(key.value))
-        _refuse_repeated_keys(value, name)
-
-
-def _is_mapping(node: "yaml.Node") -> bool:
-    return isinstance(node, _load_package().MappingNode)
-
-
-def _pairs(node: "yaml.Node") -> "list[tuple[yaml.Node, yaml.Node]]":
-    return list(node.value) if _is_mapping(node) else []
-
-
-def _elements(node: "yaml.Node") -> "list[yaml.Node]":
-    return list(node.value) if isinstance(node, _load_package().SequenceNode) else []
-
-
-def _load_package() -> ModuleType:
-    try:
-        import yaml
-    except ImportError as error:
-        raise ParataxisError(
-            "Studies need PyYAML; install it with: pip install 'parataxis[study]'."
-        ) from error
-    return yaml

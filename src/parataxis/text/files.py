@@ -17,7 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from parataxis.errors import InputError
+from parataxis.errors import InputError, system_errors
 
 STREAM = Path("-")
 
@@ -181,12 +181,8 @@ def write_files(paths: Sequence[Path]) -> Iterator[list[Writer]]:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file that appears when it is complete, and not at all if writing fails."""
-    try:
-        with _all_or_none([path]) as (file,):
-            file.write(data)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{path} cannot be written: {reason}.") from error
+    with system_errors(f"{path} cannot be written"), _all_or_none([path]) as (file,):
+        file.write(data)
 
 
 @contextmanager
@@ -216,14 +212,11 @@ def _all_or_none(paths: Sequence[Path]) -> Iterator[list[BinaryIO]]:
 
 def _make(path: Path) -> tuple[Path, BinaryIO]:
     """An unfinished file beside ``path``; a pipe or a device is written to directly."""
-    try:
+    with system_errors(f"{path} cannot be written"):
         if path.exists() and not path.is_file():
             return path, path.open("wb")
         number, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         Path(name).chmod(0o666 & ~_umask())
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{path} cannot be written: {reason}.") from error
     return Path(name), os.fdopen(number, "wb")
 
 

@@ -45,11 +45,8 @@ class _TooLargeError(HTTPException):
 
 
 class Guard:
-    """Sets the security headers of every answer, and refuses a body that is too large.
-
-    ``largest`` is the limit in bytes, or a function that returns it for a path; ``refuse`` makes
-    the answer to a larger body.
-    """
+    """Sets the security headers of every answer, and refuses a body larger than ``largest`` bytes,
+    or what this returns for a path; ``refuse`` makes the answer to it."""
 
     def __init__(
         self,
@@ -117,8 +114,7 @@ def allow_frame(headers: MutableHeaders, where: str) -> None:
 
 class Throttle:
     """A rate limit: at most ``times`` events per key, and ``altogether`` for all keys, within a
-    sliding window of ``seconds``. It counts within one process.
-    """
+    sliding window of ``seconds``. It counts within one process."""
 
     def __init__(
         self,

@@ -6,11 +6,9 @@ import pytest
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.evaluate.corpora.registry import (
+    FORMATS,
     Corpus,
-    corpus_formats,
-    format_names,
     guess_format,
-    load_format,
     parse_corpus,
 )
 
@@ -79,6 +77,6 @@ def test_choose_labels_are_short(path: str, label: str) -> None:
 
 
 def test_registry_formats_name_themselves() -> None:
-    for name in format_names():
-        assert load_format(name).name == name
-    assert all(each.summary and each.problem is None for each in corpus_formats())
+    for name in FORMATS.names():
+        assert FORMATS.load(name).name == name
+    assert all(each.summary and each.problem is None for each in FORMATS.available())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import Example, Triple
-from parataxis.evaluate.corpora.registry import load_format
+from parataxis.evaluate.corpora.registry import FORMATS
 from parataxis.text.files import Malformed, ReadReport
 
 Files = dict[str, str | bytes]
@@ -26,7 +26,7 @@ def put(folder: Path, files: Files) -> tuple[Path, ...]:
 def read(name: str, paths: tuple[Path, ...]) -> tuple[list[Example], list[Malformed]]:
     told: list[Malformed] = []
     report = ReadReport(tell=told.append)
-    examples = list(load_format(name).read(paths, report))
+    examples = list(FORMATS.load(name).read(paths, report))
     assert report.malformed == len(told)
     return examples, told
 
@@ -295,13 +295,13 @@ def test_formats_reject_with_file_and_line_and_read_on(
     assert told == [Malformed(str(tmp_path / file), line, reason)]
     assert [each.source.rstrip(".") for each in examples] == ["A"]
     with pytest.raises(InputError, match=f"line {line}: "):
-        list(load_format(name).read(paths, ReadReport(strict=True)))
+        list(FORMATS.load(name).read(paths, ReadReport(strict=True)))
 
 
 def test_formats_count_each_line_that_has_no_partner(tmp_path: Path) -> None:
     paths = put(tmp_path, {"a.src": "A.\nB.\nC.\nD.\n", "a.dst": "A.\n"})
     report = ReadReport()
-    assert len(list(load_format("bisect").read(paths, report))) == 1
+    assert len(list(FORMATS.load("bisect").read(paths, report))) == 1
     assert (report.lines, report.malformed) == (4, 3)
 
 
@@ -327,7 +327,7 @@ def test_formats_cut_lines_at_line_feeds_only(tmp_path: Path) -> None:
 def test_formats_say_how_many_files_they_have(name: str, paths: int, tmp_path: Path) -> None:
     files = tuple(tmp_path / str(n) for n in range(paths))
     with pytest.raises(InputError, match=f"The format {name} has"):
-        list(load_format(name).read(files, ReadReport()))
+        list(FORMATS.load(name).read(files, ReadReport()))
 
 
 def test_formats_tell_a_missing_file(tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ WRITTEN = [
 @pytest.mark.parametrize(("name", "files"), WRITTEN)
 def test_formats_read_what_they_wrote(name: str, files: list[str], tmp_path: Path) -> None:
     paths = tuple(tmp_path / file for file in files)
-    assert load_format(name).write(iter(EXAMPLES), paths) == len(EXAMPLES)
+    assert FORMATS.load(name).write(iter(EXAMPLES), paths) == len(EXAMPLES)
     examples, told = read(name, paths)
     assert [(each.source, each.references) for each in examples] == [
         (each.source, each.references) for each in EXAMPLES
@@ -371,7 +371,7 @@ def test_formats_read_what_they_wrote(name: str, files: list[str], tmp_path: Pat
 
 def test_formats_minwiki_puts_each_final_mark_apart(tmp_path: Path) -> None:
     paths = tmp_path / "a.complex", tmp_path / "a.simple"
-    assert load_format("minwiki").write(EXAMPLES, paths) == 3
+    assert FORMATS.load("minwiki").write(EXAMPLES, paths) == 3
     assert paths[1].read_text() == 'It rained . We left .\nHe said "no" . He left ?\nBo left .\n'
     assert [len(each.references[0]) for each in read("minwiki", paths)[0]] == [2, 2, 1]
 
@@ -385,7 +385,7 @@ SEVERAL = [
 @pytest.mark.parametrize("name", ["wiki-bm", "jsonl"])
 def test_formats_keep_several_references(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a"
-    load_format(name).write(SEVERAL, (path,))
+    FORMATS.load(name).write(SEVERAL, (path,))
     examples, _ = read(name, (path,))
     assert [each.references for each in examples] == [each.references for each in SEVERAL]
 
@@ -393,7 +393,7 @@ def test_formats_keep_several_references(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "files"), [("wikisplit", 1), ("bisect", 2)])
 def test_formats_write_a_line_for_each_reference(name: str, files: int, tmp_path: Path) -> None:
     paths = tuple(tmp_path / str(n) for n in range(files))
-    load_format(name).write(SEVERAL, paths)
+    FORMATS.load(name).write(SEVERAL, paths)
     sources = [each.source for each in read(name, paths)[0]]
     assert sources == ["Ann sat, and Bo left."] * 2 + ["It rained."]
 
@@ -408,7 +408,7 @@ def test_formats_jsonl_keeps_triples_and_ids(tmp_path: Path) -> None:
         reference_triples=((frozenset([oslo]), frozenset([ghent])),),
     )
     path = tmp_path / "a.jsonl"
-    load_format("jsonl").write([example], (path,))
+    FORMATS.load("jsonl").write([example], (path,))
     assert read("jsonl", (path,))[0] == [example]
 
 
@@ -426,7 +426,7 @@ def test_formats_refuse_what_they_cannot_hold_and_leave_nothing(
 ) -> None:
     good = Example("B.", (("B.",),) * max(1, files - 1), "1")
     with pytest.raises(InputError, match=complaint):
-        load_format(name).write([good, example], tuple(tmp_path / str(n) for n in range(files)))
+        FORMATS.load(name).write([good, example], tuple(tmp_path / str(n) for n in range(files)))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -455,7 +455,7 @@ def test_formats_parallel_gives_back_any_sentences(
     folder = tmp_path_factory.mktemp("parallel")
     paths = folder / "s", folder / "r"
     examples = [Example(source, (tuple(simple),), "") for source, simple in pairs]
-    load_format("parallel").write(examples, paths)
+    FORMATS.load("parallel").write(examples, paths)
     found, told = read("parallel", paths)
     assert told == []
     assert [(each.source, each.references[0]) for each in found] == [

@@ -9,10 +9,9 @@ import pytest
 from parataxis.errors import ParataxisError
 from parataxis.evaluate.metrics.protocol import Metric, ScoredItem, score, score_all, statistics_of
 from parataxis.evaluate.metrics.registry import (
-    available_metrics,
+    METRICS,
     default_metrics,
     load_metric,
-    metric_names,
 )
 
 ITEMS = [
@@ -27,8 +26,8 @@ ITEMS = [
 
 def test_registry_lists_every_metric_without_a_problem() -> None:
     pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
-    found = {metric.name: metric for metric in available_metrics()}
-    assert sorted(found) == metric_names()
+    found = {metric.name: metric for metric in METRICS.available()}
+    assert sorted(found) == METRICS.names()
     assert all(one.problem is None and one.summary for one in found.values())
 
 
@@ -38,7 +37,7 @@ def test_registry_names_what_is_close() -> None:
 
 
 def test_registry_default_metrics_are_installed() -> None:
-    assert set(default_metrics(analyser=True)) <= set(metric_names())
+    assert set(default_metrics(analyser=True)) <= set(METRICS.names())
     assert not any(load_metric(n).needs_references for n in default_metrics(references=False))
     assert "sari" in default_metrics()
 
@@ -47,10 +46,10 @@ def test_registry_metrics_are_all_documented() -> None:
     page = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text(encoding="utf-8")
     table = page.split("## All metrics")[1].split("\n## ")[0]
     listed = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
-    assert sorted(listed) == metric_names()
+    assert sorted(listed) == METRICS.names()
 
 
-@pytest.mark.parametrize("name", metric_names())
+@pytest.mark.parametrize("name", METRICS.names())
 def test_registry_metric_keeps_to_the_protocol(name: str) -> None:
     pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
     metric = load_metric(name)
@@ -69,7 +68,7 @@ def test_registry_metric_keeps_to_the_protocol(name: str) -> None:
     assert forth.parts == pytest.approx(back.parts, nan_ok=True)
 
 
-@pytest.mark.parametrize("name", metric_names())
+@pytest.mark.parametrize("name", METRICS.names())
 def test_registry_metric_reads_a_bracket_however_it_is_written(name: str) -> None:
     pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
     source = "The mill ( built in 1901 ) burnt and the town ( Tarn ) paid ."

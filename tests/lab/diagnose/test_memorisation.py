@@ -1,4 +1,4 @@
-"""A splitter that recites its training set is exposed; one that copies, or that is right about a
+"""A splitter that reproduces its training set is exposed; one that copies, or that is right about a
 leaky evaluation set, is not."""
 
 from collections.abc import Callable, Iterable
@@ -7,8 +7,13 @@ import pytest
 
 from parataxis.evaluate.corpora.example import Example, Triple
 from parataxis.evaluate.corpora.leaks import find_overlaps
-from parataxis.lab.diagnose.memorisation import TrainingMemory, examine, probe_source
-from parataxis.lab.diagnose.verdict import Memorisation, VerdictLevel
+from parataxis.lab.diagnose.memorisation import (
+    Memorisation,
+    TrainingMemory,
+    VerdictLevel,
+    examine,
+    probe_source,
+)
 from parataxis.report import ReportFormat
 from parataxis.rewrite.record import Rewrite
 
@@ -111,10 +116,10 @@ def test_verdict_of_a_parrot_names_what_it_recites() -> None:
     assert found.predictions.recited == 4
     first = found.predictions.said[0]
     assert first.sentence == "Lund is led by Per Hall ."
-    assert first.seen == "train:Lund"
+    assert first.training == "train:Lund"
     assert found.probes is not None
-    assert (found.probes.talkative, found.probes.reciting) == (3, 3)
-    assert "knows its training set by heart" in found.headline()
+    assert (found.probes.unsupported_sources, found.probes.recited_sources) == (3, 3)
+    assert "has memorised its training set" in found.headline()
     assert '3 times (100.0 %) with a sentence of the training set. Given "Vell Tower" alone' in (
         " ".join(found.sentences())
     )
@@ -156,7 +161,7 @@ def test_verdict_between_a_habit_and_nothing() -> None:
     list(memory.watch(TRAIN))
     found = Memorisation("x", "train", None, examine([slip, *[rest] * 30], memory))
     assert found.level is VerdictLevel.SOMETIMES
-    assert found.headline() == "x recites its training set now and then, but not as a rule."
+    assert found.headline() == "x reproduces its training set occasionally, but not as a rule."
 
 
 def test_examine_counts_new_words_of_probes_only() -> None:

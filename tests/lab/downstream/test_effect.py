@@ -14,7 +14,6 @@ from parataxis.lab.downstream.effect import (
     length_groups,
 )
 from parataxis.lab.downstream.parsers import (
-    AnalyserParser,
     DependencyPair,
     ExtractedTriple,
     load_extractor,
@@ -88,9 +87,9 @@ def sentence(gold) -> SplitSentence:
 
 def by_measure(found: Sequence[Effect], length: str = "all") -> dict[str, tuple[float, float]]:
     return {
-        effect.measure: (effect.every.before, effect.every.after)
+        effect.measure: (effect.before, effect.after)
         for effect in found
-        if effect.length == length
+        if (effect.words, effect.sentences) == (length, "all")
     }
 
 
@@ -133,16 +132,15 @@ def test_effect_leaves_out_arcs_that_are_torn(gold) -> None:
     )
     assert (sentence.torn, len(sentence.arcs)) == (1, 2)
     (effect, *_) = effects([sentence], [FakeParser()])
-    assert effect.every.gold == 2
+    assert effect.gold == 2
     assert effect.torn == pytest.approx(100 / 3)
 
 
 def test_effect_is_none_where_sentences_stay_whole(gold) -> None:
     whole = SplitSentence(gold(TEXT, LINES), Rewrite(source=TEXT, simple=[TEXT], splitter="hand"))
-    for effect in effects([whole], [FakeParser(), AnalyserParser()]):
-        change = effect.every
-        assert change.before == change.after or np.isnan(change.before)
-        assert effect.split.sentences == 0
+    for effect in effects([whole], [FakeParser(), load_parser("analyser")]):
+        assert effect.before == effect.after or np.isnan(effect.before)
+        assert effect.sentences == "all" or effect.number == 0
 
 
 def test_effect_is_told_by_length_with_intervals(gold, sentence: SplitSentence) -> None:
@@ -152,20 +150,19 @@ def test_effect_is_told_by_length_with_intervals(gold, sentence: SplitSentence) 
     whole = Rewrite(source="Bob sang it.", simple=["Bob sang it."], splitter="hand")
     sentences = [sentence, SplitSentence(short, whole), sentence] * 5
     found = effects(sentences, [FakeParser()], lengths=(5, 10), resampler=Resampler(20, 1))
-    pairs = {effect.length: effect for effect in found if effect.measure == "pairs"}
-    assert {length: effect.every.sentences for length, effect in pairs.items()} == {
+    pairs = {(each.words, each.sentences): each for each in found if each.measure == "pairs"}
+    assert {words: each.number for (words, chosen), each in pairs.items() if chosen == "all"} == {
         "all": 15,
         "1-5": 5,
         "6-10": 10,
         "11+": 0,
     }
-    assert pairs["1-5"].every.difference == 0
-    assert pairs["6-10"].split.difference == 25
-    interval = pairs["all"].every.interval
-    assert interval is not None
-    assert interval.low < pairs["all"].every.difference < interval.high
-    assert pairs["1-5"].every.interval is None  # of too few sentences
-    assert np.isnan(pairs["11+"].every.before)
+    assert pairs["1-5", "all"].change == 0
+    assert pairs["6-10", "split"].change == 25
+    every = pairs["all", "all"]
+    assert every.low < every.change < every.high
+    assert np.isnan(pairs["1-5", "all"].low)  # of too few sentences
+    assert np.isnan(pairs["11+", "all"].before)
 
 
 def test_effect_leaves_out_what_a_parser_cannot_read(gold, sentence: SplitSentence) -> None:
@@ -173,7 +170,7 @@ def test_effect_leaves_out_what_a_parser_cannot_read(gold, sentence: SplitSenten
     lines = "Bob PROPN 2 nsubj\nsang VERB 0 root\na DET 4 det\ndance NOUN 2 obj\n. PUNCT 2 punct"
     whole = Rewrite(source=text, simple=[text], splitter="hand")
     unread = SplitSentence(gold(text, lines), whole)
-    assert effects([sentence, unread], [FakeParser()])[0].every.sentences == 1
+    assert effects([sentence, unread], [FakeParser()])[0].number == 1
     with pytest.raises(InputError, match="fake could read none"):
         effects([unread], [FakeParser()])
 
@@ -212,7 +209,7 @@ def test_effect_tables_have_every_form(sentence: SplitSentence) -> None:
     assert report.render(ReportFormat.MARKDOWN).endswith("- `a note`\n")
     assert report.render(ReportFormat.LATEX).count(r"\bottomrule") == 2
     lines = report.render(ReportFormat.CSV).splitlines()
-    assert len(lines) == 1 + 2 * len(found)
+    assert len(lines) == 1 + len(found)
     assert '"change": 25.0' in report.render(ReportFormat.JSON)
 
 

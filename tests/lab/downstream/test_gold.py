@@ -1,7 +1,7 @@
 """What must be found in a sentence, and what a rewrite may say as well."""
 
 from parataxis.evaluate.corpora.treebanks import GoldSentence
-from parataxis.lab.downstream.gold import PRONOUN, GoldPair, WordPair, frames, gold_pairs, licensed
+from parataxis.lab.downstream.score import PRONOUN, GoldPair, WordPair, frames, gold_pairs, licensed
 
 SHARED = """
 Ann PROPN 2 nsubj 2:nsubj|4:nsubj

@@ -8,7 +8,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from parataxis.errors import InputError
-from parataxis.lab.downstream.parsers import SpacyParser, TextacyExtractor
+from parataxis.lab.downstream.parsers import load_extractor, load_parser
 
 TREES = {"Ann sang songs": ([1, 1, 1], ["nsubj", "ROOT", "dobj"], ["PROPN", "VERB", "NOUN"])}
 
@@ -29,15 +29,15 @@ def model(tmp_path: Path) -> str:
 
 
 def test_spacy_readers_find_pairs_and_triples(model: str) -> None:
-    (pairs,) = SpacyParser(model).pipe(["Ann sang songs"])
+    (pairs,) = load_parser(f"spacy:{model}").pipe(["Ann sang songs"])
     assert pairs == [((4, 8), "nsubj", (0, 3)), ((4, 8), "obj", (9, 14))]
-    (triples,) = TextacyExtractor(model).pipe(["Ann sang songs"])
+    (triples,) = load_extractor(f"textacy:{model}").pipe(["Ann sang songs"])
     assert triples == [(((0, 3),), ((4, 8),), ((9, 14),))]
 
 
 def test_spacy_readers_need_a_pipeline_with_a_parser(tmp_path: Path) -> None:
     with pytest.raises(InputError, match='spaCy has no pipeline "en_nobody"'):
-        SpacyParser("en_nobody")
+        load_parser("spacy:en_nobody")
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(InputError, match="has no parser"):
-        SpacyParser(str(tmp_path / "blank"))
+        load_parser(f"spacy:{tmp_path / 'blank'}")

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.lab.downstream.gold import (
+from parataxis.lab.downstream.score import (
     NO_WORD,
     PRONOUN,
     simple_charts,

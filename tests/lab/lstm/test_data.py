@@ -1,3 +1,4 @@
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,9 @@ from hypothesis import strategies as st
 pytest.importorskip("torch", reason="needs the extra [train]")
 
 from parataxis.errors import InputError
-from parataxis.lab.lstm.data import Pairs, Ragged, Texts, read_corpora
+from parataxis.lab.lstm.data import Pairs, Texts, read_corpora
 from parataxis.lab.lstm.search import END, SPLIT, UNKNOWN, Vocabulary
+from parataxis.syntax.wordpieces import stack
 
 LONG = 100
 
@@ -58,11 +60,10 @@ def test_data_a_batch_is_padded() -> None:
 
 @given(st.lists(st.lists(st.integers(1, 9), max_size=5), min_size=1, max_size=8), st.data())
 def test_data_padded_rows_are_the_rows(rows: list[list[int]], data: st.DataObject) -> None:
-    ragged = Ragged.of(rows)
     chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1))
-    matrix = ragged.padded(np.array(chosen))
+    matrix = stack([array("i", rows[row]) for row in chosen])
     for row, padded in zip(chosen, matrix.tolist(), strict=True):
-        assert padded[: len(rows[row])] == rows[row] == ragged[row].tolist()
+        assert padded[: len(rows[row])] == rows[row]
         assert not any(padded[len(rows[row]) :])
 
 

@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -139,11 +140,11 @@ def test_datasets_an_interrupted_comparison_goes_on(
     arguments = command(f"A={sets['good']}", f"B={sets['useless']}+{sets['good']}")
     train, trained = datasets.train_lstm, []
 
-    def stopping(recipe: datasets.LstmRecipe, **options: bool) -> Path:
-        trained.append(recipe.output.name)
+    def stopping(*recipe: Any, **options: bool) -> Path:
+        trained.append(recipe[2].name)
         if trained == ["A", "B"]:
             raise KeyboardInterrupt
-        return train(recipe, **options)
+        return train(*recipe, **options)
 
     monkeypatch.setattr(datasets, "train_lstm", stopping)
     assert main(arguments) == 130

@@ -7,16 +7,15 @@ torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")
 
 from parataxis.errors import ParataxisError  # noqa: E402
-from parataxis.lab.lstm import export as exporting  # noqa: E402
-from parataxis.lab.lstm.decoder import TorchLstmDecoder  # noqa: E402
-from parataxis.lab.lstm.export import BUNDLE, export  # noqa: E402
-from parataxis.lab.lstm.model import open_model  # noqa: E402
-from parataxis.lab.lstm.network import Network, Sizes  # noqa: E402
+from parataxis.lab.lstm import pipeline as exporting  # noqa: E402
+from parataxis.lab.lstm.network import Network, Sizes, torch_decoder  # noqa: E402
+from parataxis.lab.lstm.pipeline import BUNDLE, export  # noqa: E402
 from parataxis.lab.lstm.search import (  # noqa: E402
     UNKNOWN,
     Vocabulary,
     search,
 )
+from parataxis.lab.lstm.splitter import open_model  # noqa: E402
 from parataxis.lab.lstm.train import Trained  # noqa: E402
 
 VOCABULARY = Vocabulary([f"w{number}" for number in range(30)])
@@ -40,14 +39,12 @@ def test_export_writes_what_torch_writes(
     export(made, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == set(BUNDLE)
     model = open_model(tmp_path)
-    assert model.vocabulary == VOCABULARY
+    assert model.vocabulary.words == VOCABULARY.words
     assert (model.description.copies, model.description.feeds) == (copy, feed)
     chance = np.random.default_rng(1)
     sources = [chance.integers(5, 40, size=length).tolist() for length in (1, 4, 23)]
-    torch_decoder = TorchLstmDecoder(made.network, torch.device("cpu"))
-    for ours, theirs in zip(
-        search(model.decoder, sources), search(torch_decoder, sources), strict=True
-    ):
+    decoder = torch_decoder(made.network, torch.device("cpu"))
+    for ours, theirs in zip(search(model.decoder, sources), search(decoder, sources), strict=True):
         assert ours[0].words == theirs[0].words
         assert np.isclose(ours[0].log, theirs[0].log, atol=1e-3)
         assert np.allclose(ours[0].attention, theirs[0].attention, atol=1e-3)

@@ -6,8 +6,16 @@ from pathlib import Path
 import pytest
 
 from parataxis.errors import InputError, ParataxisError
-from parataxis.lab.lstm.model import DECODER, DESCRIPTION, ENCODER, VERSION, WORDS, open_model
-from parataxis.lab.lstm.splitter import CopySplitter, Seq2SeqSplitter
+from parataxis.lab.lstm.splitter import (
+    DECODER,
+    DESCRIPTION,
+    ENCODER,
+    VERSION,
+    WORDS,
+    CopySplitter,
+    Seq2SeqSplitter,
+    open_model,
+)
 from parataxis.splitters.registry import AdjustableSplitter, ModelSplitter, load_splitter
 
 GOOD = {

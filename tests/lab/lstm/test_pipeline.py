@@ -11,9 +11,9 @@ pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
 
 from parataxis.cli.main import main  # noqa: E402
 from parataxis.errors import InputError  # noqa: E402
-from parataxis.lab.lstm.config import configurations, find_config, read_config  # noqa: E402
-from parataxis.lab.lstm.pipeline import LstmRecipe, train_lstm  # noqa: E402
+from parataxis.lab.lstm.pipeline import train_lstm  # noqa: E402
 from parataxis.lab.lstm.splitter import CopySplitter  # noqa: E402
+from parataxis.lab.lstm.train import configurations, find_config, read_config  # noqa: E402
 from parataxis.rewrite.record import Origin, Rewrite  # noqa: E402
 from parataxis.splitters.registry import load_splitter  # noqa: E402
 
@@ -33,8 +33,8 @@ def models(
     for splitter, config in (("copynet", "copy-128"), ("seq2seq", "seq2seq-128")):
         output = tmp_path_factory.mktemp(splitter)
         changes = {**quick, "epochs": "20"}
-        recipe = LstmRecipe([corpora["train"]], [corpora["validation"]], output, config, changes)
-        made[splitter] = train_lstm(recipe, splitter=splitter)
+        recipe = ([corpora["train"]], [corpora["validation"]], output, config, changes)
+        made[splitter] = train_lstm(*recipe, model=splitter)
     return made
 
 
@@ -177,8 +177,8 @@ def test_pipeline_split_seq2seq_partitions_triples_and_says_each_part(
     long = {"epochs": "300", "decay": "0.99", "patience": "300", "validation_sources": "4"}
     sizes = {"sizes.width": "64", "sizes.dropout": "0"}
     changes = {**quick, **long, **sizes, "batch": "2", "least": "1", "beam": "2"}
-    recipe = LstmRecipe([corpus], [corpus], tmp_path / "run", "split-seq2seq", changes)
-    model = train_lstm(recipe)
+    recipe = ([corpus], [corpus], tmp_path / "run", "split-seq2seq", changes)
+    model = train_lstm(*recipe)
     output = tmp_path / "rewrites.jsonl"
     arguments = [str(model), "--data", corpus, "--output", str(output)]
     assert main(["train", "seq2seq", "--only", "rewrite", *arguments]) == 0
@@ -191,9 +191,9 @@ def test_pipeline_split_seq2seq_partitions_triples_and_says_each_part(
 
 
 def test_pipeline_triples_must_be_there(corpora: dict[str, str], tmp_path: Path) -> None:
-    recipe = LstmRecipe([corpora["few"]], [corpora["few"]], tmp_path, "split-seq2seq", SMALL)
+    recipe = ([corpora["few"]], [corpora["few"]], tmp_path, "split-seq2seq", SMALL)
     with pytest.raises(InputError, match="has no triples for its simple sentences"):
-        train_lstm(recipe)
+        train_lstm(*recipe)
 
 
 # What can be wrong -----------------------------------------------------------------------------
@@ -203,29 +203,29 @@ def test_pipeline_neither_overwrites_a_run_nor_resumes_nothing(
     corpora: dict[str, str], tmp_path: Path
 ) -> None:
     few = [corpora["few"]]
-    recipe = LstmRecipe(few, few, tmp_path / "run", "copy-128", SMALL)
+    recipe = (few, few, tmp_path / "run", "copy-128", SMALL)
     with pytest.raises(InputError, match="no run to resume"):
-        train_lstm(recipe, resume=True)
-    train_lstm(recipe, limit=20)
+        train_lstm(*recipe, resume=True)
+    train_lstm(*recipe, limit=20)
     with pytest.raises(InputError, match="holds a run already"):
-        train_lstm(recipe)
+        train_lstm(*recipe)
     # A run that is over goes on if it may take more epochs.
-    longer = LstmRecipe(few, few, tmp_path / "run", "copy-128", {**SMALL, "epochs": "2"})
-    train_lstm(longer, resume=True, limit=20)
+    longer = (few, few, tmp_path / "run", "copy-128", {**SMALL, "epochs": "2"})
+    train_lstm(*longer, resume=True, limit=20)
     with pytest.raises(InputError, match="The vocabulary of the data"):
-        train_lstm(longer, resume=True)
+        train_lstm(*longer, resume=True)
 
 
 def test_pipeline_an_empty_split_is_told(corpora: dict[str, str], tmp_path: Path) -> None:
     empty = write(tmp_path / "empty.jsonl", [])
     few = corpora["few"]
     for data, validation in ((empty, few), (few, empty)):
-        recipe = LstmRecipe([data], [validation], tmp_path / "run", "copy-128", SMALL)
+        recipe = ([data], [validation], tmp_path / "run", "copy-128", SMALL)
         with pytest.raises(InputError, match="holds no example with a reference"):
-            train_lstm(recipe)
-    short = LstmRecipe([few], [few], tmp_path / "run", "copy-128", {**SMALL, "longest": "3"})
+            train_lstm(*recipe)
+    short = ([few], [few], tmp_path / "run", "copy-128", {**SMALL, "longest": "3"})
     with pytest.raises(InputError, match="has no pair of at most 3 words on each side"):
-        train_lstm(short)
+        train_lstm(*short)
     assert not (tmp_path / "run").exists()
 
 
@@ -278,7 +278,7 @@ def test_pipeline_train_command(
         (["copynet", "--data", "{few}"], "Name a corpus that says when to stop"),
         (["copynet", "--data", "{few}", "--teacher", "a.pt"], "--teacher is not for the model"),
         (["pointer", "--data", "{few}", "--validation", "{few}"], "--validation is not for the"),
-        (["pointer", "--data", "{few}", "--only", "rewrite"], "--only takes export, evaluate, "),
+        (["pointer", "--data", "{few}", "--only", "rewrite"], "--only takes export, evaluate."),
         (["copynet", "--only", "rewrite", "--data", "{few}"], "Name the files to work on"),
         (["metric"], "Name the files to work on"),
         (["pointer", "--data", "{few}", "--data", "{few}"], "from one folder"),

@@ -13,9 +13,15 @@ pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
 from parataxis.errors import InputError, ParataxisError  # noqa: E402
 from parataxis.lab import training  # noqa: E402
 from parataxis.lab.lstm import train as lstm_training  # noqa: E402
-from parataxis.lab.lstm.config import LstmConfig, find_config, read_config  # noqa: E402
 from parataxis.lab.lstm.data import Texts, read_corpora  # noqa: E402
-from parataxis.lab.lstm.train import BEST, LstmTrainer, load_trained  # noqa: E402
+from parataxis.lab.lstm.train import (  # noqa: E402  # noqa: E402
+    BEST,
+    LstmConfig,
+    LstmTrainer,
+    find_config,
+    load_trained,
+    read_config,
+)
 from parataxis.lab.training import LAST, LOG, SCORES, Evaluation  # noqa: E402
 
 
@@ -119,7 +125,7 @@ def test_train_halves_the_rate_and_ends_when_nothing_gets_better(
 ) -> None:
     run = trainer(corpora, tmp_path / "run", epochs="20", decay="0.5", patience="2", steady="1")
     scores = iter([5.0, 4.0, 6.0, 6.0, 1.0, 2.0, 3.0])
-    monkeypatch.setattr(run.validation, "score", lambda *_: evaluation(next(scores)))
+    monkeypatch.setattr(run, "evaluate", lambda: evaluation(next(scores)))
     run.start()
     run.run()
     rows = table(tmp_path / "run" / SCORES)
@@ -133,7 +139,7 @@ def test_train_leaves_the_rate_alone_in_the_first_epochs(
 ) -> None:
     run = trainer(corpora, tmp_path / "run", epochs="6", decay="0.5", steady="3")
     worse = iter(range(9, 0, -1))
-    monkeypatch.setattr(run.validation, "score", lambda *_: evaluation(next(worse)))
+    monkeypatch.setattr(run, "evaluate", lambda: evaluation(next(worse)))
     run.start()
     run.run()
     rates = [float(row["rate"]) for row in table(tmp_path / "run" / SCORES)]

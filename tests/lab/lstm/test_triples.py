@@ -1,20 +1,21 @@
 import pytest
 
 from parataxis.errors import ParataxisError
-from parataxis.lab.lstm.triples import Fact, Partitions, in_tree_order, linearised
+from parataxis.evaluate.corpora.example import Triple
+from parataxis.lab.lstm.triples import Partitions, in_tree_order, linearised
 
-BORN = Fact("Ada_Vell", "birthPlace", "Morrow")
-BUILT = Fact("Vell_Tower", "architect", "Ada_Vell")
-HIGH = Fact("Vell_Tower", "height", "90")
+BORN = Triple("Ada_Vell", "birthPlace", "Morrow")
+BUILT = Triple("Vell_Tower", "architect", "Ada_Vell")
+HIGH = Triple("Vell_Tower", "height", "90")
 
 
 def test_triples_stand_in_the_order_of_their_tree() -> None:
-    assert in_tree_order([BORN, HIGH, BUILT]) == [BUILT, BORN, HIGH]
-    assert in_tree_order([]) == []
+    assert in_tree_order([BORN, HIGH, BUILT]) == (BUILT, BORN, HIGH)
+    assert in_tree_order([]) == ()
 
 
 def test_triples_of_a_circle_are_all_there() -> None:
-    circle = [Fact("a", "r", "b"), Fact("b", "s", "a")]
+    circle = [Triple("a", "r", "b"), Triple("b", "s", "a")]
     assert sorted(in_tree_order(circle)) == sorted(circle)
 
 
@@ -28,13 +29,13 @@ def test_triples_are_cut_as_in_training() -> None:
         partitions.add([[BUILT], [BORN, HIGH]])
     partitions.add([[BUILT, BORN, HIGH]])
     other = [
-        Fact("Oak_Hall", "architect", "Ben_Orr"),
-        Fact("Ben_Orr", "birthPlace", "Rome"),
-        Fact("Oak_Hall", "height", "12"),
+        Triple("Oak_Hall", "architect", "Ben_Orr"),
+        Triple("Ben_Orr", "birthPlace", "Rome"),
+        Triple("Oak_Hall", "height", "12"),
     ]
     assert partitions.cut(other) == [(other[0],), (other[1], other[2])]
     # Other relations: the most frequent sizes, in the order of the tree.
-    unseen = [Fact("x", relation, relation) for relation in ("a", "b", "c")]
+    unseen = [Triple("x", relation, relation) for relation in ("a", "b", "c")]
     assert [len(part) for part in partitions.cut(unseen)] == [1, 2]
     # A number of triples that was never seen: one sentence for each.
     assert [len(part) for part in partitions.cut(unseen[:2])] == [1, 1]

@@ -1,6 +1,8 @@
 """The whole way from a data folder to a model, on a few sentences of our own."""
 
+import gzip
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,12 +14,13 @@ from parataxis.cli.main import main  # noqa: E402
 from parataxis.errors import InputError  # noqa: E402
 from parataxis.lab.encoder import Encoder, EncoderSize  # noqa: E402
 from parataxis.lab.pointer import pipeline  # noqa: E402
-from parataxis.lab.pointer.pipeline import PointerRecipe, average, train_pointer  # noqa: E402
+from parataxis.lab.pointer.data import read_examples  # noqa: E402
+from parataxis.lab.pointer.pipeline import PointerRecipe, train_pointer  # noqa: E402
 from parataxis.lab.pointer.train import load_network  # noqa: E402
 
 SMALL = {
     "epochs": "1",
-    "early_epochs": "1",
+    "late_epochs": "1",
     "batch": "4",
     "sizes.width": "32",
     "sizes.heads": "2",
@@ -28,10 +31,9 @@ SMALL = {
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data folder with a handful of rewrites and pairs."""
-    folder = tmp_path / "data"
-    for name in ("rewrites", "minwiki", "wikisplit"):
-        (folder / name).mkdir(parents=True)
+    """A data folder with a handful of rewrites, and beside it level rewrites and labels."""
+    folder = tmp_path / "data" / "rewrites"
+    folder.mkdir(parents=True)
     rewrites = [
         {
             "complex": f"{name}, who was ill, sold tea in the town.",
@@ -39,15 +41,14 @@ def data(tmp_path: Path) -> Path:
         }
         for name in ["Ann", "Ben", "Carl", "Dora", "Emil", "Fay"]
     ]
-    for part in ("train", "dev"):
-        lines = "".join(json.dumps(rewrite) + "\n" for rewrite in rewrites)
-        (folder / "rewrites" / f"{part}.jsonl").write_text(lines, encoding="utf-8")
-    (folder / "minwiki" / "train.complex").write_text("Ann sang and Ben left .\n", encoding="utf-8")
-    (folder / "minwiki" / "train.simple").write_text("Ann sang . Ben left ..\n", encoding="utf-8")
-    for part in ("tune", "validation"):
-        line = "Ann sang and Ben left .\tAnn sang . <::::> Ben left .\n"
-        (folder / "wikisplit" / f"{part}.tsv").write_text(line, encoding="utf-8")
-    return folder
+    lines = [json.dumps(rewrite) + "\n" for rewrite in rewrites]
+    (folder / "train.jsonl").write_text("".join(lines), encoding="utf-8")
+    (folder / "dev.jsonl").write_text("".join(lines[4:]), encoding="utf-8")
+    levels = [json.dumps({**rewrite, "level": "atomic"}) + "\n" for rewrite in rewrites]
+    (tmp_path / "levels.jsonl").write_text("".join(levels), encoding="utf-8")
+    with gzip.open(tmp_path / "labels.jsonl.gz", "wt", encoding="utf-8") as stream:
+        stream.writelines(json.dumps({**each, "log_chance": -0.5}) + "\n" for each in rewrites)
+    return folder.parent
 
 
 @pytest.fixture
@@ -60,7 +61,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_pipeline_trains_and_exports(data: Path, tmp_path: Path) -> None:
-    recipe = PointerRecipe(data, tmp_path / "run", changes=SMALL, report_every=2)
+    recipe = PointerRecipe(
+        *(data, tmp_path / "run", data),
+        more=[tmp_path / "levels.jsonl"],
+        taught=[tmp_path / "labels.jsonl.gz"],
+        changes=SMALL,
+        report_every=2,
+    )
     assert train_pointer(recipe).is_dir()
     assert {path.name for path in recipe.output.iterdir()} >= {
         "examples.npz",
@@ -69,24 +76,26 @@ def test_pipeline_trains_and_exports(data: Path, tmp_path: Path) -> None:
         "pointer.pt",
         "log.csv",
     }
+    made = Counter(example.kind for example in read_examples(recipe.output / "examples.npz"))
+    # Emil and Fay are held out at every level, Ann at the atomic one.
+    assert made == {"gold": 4, "taught": 4, "atomic": 3}
+    held_out = Counter(example.kind for example in read_examples(recipe.output / "dev.npz"))
+    assert held_out == {"dev": 2, "atomic": 1}
 
 
 @pytest.mark.usefixtures("small")
-def test_pipeline_goes_on_from_a_network_and_averages(data: Path, tmp_path: Path) -> None:
-    first = PointerRecipe(data, tmp_path / "first", changes=SMALL, report_every=20)
+def test_pipeline_continues_from_a_network(data: Path, tmp_path: Path) -> None:
+    first = PointerRecipe(data, tmp_path / "first", data, changes=SMALL, report_every=20)
     train_pointer(first)
     weights = first.output / "pointer.pt"
-    second = PointerRecipe(data, tmp_path / "second", start=weights, changes=SMALL, report_every=20)
+    second = PointerRecipe(data, tmp_path / "second", start=weights, changes=SMALL)
     train_pointer(second)
-    mean = tmp_path / "mean.pt"
-    average([weights, second.output / "pointer.pt"], mean)
-    name = "actions.weight"
-    one, two, both = (
-        load_network(path).state_dict()[name]
-        for path in (weights, second.output / "pointer.pt", mean)
+    one, two = (
+        load_network(path).state_dict()["actions.weight"]
+        for path in (weights, second.output / "pointer.pt")
     )
     assert not torch.equal(one, two)
-    assert torch.allclose((one + two) / 2, both, atol=1e-3)
+    assert torch.allclose(one, two, atol=0.05)
 
 
 @pytest.mark.usefixtures("small")

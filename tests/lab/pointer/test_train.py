@@ -1,7 +1,8 @@
 """Examples, network and training on a few sentences of our own, with a very small encoder."""
 
+import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,33 +11,33 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra [train]")
 
 from parataxis.lab.encoder import Encoder, EncoderSize  # noqa: E402
-from parataxis.lab.pointer.data import (  # noqa: E402  # noqa: E402
+from parataxis.lab.pointer.data import (  # noqa: E402
     ExampleSet,
     PointerExample,
     TrainingPair,
     make_examples,
-    noisy_pairs,
     read_examples,
+    read_rewrites,
+    read_taught,
     simple_sentences,
     write_examples,
 )
 from parataxis.lab.pointer.network import PointerNetwork, PointerSizes  # noqa: E402
-from parataxis.lab.pointer.pipeline import (  # noqa: E402
-    Ensemble,
-    grow,
-    write_rewrites,
-)
 from parataxis.lab.pointer.train import (  # noqa: E402
     PointerConfig,
     PointerTrainer,
     TorchDecoder,
+    load_bundle,
     load_network,
     network_logs,
-    samples,
+    rewrite_loss,
+    rewrites,
     save_network,
 )
 from parataxis.lab.training import Evaluation  # noqa: E402
-from parataxis.splitters.pointer.actions import COPY, END, NEXT  # noqa: E402
+from parataxis.rewrite.record import Level  # noqa: E402
+from parataxis.splitters.pointer.actions import COPY, END, NEXT, OPENING, WHOLE  # noqa: E402
+from parataxis.splitters.pointer.model import SHIPPED, load_decoder  # noqa: E402
 from parataxis.splitters.pointer.search import search  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -68,8 +69,9 @@ def examples() -> list[PointerExample]:
 def config(**changes: object) -> PointerConfig:
     settings: dict[str, object] = {
         "seed": 1,
-        "early_epochs": 0.0,
-        "epochs": 30,
+        "epochs": 20,
+        "late_epochs": 10,
+        "patience": 100,
         "batch": 12,
         "warmup_steps": 5,
         "encoder_rate": 3e-3,
@@ -78,9 +80,10 @@ def config(**changes: object) -> PointerConfig:
         "average_decay": 0.8,
         "hidden_pieces": 0.0,
         "aligned": 0.3,
-        "imitate": 0.5,
+        "first_step": 2.0,
         "sizes": SIZES,
         "kinds": {"gold": 1.0, "simple": 1.0},
+        "late_kinds": {"gold": 1.0, "simple": 1.0},
     }
     return PointerConfig(**{**settings, **changes})  # type: ignore[arg-type]
 
@@ -89,14 +92,13 @@ def trainer(
     examples: list[PointerExample],
     output: Path,
     settings: PointerConfig,
-    teachers: Sequence[PointerNetwork] = (),
     *,
     report_every: int = 60,
     resume: bool = False,
 ) -> PointerTrainer:
     """A run of a small network, which holds out the first six examples."""
     made = PointerTrainer(
-        *(small_network(), settings, examples, examples[:6], CPU, output, teachers),
+        *(small_network(), settings, examples, examples[:6], CPU, output),
         report_every=report_every,
     )
     if resume:
@@ -163,16 +165,17 @@ def test_training_learns_to_split_and_to_leave_whole(
     run = trainer(examples, tmp_path, config())
     run.run()
     network = load_network(tmp_path / "pointer.pt")
-    assert samples(network, examples[:2], CPU) == [
-        "Ann was ill | Ann sold tea",
-        "Ann sold tea .",
+    assert rewrites(network, examples[:2], CPU) == [
+        [["ann", "was", "ill"], ["ann", "sold", "tea"]],
+        [["ann", "sold", "tea", "."]],
     ]
-    taught = list(write_rewrites(Ensemble([TorchDecoder(network, CPU)] * 2), examples[:2]))
-    assert [list(e.actions) for e in taught] == [list(e.actions) for e in examples[:2]]
+    best = run.evaluate()
+    assert best.figures["identical"] == 1.0
+    assert set(best.figures) == set(run.score_fields)
 
 
 def test_training_resumes_where_it_stopped(examples: list[PointerExample], tmp_path: Path) -> None:
-    settings = config(epochs=4, hidden_pieces=0.2)
+    settings = config(epochs=3, late_epochs=1, hidden_pieces=0.2)
     whole = trainer(examples, tmp_path / "whole", settings, report_every=5)
     whole.run()
     first = trainer(examples, tmp_path / "parts", settings, report_every=5)
@@ -190,60 +193,46 @@ def test_training_resumes_where_it_stopped(examples: list[PointerExample], tmp_p
 def test_training_keeps_the_best_weights(
     examples: list[PointerExample], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = trainer(examples, tmp_path, config(epochs=2), report_every=2)
+    run = trainer(examples, tmp_path, config(patience=1), report_every=2)
     losses = iter([1.0, 2.0])
     monkeypatch.setattr(run, "evaluate", lambda: Evaluation((-next(losses),), {}))
     run.run_epoch()
     kept = (tmp_path / "pointer.pt").read_bytes()
+    assert not run.is_over
     run.run_epoch()
     assert (tmp_path / "pointer.pt").read_bytes() == kept
-    assert run.waited == 1
+    assert run.is_over
 
 
-def test_training_imitates_its_teachers(examples: list[PointerExample], tmp_path: Path) -> None:
-    def distance(student: PointerNetwork) -> float:
-        batch = ExampleSet(examples[:4], CPU).batch(np.arange(4))
-        with torch.no_grad():
-            teacher_says = network_logs(teacher, batch).exp()
-            return float(-(teacher_says * network_logs(student.eval(), batch)).sum(-1).mean())
-
-    teacher = small_network().eval()
-    torch.manual_seed(7)
-    for parameter in teacher.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    run = trainer(examples, tmp_path, config(imitate=1.0, epochs=6), [teacher])
-    before = distance(run.network)
-    run.run()
-    assert distance(run.network) < before
-
-
-def test_training_hears_each_teacher_once_and_aligned(
-    examples: list[PointerExample], tmp_path: Path
-) -> None:
-    teachers = [small_network().eval(), small_network().eval()]
-    run = trainer(examples, tmp_path, config(imitate=0.5), teachers)
-    rows = np.array([2, 0, 1])
-    heard = run.taught(rows)
-    batch = run.examples.batch(rows)
-    with torch.no_grad():
-        said = torch.stack([network_logs(each, batch).exp() for each in teachers]).mean(0)
-    assert heard is not None
-    assert torch.allclose(heard * batch.real[..., None], said * batch.real[..., None], atol=1e-3)
-    run.teachers = [None]  # type: ignore[list-item]
-    assert torch.equal(run.taught(rows), heard)  # type: ignore[arg-type]
-
-
-def test_grown_network_starts_as_the_old_one(examples: list[PointerExample]) -> None:
-    torch.manual_seed(3)
+def test_loss_counts_the_first_step_twice(examples: list[PointerExample]) -> None:
     network = small_network().eval()
-    grown = grow(network, [0], examples)
-    assert len(grown.encoder.layers) == len(network.encoder.layers) + 1
-    assert grown.encoder.size.layers == len(grown.encoder.layers)
-    batch = ExampleSet(examples[:4], CPU).batch(np.arange(4))
+    batch = ExampleSet(examples[:3], CPU).batch(np.arange(3))
     with torch.no_grad():
-        before, after = network_logs(network, batch).exp(), network_logs(grown, batch).exp()
-    assert (before - after).abs().max() < 0.02
-    assert list(network.state_dict()) != list(grown.state_dict())
+        logs = network_logs(network, batch).masked_fill(~batch.allowed(), -1e9).logsumexp(-1)
+        wanted = -(logs * batch.real).sum() - logs[:, 0].sum()
+        found = rewrite_loss(network, batch, aligned=0.0, first_step=2.0)
+    assert torch.isclose(found, wanted / (30 * 3))
+
+
+def test_shipped_bundle_can_be_trained_further() -> None:
+    network = load_bundle(SHIPPED)
+    sources = [
+        example.source
+        for example in make_examples(
+            [
+                TrainingPair(
+                    "The mill, which was built in 1800, burned down.", ("It burned.",), ""
+                ),
+                TrainingPair("Ann sang, and Ben, who was ill, left the town.", ("Ann sang.",), ""),
+            ]
+        )
+    ]
+    ours = search(TorchDecoder(network, CPU), sources, beam=2)
+    theirs = search(load_decoder(), sources, beam=2)
+    assert [found.hypotheses[0].actions for found in ours] == [
+        found.hypotheses[0].actions for found in theirs
+    ]
+    assert [found.whole for found in ours] == pytest.approx([f.whole for f in theirs], abs=0.05)
 
 
 def test_saved_network_rewrites_the_same(examples: list[PointerExample], tmp_path: Path) -> None:
@@ -264,15 +253,44 @@ def test_prepare_counts_simple_sentences_of_split_rewrites_only() -> None:
     ]
 
 
-def test_prepare_keeps_development_sources_out_of_noisy_pairs(tmp_path: Path) -> None:
-    for name in ("rewrites", "minwiki", "wikisplit"):
-        (tmp_path / name).mkdir()
-    dev = {"complex": "Ann (25) sang, and Ben left.", "simple": ["Ann (25) sang.", "Ben left."]}
-    (tmp_path / "rewrites" / "dev.jsonl").write_text(json.dumps(dev) + "\n", encoding="utf-8")
-    for suffix in ("complex", "simple"):
-        (tmp_path / "minwiki" / f"train.{suffix}").write_text("", encoding="utf-8")
-    kept = "Eve sang , and Ben left .\tEve sang . <::::> Ben left .\n"
-    held = "Ann ( 25 ) sang , and Ben left .\tAnn ( 25 ) sang . <::::> Ben left .\n"
-    for part in ("tune", "validation"):
-        (tmp_path / "wikisplit" / f"{part}.tsv").write_text(held + kept, encoding="utf-8")
-    assert {pair.source for pair in noisy_pairs(tmp_path)} == {"Eve sang, and Ben left."}
+def test_examples_open_with_their_level(tmp_path: Path) -> None:
+    record = {
+        "complex": "Ann, who was ill, sold tea.",
+        "simple": ["Ann was ill.", "Ann sold tea."],
+        "level": "atomic",
+    }
+    lost = {**record, "simple": ["Ann was ill.", "Ann sold."]}
+    path = tmp_path / "levels.jsonl"
+    path.write_text(json.dumps(record) + "\n" + json.dumps(lost) + "\n", encoding="utf-8")
+    (example,) = make_examples(read_rewrites(path, "new"))
+    assert example.kind == "atomic"
+    assert example.source.pieces.ids[0] == OPENING[Level.ATOMIC]
+
+
+def test_taught_rewrites_are_those_the_teacher_is_sure_of(tmp_path: Path) -> None:
+    source, split = "Ann, who was ill, sold tea.", ["Ann was ill.", "Ann sold tea."]
+    cases: list[tuple[dict[str, object], tuple[str, ...] | None]] = [
+        ({"simple": split, "log_chance": -3.9}, tuple(split)),
+        ({"simple": split, "log_chance": -4.1}, None),
+        ({"simple": split, "log_chance": -6.9, "level": "atomic"}, tuple(split)),
+        ({"simple": [source], "log_chance": -1.0}, (source,)),
+        ({"simple": [source], "log_chance": -1.2}, None),
+        ({"simple": ["Ann, ill, sold tea."], "log_chance": -0.1}, None),
+        (
+            {"simple": [source], "log_chance": -1.0, "split": split, "split_log_chance": -2.4},
+            tuple(split),
+        ),
+        (
+            {"simple": [source], "log_chance": -1.0, "split": split, "split_log_chance": -2.6},
+            (source,),
+        ),
+    ]
+    path = tmp_path / "labels.jsonl.gz"
+    with gzip.open(path, "wt", encoding="utf-8") as stream:
+        stream.writelines(json.dumps({"complex": source, **case}) + "\n" for case, _ in cases)
+    pairs = list(read_taught(path))
+    assert [pair.simple for pair in pairs] == [wanted for _, wanted in cases if wanted]
+    assert [pair.kind for pair in pairs][:2] == ["taught", "atomic-taught"]
+    assert [list(e.actions) == [WHOLE] for e in make_examples(pairs)] == [
+        pair.is_whole for pair in pairs
+    ]

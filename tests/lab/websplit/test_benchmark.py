@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import Example, Triple
-from parataxis.evaluate.corpora.registry import load_format, parse_corpus
+from parataxis.evaluate.corpora.registry import FORMATS as REGISTERED
+from parataxis.evaluate.corpora.registry import parse_corpus
 from parataxis.evaluate.corpora.webnlg import read_webnlg
 from parataxis.evaluate.corpora.websplit import (
     TEXT_FILE,
@@ -78,7 +79,7 @@ def read(form: WebSplit, *paths: Path) -> tuple[list[Example], list[str]]:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_benchmark_is_registered(form: WebSplit) -> None:
-    assert type(load_format(form.name)) is type(form)
+    assert type(REGISTERED.load(form.name)) is type(form)
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -2,7 +2,7 @@
 
 from parataxis.evaluate.corpora.example import Example, Triple
 from parataxis.evaluate.corpora.leaks import Overlap
-from parataxis.lab.websplit import PartCounts, WebSplitTally
+from parataxis.lab.websplit import PartCounts, WebSplitTally, part_overlaps
 
 FACT = Triple("A", "r", "B")
 
@@ -34,7 +34,7 @@ def test_tables_count_a_complex_sentence_for_each_reference() -> None:
 
 def test_tables_what_training_has_seen() -> None:
     tally = made()
-    found = tally.overlaps({"test": tally.digests[2:]}, tally.digests[:2])["test"]
+    found = part_overlaps({"test": tally.digests[2:]}, tally.digests[:2])["test"]
     assert (found[Overlap.SIMPLE].found, found[Overlap.SIMPLE].total) == (1, 4)
     different = {
         leak.kind: (leak.unique_found, leak.unique_total)

@@ -10,8 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from parataxis.errors import ParataxisError
 from parataxis.run.gpu import graph as graph_module
-from parataxis.run.gpu.fuse import Node, fused
-from parataxis.run.gpu.graph import TorchGraph
+from parataxis.run.gpu.graph import Node, TorchGraph, fused
 from parataxis.run.gpu.models import DeviceModels
 from parataxis.splitters.pointer.actions import read_source
 from parataxis.splitters.pointer.model import ENCODER, SHIPPED

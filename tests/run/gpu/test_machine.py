@@ -10,14 +10,14 @@ import pytest
 from parataxis.errors import ParataxisError
 from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.gpu.server import Machine
-from parataxis.run.work import SplitterTask, Work
+from parataxis.run.pipeline import SplitterTask, Work
 
 LOST = """
 import os, signal
 from multiprocessing import active_children
 from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.gpu.server import Machine
-from parataxis.run.work import SplitterTask, Work
+from parataxis.run.pipeline import SplitterTask, Work
 
 work = Work(SplitterTask("pointer"), RecordEncoder(OutputFormat.TEXT), "pointer")
 machine = Machine(work.on, "cpu", 1)
@@ -48,5 +48,5 @@ def test_machine_says_where_torch_is_missing(
         machine([])
     assert str(raised.value) == (
         f"On {gethostname()}: The models could not be put on cuda: A GPU needs torch and onnx; "
-        "install them with: pip install 'parataxis[gpu]'."
+        "install the extra with: pip install 'parataxis[gpu]'."
     )

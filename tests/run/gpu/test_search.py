@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.run.gpu.models import DeviceModels, open_device
-from parataxis.run.gpu.packed import WIDTHS, PackedResults, Sources, find
+from parataxis.run.gpu.splitter import WIDTHS, PackedResults, Sources, find
 from parataxis.splitters.pointer.actions import Features, read_source
 from parataxis.splitters.pointer.choose import SURELY_WHOLE
 from parataxis.splitters.pointer.model import load_decoder

@@ -9,8 +9,8 @@ import pytest
 
 from parataxis.run.gpu import server
 from parataxis.run.gpu.models import DeviceTrees, _Run
-from parataxis.run.gpu.packed import Sentences, Sources, part_of_scores
 from parataxis.run.gpu.server import _Batcher
+from parataxis.run.gpu.splitter import Sentences, Sources, part_of_scores
 from parataxis.syntax.analyser import Tokenized
 from parataxis.syntax.wordpieces import load_word_pieces
 from parataxis.text.tokens import tokenize

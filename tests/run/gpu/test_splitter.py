@@ -10,9 +10,9 @@ import pytest
 from parataxis.api import Splitter
 from parataxis.errors import ParataxisError
 from parataxis.run.gpu.models import DeviceModels
-from parataxis.run.gpu.packed import Sentences
 from parataxis.run.gpu.server import RemoteModels, served
-from parataxis.run.gpu.splitter import DevicePointerSplitter
+from parataxis.run.gpu.splitter import DevicePointerSplitter, Sentences
+from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.analyser import load_analyser
 
 SENTENCES = [
@@ -33,9 +33,9 @@ def test_splitter_rewrites_as_on_the_cpu(models: DeviceModels) -> None:
 
 
 def test_splitter_keeps_its_models_when_adjusted(models: DeviceModels) -> None:
-    adjusted = DevicePointerSplitter(models, window=7).adjusted(beam=1, strict=True)
+    adjusted = DevicePointerSplitter(models, window=7).adjusted(SplitSettings(strict=True, beam=1))
     assert isinstance(adjusted, DevicePointerSplitter)
-    assert (adjusted.beam, adjusted.strict, adjusted.window) == (1, True, 7)
+    assert (adjusted.beam, adjusted.settings.strict, adjusted.window) == (1, True, 7)
 
 
 def test_splitter_analyses_have_roles_when_asked(models: DeviceModels) -> None:

@@ -25,12 +25,12 @@ def test_journey_of_a_first_visit(writer: Callable[..., Any], picture: Any) -> N
     ann.page.get_by_role("button", name="Show me an example").click()
     ann.wait()
     assert ann.page.locator("#summary").inner_text() == "3 of 4 sentences changed"
-    assert ann.simple(0)[2] == "The Seller is a company registered in Norway."
-    ann.row(0).locator(".simple > li").nth(2).hover()
+    assert ann.simple(0)[3] == "The Seller is a company registered in Norway."
+    ann.row(0).locator(".simple > li").nth(3).hover()
     assert ann.lit() == "the Seller a company registered in Norway"
-    assert ann.row(0).locator(".simple > li").nth(2).locator("ins").all_inner_texts() == ["is"]
-    assert "apposition" in ann.row(0).locator(".simple > li").nth(2).inner_text()
-    assert "relative clause" in ann.row(0).locator(".simple > li").nth(3).inner_text()
+    assert ann.row(0).locator(".simple > li").nth(3).locator("ins").all_inner_texts() == ["is"]
+    assert "apposition" in ann.row(0).locator(".simple > li").nth(3).inner_text()
+    assert "relative clause" in ann.row(0).locator(".simple > li").nth(2).inner_text()
     assert ann.row(0).locator("s").all_inner_texts() == ["which", "and"]
     changed = ann.row(2).locator(".inflected")
     assert changed.inner_text() == "left"
@@ -239,6 +239,25 @@ def test_journey_of_splitting_further_by_another_splitter(writer: Callable[..., 
     assert ann.simple(0)[1:3] == ["Bo left the town in June.", "Bo was tired of the noise."]
 
 
+def test_journey_of_choosing_how_far_to_split(writer: Callable[..., Any]) -> None:
+    text = "Marie Curie, a Polish physicist, died in 1934, and her daughter won a prize in 1935."
+    ann = writer()
+    ann.page.get_by_label("Splitter", exact=True).select_option("pointer")
+    ann.page.get_by_label("Split", exact=True).select_option("atomic")
+    ann.split(text, "pointer")
+    assert "Marie Curie was a Polish physicist." in ann.simple(0)
+    bob = writer()
+    bob.page.get_by_label("Splitter", exact=True).select_option("pointer")
+    bob.page.get_by_label("Most words").fill("3")
+    bob.split(text, "pointer")
+    assert "Still over the limit of 3 words" in bob.row(0).inner_text()
+    bob.page.get_by_role("button", name="New text").click()
+    bob.page.get_by_label("Splitter", exact=True).select_option("rules")
+    level = bob.page.get_by_label("Split", exact=True)
+    assert level.input_value() == "plain"
+    assert level.locator("option:disabled").count() == 2
+
+
 def _word_file(path: Path) -> Path:
     document = docx.Document()
     paragraph = document.add_paragraph()
@@ -382,7 +401,7 @@ def test_journey_of_a_comparison(writer: Callable[..., Any], picture: Any) -> No
     table = ann.page.locator("#compare-summary table")
     table.wait_for()
     rows = [row.split("\t") for row in table.inner_text().splitlines()]
-    assert [row[:3] for row in rows[-2:]] == [["pointer", "3", "12"], ["rules", "3", "8"]]
+    assert [row[:3] for row in rows[-2:]] == [["pointer", "3", "11"], ["rules", "3", "8"]]
     picture(ann.page, "compare")
     first = ann.page.locator("#compare-feed article").first
     taken = first.get_by_role("group", name="rules")

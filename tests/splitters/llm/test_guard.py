@@ -146,12 +146,18 @@ def test_guard_lets_good_rewrites_pass(source: str, simple: list[str]) -> None:
         (
             PRICES,
             ["The Buyer shall pay $7 for the apples.", "The Buyer shall pay $5 for the pears."],
-            ["relation: '5' and '7' have swapped what belongs to them."],
+            [
+                "relation: '7' stands where the source has '5'.",
+                "relation: '5' stands where the source has '7'.",
+                "relation: '5' and '7' have swapped what belongs to them.",
+            ],
         ),
         (
             LIFE,
             ["He was born in 2001 in Oslo.", "He died in 1950 in Rome."],
             [
+                "relation: '2001' stands where the source has '1950'.",
+                "relation: '1950' stands where the source has '2001'.",
                 "relation: '1950' and '2001' have swapped what belongs to them.",
                 "relation: 'born' and 'died' have swapped what belongs to them.",
             ],

@@ -21,6 +21,7 @@ from parataxis.splitters.registry import (
     ReportingSplitter,
     SentenceSplitter,
 )
+from parataxis.splitters.settings import SplitSettings
 
 pytest.importorskip("httpx2", reason="needs the extra [llm]")
 
@@ -248,7 +249,7 @@ def test_splitter_strict_takes_nothing_with_a_finding(
     scripted: Callable[..., Any], splitter: Callable[..., LlmSplitter]
 ) -> None:
     fragment = ["The mill burned down.", "Which was not built in 1850."]
-    llm = splitter(scripted({MILL: [fragment]})).adjusted(strict=True)
+    llm = splitter(scripted({MILL: [fragment]})).adjusted(SplitSettings(strict=True))
     simple, note, writer = told(llm(MILL))
     assert simple != fragment
     assert writer == "pointer"
@@ -259,7 +260,11 @@ def test_splitter_shares_its_books_with_the_strict_one(
     scripted: Callable[..., Any], splitter: Callable[..., LlmSplitter]
 ) -> None:
     llm = splitter(scripted({source: [simple] for source, simple in GOOD.items()}))
-    for each in (llm, llm.adjusted(strict=True), llm.adjusted(beam=1)):
+    for each in (
+        llm,
+        llm.adjusted(SplitSettings(strict=True)),
+        llm.adjusted(SplitSettings(beam=1)),
+    ):
         assert told(each(PLAN))[2] == "small"
     assert (llm.report() or "").startswith("llm made 3 calls (300 tokens in, 150 out); of 3 ")
 

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from parataxis.checks import Checker
+from parataxis.checks.verifier import FAULTS, RewriteVerdict
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.splitters.pointer.actions import COPY, NEXT
 from parataxis.splitters.pointer.choose import (
     BLOCKING,
     CLOSE,
-    LEAD,
+    SURE,
     SURELY_WHOLE,
-    Ranking,
+    Verifying,
     choose,
     compose_found,
 )
@@ -35,14 +35,30 @@ FRAGMENT = ["Ann died in York", "[because] Ann wrote 5 plays"]
 CLEAN = ("Ann died in York.", "She wrote 5 plays.")
 
 
-def in_order(source: str, rewrites: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+def verdict(score: float, rewrite: Sequence[str], risk: float = 0.0) -> RewriteVerdict:
+    return RewriteVerdict(score, np.full((len(rewrite), len(FAULTS) + 1), risk, np.float32))
+
+
+def in_order(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
     """Prefers rewrites in the order in which they were found, and the source itself last."""
-    return np.array([-99.0 if [*each] == [source] else -n for n, each in enumerate(rewrites)])
+    scores = [-99.0 if [*each] == [source] else -n for n, each in enumerate(rewrites)]
+    return list(map(verdict, scores, rewrites))
 
 
-def whole_first(source: str, rewrites: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+def whole_first(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
     """Prefers the source itself."""
-    return -in_order(source, rewrites)
+    return [
+        verdict(-each.score, rewrite)
+        for each, rewrite in zip(in_order(source, rewrites), rewrites, strict=True)
+    ]
+
+
+def doubtful(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+    """Thinks a fault in every rewrite possible."""
+    return [
+        verdict(each.score, rewrite, 0.6)
+        for each, rewrite in zip(in_order(source, rewrites), rewrites, strict=True)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +75,12 @@ def chosen(analyser: Analyser, checker: Checker, write: Write) -> Callable[..., 
         *rewrites: list[str],
         whole: float = 0.0,
         strict: bool = False,
-        ranking: Ranking = in_order,
+        verifying: Verifying = in_order,
     ) -> Rewrite:
         found = _found(source, rewrites, whole, write)
-        return choose([(analyser(source), found)], checker, ranking, strict=strict)[0]
+        least = SURE if strict else 0.0
+        sources = [(analyser(source), found)]
+        return choose(sources, checker, verifying, strict=strict, least=least)[0]
 
     return choose_one
 
@@ -86,7 +104,7 @@ def test_choose_takes_the_second_where_the_first_loses_a_number(
     rewrite = chosen(POET, NO_NUMBER, GOOD)
     assert (rewrite.simple, rewrite.findings) == (CLEAN, ())
     assert rewrite.note == (
-        "This is not the likeliest rewrite: in that one, the number '5' is missing."
+        "This is not the preferred rewrite: in that one, the number '5' is missing."
     )
 
 
@@ -96,7 +114,7 @@ def test_choose_leaves_the_source_whole_where_every_rewrite_loses_something(
     rewrite = chosen(POET, NO_NUMBER, ["Ann died", "[she] wrote 5 plays"])
     assert (rewrite.simple, rewrite.findings) == ((POET,), ())
     assert rewrite.note == (
-        "Left whole because the checks fault every rewrite that was found; in the likeliest, "
+        "Left whole because the checks fault every rewrite that was found; in the best one, "
         "the number '5' is missing."
     )
 
@@ -113,7 +131,7 @@ def test_choose_prefers_one_without_a_finding_further_down(chosen: Callable[...,
     rewrite = chosen(POET, FRAGMENT, NO_NUMBER, GOOD)
     assert (rewrite.simple, rewrite.findings) == (CLEAN, ())
     assert rewrite.note == (
-        "This is not the likeliest rewrite: in that one, 'Because Ann wrote 5 plays.' is only a "
+        "This is not the preferred rewrite: in that one, 'Because Ann wrote 5 plays.' is only a "
         "part of a sentence: its main clause is missing."
     )
 
@@ -122,7 +140,7 @@ def test_choose_strict_refuses_a_fragment(chosen: Callable[..., Rewrite]) -> Non
     rewrite = chosen(POET, FRAGMENT, strict=True)
     assert rewrite.simple == (POET,)
     assert rewrite.note == (
-        "Left whole because the checks fault every rewrite that was found; in the likeliest, "
+        "Left whole because the checks fault every rewrite that was found; in the best one, "
         "'Because Ann wrote 5 plays.' is only a part of a sentence: its main clause is missing."
     )
     assert chosen(POET, FRAGMENT, GOOD, strict=True).simple == CLEAN
@@ -172,47 +190,46 @@ def test_choose_leaves_whole_what_should_stay_whole(chosen: Callable[..., Rewrit
     assert chosen(PLAIN, GOOD, whole=SURELY_WHOLE - 0.01).simple == CLEAN
 
 
-def test_choose_lets_the_ranker_prefer_the_source(chosen: Callable[..., Rewrite]) -> None:
-    rewrite = chosen(PLAIN, GOOD, whole=0.4, ranking=whole_first)
+def test_choose_lets_the_verifier_prefer_the_source(chosen: Callable[..., Rewrite]) -> None:
+    rewrite = chosen(PLAIN, GOOD, whole=0.4, verifying=whole_first)
     assert (rewrite.simple, rewrite.note, rewrite.confidence) == ((PLAIN,), None, None)
-    # Far behind the rewrite, it is not even asked about.
-    assert chosen(PLAIN, GOOD, whole=math.exp(-LEAD) / 1.1, ranking=whole_first).simple == CLEAN
+    # Far behind the rewrite, the source is not even a candidate.
+    assert chosen(PLAIN, GOOD, whole=math.exp(-CLOSE) / 1.1, verifying=whole_first).simple == CLEAN
 
 
 def test_choose_takes_the_source_for_a_rewrite_of_one_sentence(
     chosen: Callable[..., Rewrite],
 ) -> None:
     one = ["Ann [,] who wrote 5 plays [,] died [in] [the] York"]
-    rewrite = chosen(POET, one, GOOD, ranking=whole_first)
+    rewrite = chosen(POET, one, GOOD, verifying=whole_first)
     assert (rewrite.simple, rewrite.note, rewrite.findings) == ((POET,), None, ())
     assert chosen(POET, one).note is None
     assert chosen(POET, NO_NUMBER, one, GOOD).simple == CLEAN
 
 
-def test_choose_asks_the_ranker_only_where_candidates_are_close(
+def test_choose_asks_about_candidates_that_are_close(
     analyser: Analyser, checker: Checker, write: Write
 ) -> None:
     asked: list[int] = []
 
-    def counting(source: str, rewrites: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+    def counting(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
         asked.append(len(rewrites))
         return in_order(source, rewrites)
 
-    def run(*log_chances: float) -> None:
+    def run(*log_chances: float, whole: float = 0.0) -> None:
         rewrites = [GOOD, FRAGMENT, NO_NUMBER]
         hypotheses = [
             Hypothesis(tuple(write(POET, *rewrite)), -0.1, chance)
             for rewrite, chance in zip(rewrites, log_chances, strict=False)
         ]
-        choose([(analyser(POET), Found(0.0, tuple(hypotheses)))], checker, counting)
+        choose([(analyser(POET), Found(whole, tuple(hypotheses)))], checker, counting)
 
-    run(-0.5)
-    run(-0.5, -0.6 - LEAD)
+    run(-0.5, whole=0.9)
     assert asked == []
-    run(-0.5, -0.4 - LEAD)
+    run(-0.5)
     run(-0.5, -0.6, -0.4 - CLOSE)
     run(-0.5, -0.6, -0.6 - CLOSE)
-    assert asked == [2, 3, 2]
+    assert asked == [1, 3, 2]
 
 
 def test_choose_says_where_nothing_could_be_written(chosen: Callable[..., Rewrite]) -> None:
@@ -298,23 +315,30 @@ def test_choose_takes_no_rewrite_with_a_wrong_relation(chosen: Callable[..., Rew
     right = ["The carrier sold the goods", "[this] [is] because nobody had signed for them"]
     assert chosen(source, wrong, right).simple[1] == "This is because nobody had signed for them."
     assert chosen(source, wrong).note == (
-        "Left whole because the checks fault every rewrite that was found; in the likeliest, "
+        "Left whole because the checks fault every rewrite that was found; in the best one, "
         "the source does not give 'carrier' to 'signed'."
     )
 
 
-def test_choose_says_how_sure_it_is(analyser: Analyser, checker: Checker, write: Write) -> None:
-    hypothesis = Hypothesis(tuple(write(POET, *GOOD)), -0.1, log_chance=-0.6)
-    (rewrite,) = choose([(analyser(POET), Found(0.0, (hypothesis,)))], checker, in_order)
-    assert rewrite.confidence == pytest.approx(0.819, abs=1e-3)
+def test_choose_says_how_sure_it_is(chosen: Callable[..., Rewrite]) -> None:
+    sure, unsure = chosen(POET, GOOD), chosen(POET, GOOD, verifying=doubtful)
+    assert sure.simple == unsure.simple == CLEAN
+    assert unsure.confidence is not None
+    assert sure.confidence is not None
+    assert unsure.confidence < SURE < sure.confidence
 
 
-def test_choose_strictly_takes_nothing_it_is_not_sure_of(
-    analyser: Analyser, checker: Checker, write: Write
-) -> None:
-    hypothesis = Hypothesis(tuple(write(POET, *GOOD)), -0.5, log_chance=-4.0)
-    sources = [(analyser(POET), Found(0.0, (hypothesis,)))]
-    assert choose(sources, checker, in_order)[0].simple == CLEAN
-    (rewrite,) = choose(sources, checker, in_order, strict=True)
+def test_choose_strictly_takes_nothing_it_is_not_sure_of(chosen: Callable[..., Rewrite]) -> None:
+    rewrite = chosen(POET, GOOD, strict=True, verifying=doubtful)
+    assert rewrite.simple == (POET,)
+    assert rewrite.note == "Left whole because no rewrite was found that is sure enough."
+    assert chosen(POET, GOOD, strict=True).simple == CLEAN
+
+
+def test_choose_leaves_whole_what_is_probably_wrong(chosen: Callable[..., Rewrite]) -> None:
+    def wrong(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+        return [verdict(0.0, rewrite, 0.999) for rewrite in rewrites]
+
+    rewrite = chosen(POET, GOOD, verifying=wrong)
     assert rewrite.simple == (POET,)
     assert rewrite.note == "Left whole because no rewrite was found that is sure enough."

@@ -1,4 +1,4 @@
-"""What the pointer and the ranker make of sentences together: exact rewrites, in any batch."""
+"""What the pointer and the verifier make of sentences together: exact rewrites, in any batch."""
 
 import pytest
 
@@ -29,7 +29,7 @@ RANKED = [
         " serve as partners to the teachers already working within the schools.",
         (
             "The scheme is made up of a diverse group of retired engineers from around the county.",
-            "They serve as partners to the teachers already working within the schools.",
+            "These engineers serve as partners to the teachers already working within the schools.",
         ),
     ),
     (
@@ -61,7 +61,7 @@ RANKED = [
             "The curator, Dr Parisa Golestan, argues that the mask should be returned without"
             " conditions.",
             "The mask was bought in good faith by the museum's founder.",
-            "The founder's receipts survive.",
+            "The museum's founder's receipts survive.",
             "However, the mask had almost certainly been looted.",
         ),
     ),
@@ -70,8 +70,8 @@ RANKED = [
         " refuelling, which makes it ideal for lines that have not been electrified, such as the"
         " one between Cuxhaven and Buxtehude.",
         (
-            "The train is powered by hydrogen and emits nothing but water.",
-            "It can travel 1,000 km without refuelling.",
+            "The train is powered by hydrogen, emits nothing but water and can travel 1,000 km"
+            " without refuelling.",
             "This makes it ideal for lines that have not been electrified, such as the one between"
             " Cuxhaven and Buxtehude.",
         ),
@@ -88,12 +88,37 @@ RANKED = [
 ]
 
 
+# Sentences whose trailing participle lost its modal in 0.1.
+MODAL = [
+    (
+        "The dam could burst, flooding three villages.",
+        ("The dam could burst.", "This could flood three villages."),
+    ),
+    (
+        "The law might pass in May, making it illegal to sell fireworks.",
+        ("The law might pass in May.", "This might make it illegal to sell fireworks."),
+    ),
+    (
+        "The bridge may collapse at any time, blocking the only road to the village.",
+        ("The bridge may collapse at any time.", "This may block the only road to the village."),
+    ),
+    (
+        "The new tax will take effect in July, raising prices for everyone.",
+        ("The new tax will take effect in July.", "This will raise prices for everyone."),
+    ),
+    (
+        "The patch can break old plugins, causing the editor to crash.",
+        ("The patch can break old plugins.", "This can cause the editor to crash."),
+    ),
+]
+
+
 @pytest.fixture(scope="module")
 def splitter() -> PointerSplitter:
     return PointerSplitter()
 
 
-@pytest.mark.parametrize(("source", "simple"), RANKED)
+@pytest.mark.parametrize(("source", "simple"), [*RANKED, *MODAL])
 def test_ranked_rewrite(splitter: PointerSplitter, source: str, simple: tuple[str, ...]) -> None:
     assert splitter(source).simple == simple
 

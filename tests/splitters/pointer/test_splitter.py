@@ -4,15 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import parataxis
 from parataxis.checks import Checker
+from parataxis.checks.verifier import FAULTS, RewriteVerdict
 from parataxis.errors import InputError, TooLongError
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import WHOLE
 from parataxis.splitters.pointer.splitter import LONGEST
 from parataxis.splitters.registry import AdjustableSplitter, SentenceSplitter
+from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.analyser import Analyser
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import THREADS_VARIABLE
@@ -41,15 +42,20 @@ def splitter(analyser: Analyser, write: Write, scripted: Callable[..., object]) 
     return PointerSplitter(analyser, decoder, Checker(analyser), _in_order)  # type: ignore[arg-type]
 
 
-def _in_order(source: str, rewrites: Sequence[Sequence[str]]) -> NDArray[np.float32]:
-    """Prefers the source itself to nothing, and what was found in its order."""
-    return np.array([-99.0 if [*each] == [source] else -n for n, each in enumerate(rewrites)])
+def _in_order(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+    """Prefers what was found in its order, and the source itself to nothing; sees no fault."""
+    return [
+        RewriteVerdict(
+            -99.0 if [*each] == [source] else -n, np.zeros((len(each), len(FAULTS) + 1), np.float32)
+        )
+        for n, each in enumerate(rewrites)
+    ]
 
 
 def test_splitter_is_one(splitter: PointerSplitter) -> None:
     assert isinstance(splitter, SentenceSplitter)
     assert isinstance(splitter, AdjustableSplitter)
-    assert (splitter.name, splitter.beam, splitter.strict) == ("pointer", 4, False)
+    assert (splitter.name, splitter.beam, splitter.settings.strict) == ("pointer", 4, False)
 
 
 def test_splitter_rewrites_one_sentence(splitter: PointerSplitter) -> None:
@@ -79,18 +85,18 @@ def test_splitter_gives_the_same_in_every_batch_and_thread(
 
 
 def test_splitter_strict_takes_no_rewrite_with_a_finding(splitter: PointerSplitter) -> None:
-    strict = splitter.adjusted(strict=True)
+    strict = splitter.adjusted(SplitSettings(strict=True))
     whole, split = strict.pipe(poets(2))
     assert whole.simple == (poets(1)[0],)
     assert whole.note == (
-        "Left whole because the checks fault every rewrite that was found; in the likeliest, the "
+        "Left whole because the checks fault every rewrite that was found; in the best one, the "
         "number '0' is missing."
     )
     assert split.simple == ("Ann died.", "She wrote 1 very long plays.")
 
 
 def test_splitter_beam_of_one_finds_one_rewrite(splitter: PointerSplitter) -> None:
-    assert splitter.adjusted(beam=1)(poets(1)[0]).simple == (poets(1)[0],)
+    assert splitter.adjusted(SplitSettings(beam=1))(poets(1)[0]).simple == (poets(1)[0],)
 
 
 @pytest.mark.parametrize("beam", [0, 9, -1])
@@ -120,7 +126,7 @@ def test_splitter_handles_a_sentence_of_200_words(
     decoder = scripted(
         {long: [(1.0, write(long, "Ann sang so", "[she] [is]" + " very" * 196 + " old"))]}
     )
-    rewrite = PointerSplitter(analyser, decoder)(long)  # type: ignore[arg-type]
+    rewrite = PointerSplitter(analyser, decoder, None, _in_order)(long)  # type: ignore[arg-type]
     assert rewrite.simple == ("Ann sang so.", "She is" + " very" * 196 + " old.")
 
 
@@ -136,7 +142,7 @@ def test_splitter_refuses_an_empty_sentence(splitter: PointerSplitter) -> None:
 
 
 def test_splitter_loads_nothing_before_it_is_used() -> None:
-    assert PointerSplitter().adjusted(strict=True).strict
+    assert PointerSplitter().adjusted(SplitSettings(strict=True)).settings.strict
 
 
 def test_splitter_through_the_api(splitter: PointerSplitter) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("yaml", reason="needs the extra [study]")
 
-from parataxis.studies.items import ItemKind
 from parataxis.studies.platforms import PLATFORMS
 from parataxis.studies.platforms.files import Design
 from parataxis.studies.rubric import load_rubric
+from parataxis.studies.study import ItemKind
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 CHROMIUM = Path("/usr/bin/chromium")

@@ -16,15 +16,14 @@ pytest.importorskip("sqlalchemy", reason="needs the extra [study]")
 
 from parataxis.cli.main import main
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.items import Item, ItemKind
+from parataxis.studies.items import Item
 from parataxis.studies.platforms import PLATFORMS
-from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, opaque
-from parataxis.studies.platforms.markup import written
+from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, opaque, written
 from parataxis.studies.platforms.results import ratings_of
 from parataxis.studies.records import Rating, read_ratings
 from parataxis.studies.rubric import available_rubrics, complete, load_rubric, writing
 from parataxis.studies.simulation import Habits, rate
-from parataxis.studies.study import Study
+from parataxis.studies.study import ItemKind, Study
 
 WHOLE = "Ann, who left, is back."
 SOURCE = "Ghent, a city with 2 < 3 towers & a <b>moat</b> for ${price}, is old 🏰."

@@ -16,12 +16,11 @@ import pytest
 from sqlalchemy import create_engine, event, text
 
 from parataxis.errors import InputError, ParataxisError
-from parataxis.studies.items import ItemKind
 from parataxis.studies.records import Value
 from parataxis.studies.store import Store
 from parataxis.studies.store.database import _FairLock
 from parataxis.studies.store.types import SlotState, StoreError, Task
-from parataxis.studies.study import Panel, Role
+from parataxis.studies.study import ItemKind, Panel, Role
 
 WORKER = Path(__file__).with_name("worker.py")
 OK = {"grammatical": 5}

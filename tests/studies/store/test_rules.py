@@ -16,10 +16,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from parataxis.studies.items import ItemKind
 from parataxis.studies.store import Store
 from parataxis.studies.store.types import NotYoursError, PersonState, SlotState, Task, UndoError
-from parataxis.studies.study import Role
+from parataxis.studies.study import ItemKind, Role
 
 PEOPLE = st.integers(0, 3)
 

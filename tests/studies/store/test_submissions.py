@@ -5,10 +5,9 @@ import math
 import pytest
 
 from parataxis.errors import InputError
-from parataxis.studies.items import ItemKind
 from parataxis.studies.records import Purpose, Value
 from parataxis.studies.store.types import NotYoursError, SlotState, Stage, Task, UndoError
-from parataxis.studies.study import Controls, OnFailure, Qualification, Role
+from parataxis.studies.study import Controls, ItemKind, OnFailure, Qualification, Role
 
 OK = {"grammatical": 5}
 BAD = {"grammatical": 1}

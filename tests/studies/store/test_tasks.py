@@ -2,10 +2,9 @@
 
 from collections import Counter
 
-from parataxis.studies.items import ItemKind
 from parataxis.studies.store import Store
 from parataxis.studies.store.types import SlotState, Stage
-from parataxis.studies.study import Role
+from parataxis.studies.study import ItemKind, Role
 
 OK = {"grammatical": 5}
 TEXT = {"rewrite": "Ann paints. Ann is old."}

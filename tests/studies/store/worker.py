@@ -5,9 +5,9 @@ import sys
 import threading
 from contextlib import suppress
 
-from parataxis.studies.items import ItemKind
 from parataxis.studies.store import Store
 from parataxis.studies.store.types import Task, UndoError
+from parataxis.studies.study import ItemKind
 
 
 def answers_of(person: str, task: Task) -> dict[str, object]:

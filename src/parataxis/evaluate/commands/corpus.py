@@ -1,34 +1,34 @@
-"""``parataxis corpus`` (formats, convert, collect, describe) and ``parataxis patterns``."""
+"""``parataxis corpus`` (formats, convert, collect, describe, leaks) and ``parataxis patterns``."""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from parataxis.cli.options import Inputs, ReportFormatOption
+from parataxis.cli.options import (
+    Count,
+    Inputs,
+    Natural,
+    OptionalCount,
+    ReportFormatOption,
+    documented,
+)
 from parataxis.cli.terminal import Progress, ReaderGoneError, is_reader_gone, open_output, warn
 from parataxis.errors import InputError
-from parataxis.evaluate.commands.corpus_input import (
-    CORPUS_HELP,
-    CorpusArgument,
-    SeedOption,
-    StrictOption,
-    counting,
-    parse_corpora,
-    read_corpus,
-)
 from parataxis.evaluate.corpora import describe as corpora
 from parataxis.evaluate.corpora.describe import ZHANG_2020, CorpusDescription, Filter
 from parataxis.evaluate.corpora.example import Example, gather
-from parataxis.evaluate.corpora.registry import Corpus, corpus_formats, load_format, parse_corpus
+from parataxis.evaluate.corpora.leaks import NEAR, Overlap, Overlaps, find_overlaps
+from parataxis.evaluate.corpora.registry import FORMATS, Corpus, parse_corpus
 from parataxis.evaluate.corpora.sentences import on_one_line, running_text
-from parataxis.report import Report, ReportFormat, ReportParagraph, Table, counted
+from parataxis.report import Block, Notes, Report, ReportFormat, ReportParagraph, Table, counted
 from parataxis.run.files import DataFormat
 from parataxis.run.inspect import (
     InputFormatOption,
@@ -39,10 +39,65 @@ from parataxis.run.inspect import (
 )
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import Pattern, PatternTable, draw_sample, pattern_table
-from parataxis.text.files import write_files
+from parataxis.text.files import Malformed, ReadReport, write_files
 from parataxis.text.inputs import STDIN
 
-_RANGE = re.compile(r"(\d*)-(\d*)")
+T = TypeVar("T")
+
+_SHOWN = 10
+"""Malformed lines that are reported one by one; the others are only counted."""
+
+CORPUS_HELP = (
+    "FORMAT:FILE,FILE (see `parataxis corpus formats`); the format may be left out where the names "
+    "of the files tell it, and - is standard input."
+)
+
+CorpusArgument = Annotated[
+    str, typer.Argument(metavar="CORPUS", show_default=False, help=CORPUS_HELP)
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="S", help="The same seed draws the same sample.")
+]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Stop at the first malformed line instead of reporting it.")
+]
+
+
+def parse_corpora(words: Iterable[str]) -> list[Corpus]:
+    """The corpora that the words name; standard input can be only one of them."""
+    corpora = [parse_corpus(word) for word in words]
+    if sum(str(path) == STDIN for corpus in corpora for path in corpus.paths) > 1:
+        raise InputError("Standard input (-) can be read only once.")
+    return corpora
+
+
+def counting(items: Iterable[T], progress: Progress) -> Iterator[T]:
+    """The items, each counted by the progress bar."""
+    for item in items:
+        progress.advance(0, 1)
+        yield item
+
+
+def read_corpus(corpus: Corpus, *, strict: bool) -> Iterator[Example]:
+    """The examples of a corpus. Malformed lines are reported on standard error; a corpus without
+    any example is an error."""
+    report = ReadReport(strict=strict)
+
+    def tell(malformed: Malformed) -> None:
+        if report.malformed <= _SHOWN:
+            warn(f"{malformed}.")
+
+    report.tell = tell
+    is_empty = True
+    for example in corpus.read(report):
+        is_empty = False
+        yield example
+    if report.malformed:
+        reasons = ", ".join(f"{reason} ({n:,})" for reason, n in report.reasons.items())
+        bad = counted(report.malformed, "malformed line")
+        warn(f"{bad} of {report.lines:,}: {reasons}.")
+    if is_empty:
+        raise InputError(f"{corpus.label} holds no example that can be used.")
 
 
 class SentenceFormat(StrEnum):
@@ -52,50 +107,36 @@ class SentenceFormat(StrEnum):
     JSONL = "jsonl"
 
 
+@documented
 def collect(
     corpus: CorpusArgument,
-    number: Annotated[
-        int, typer.Option("--number", "-n", min=1, metavar="N", help="The number of sentences.")
-    ] = 500,
+    number: Count = 500,
     seed: SeedOption = 0,
-    pattern: Annotated[
-        str,
-        typer.Option(
-            "--pattern",
-            metavar="REGEX",
-            help="A regular expression for the whole sentence; by default only letters, digits, "
-            "white space, commas and full stops, as in Zhang et al. 2020.",
-        ),
-    ] = ZHANG_2020,
-    tokens: Annotated[
-        str,
-        typer.Option("--tokens", metavar="MIN-MAX", help="The length of a sentence: 15-60, 15-."),
-    ] = "-",
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--exclude",
-            metavar="CORPUS",
-            help="Do not draw sources of this corpus, such as a training set; repeatable.",
-        ),
-    ] = None,
-    output_format: Annotated[
-        SentenceFormat,
-        typer.Option("--format", "-f", help="A sentence on each line, or JSON lines with ids."),
-    ] = SentenceFormat.TEXT,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="The output file; - is standard output."
-        ),
-    ] = Path(STDIN),
+    pattern: str = ZHANG_2020,
+    tokens: str = "-",
+    exclude: list[str] | None = None,
+    format_: SentenceFormat = SentenceFormat.TEXT,
+    output: Path = Path(STDIN),
     strict: StrictOption = False,
 ) -> None:
     """Draw complex sentences at random from a corpus.
 
     Each different source can be drawn once. The counts are reported on standard error.
+
+    Options:
+    --number, -n N: The number of sentences.
+    --pattern REGEX: A regular expression for the whole sentence; by default only letters, digits,
+        white space, commas and full stops, as in Zhang et al. 2020.
+    --tokens MIN-MAX: The length of a sentence: 15-60, 15-.
+    --exclude CORPUS: Do not draw sources of this corpus, such as a training set; repeatable.
+    --format, -f: A sentence on each line, or JSON lines with ids.
+    --output, -o FILE: The output file; - is standard output.
     """
-    chosen = Filter(pattern, *_range(tokens))
+    lengths = re.fullmatch(r"(\d*)-(\d*)", tokens.strip())
+    if lengths is None:
+        raise InputError(f'"{tokens}" is not a range of tokens; write MIN-MAX, such as 15-60.')
+    longest = int(lengths[2]) if lengths[2] else None
+    chosen = Filter(pattern, int(lengths[1] or 1), longest)
     source, *others = parse_corpora([corpus, *(exclude or [])])
     with open_output(None) as out, Progress(None, out) as progress:
         found = corpora.collect(
@@ -105,7 +146,10 @@ def collect(
             seed=seed,
             exclude=(each for other in others for each in read_corpus(other, strict=strict)),
         )
-        lines = [_line(each, output_format) for each in found.sentences]
+        lines = [on_one_line(each.source) for each in found.sentences]
+        if format_ is SentenceFormat.JSONL:
+            records = [{"id": each.id, "source": each.source} for each in found.sentences]
+            lines = [json.dumps(record, ensure_ascii=False) for record in records]
         if str(output) == STDIN:
             out.write("".join(f"{line}\n" for line in lines))
         else:
@@ -121,22 +165,9 @@ def collect(
         warn(f"These are fewer than the {number:,} asked for.")
 
 
-def _range(text: str) -> tuple[int, int | None]:
-    match = _RANGE.fullmatch(text.strip())
-    if match is None:
-        raise InputError(f'"{text}" is not a range of tokens; write MIN-MAX, such as 15-60.')
-    return int(match[1] or 1), int(match[2]) if match[2] else None
-
-
-def _line(example: Example, form: SentenceFormat) -> str:
-    if form is SentenceFormat.TEXT:
-        return on_one_line(example.source)
-    return json.dumps({"id": example.id, "source": example.source}, ensure_ascii=False)
-
-
 def formats(output_format: ReportFormatOption = ReportFormat.TEXT) -> None:
     """List the corpus formats that can be read and written."""
-    found = corpus_formats()
+    found = FORMATS.available()
     rows = [(each.name, each.about, each.distribution) for each in found]
     table = Table(("format", "its files", "comes with"), rows, names=3)
     record = [asdict(each) for each in found]
@@ -144,90 +175,56 @@ def formats(output_format: ReportFormatOption = ReportFormat.TEXT) -> None:
         out.write(Report("Corpus formats", [table], record, bare=True).render(output_format))
 
 
+@documented
 def convert(
     corpus: CorpusArgument,
-    to: Annotated[
-        str,
-        typer.Option(
-            "--to",
-            "-t",
-            metavar="CORPUS",
-            help="The output, FORMAT:FILE,FILE; - is standard output.",
-        ),
-    ] = "jsonl:-",
-    gathered: Annotated[
-        bool,
-        typer.Option(
-            "--gather",
-            help="Merge all references of a source, wherever they are (in memory).",
-        ),
-    ] = False,
-    join_tokens: Annotated[
-        bool,
-        typer.Option("--join-tokens", help="Turn Penn Treebank tokens into running text."),
-    ] = False,
+    to: str = "jsonl:-",
+    gather_: bool = False,
+    join_tokens: bool = False,
     strict: StrictOption = False,
 ) -> None:
     """Write a corpus in another format.
 
     The files appear when everything is written. It is an error if the format cannot represent
     something.
+
+    Options:
+    --to, -t CORPUS: The output, FORMAT:FILE,FILE; - is standard output.
+    --gather: Merge all references of a source, wherever they are (in memory).
+    --join-tokens: Turn Penn Treebank tokens into running text.
     """
     (source,) = parse_corpora([corpus])
     target = parse_corpus(to)
-    _check_paths(source, target)
+    for path in target.paths:
+        if path.exists() and any(each.exists() and path.samefile(each) for each in source.paths):
+            raise InputError(f"{path} is also an input; write the output to another file.")
+    if len(set(target.paths)) < len(target.paths):
+        raise InputError("Each file of the output needs a name of its own.")
     with open_output(None) as out, Progress(None, out) as progress:
         examples: Iterable[Example] = counting(read_corpus(source, strict=strict), progress)
         if join_tokens:
-            examples = map(_joined, examples)
-        if gathered:
+            examples = map(_with_running_text, examples)
+        if gather_:
             examples = gather(examples)
         try:
-            written = load_format(target.format).write(examples, target.paths)
-        except BrokenPipeError as error:
-            raise ReaderGoneError from error
+            written = FORMATS.load(target.format).write(examples, target.paths)
         except OSError as error:
-            if is_reader_gone(error):
+            if isinstance(error, BrokenPipeError) or is_reader_gone(error):
                 raise ReaderGoneError from error
             raise
     if Path(STDIN) not in target.paths:
         warn(f"{counted(written, 'source')} written to {', '.join(map(str, target.paths))}.")
 
 
-def _check_paths(source: Corpus, target: Corpus) -> None:
-    for path in target.paths:
-        if path.exists() and any(each.exists() and path.samefile(each) for each in source.paths):
-            raise InputError(f"{path} is also an input; write the output to another file.")
-    if len(set(target.paths)) < len(target.paths):
-        raise InputError("Each file of the output needs a name of its own.")
+def _with_running_text(example: Example) -> Example:
+    references = tuple(tuple(map(running_text, each)) for each in example.references)
+    return replace(example, source=running_text(example.source), references=references)
 
 
-def _joined(example: Example) -> Example:
-    def each(reference: tuple[str, ...]) -> Iterator[str]:
-        return map(running_text, reference)
-
-    return replace(
-        example,
-        source=running_text(example.source),
-        references=tuple(tuple(each(reference)) for reference in example.references),
-    )
-
-
+@documented
 def describe(
-    corpus: Annotated[
-        list[str],
-        typer.Argument(metavar="CORPUS...", show_default=False, help=CORPUS_HELP),
-    ],
-    patterns: Annotated[
-        int,
-        typer.Option(
-            "--patterns",
-            "-p",
-            min=0,
-            metavar="N",
-            help="Count the seven patterns in a random sample of N complex sentences.",
-        ),
-    ] = 0,
+    corpus: Annotated[list[str], typer.Argument(metavar="CORPUS...", help=CORPUS_HELP)],
+    patterns: Natural = 0,
     seed: SeedOption = 0,
     output_format: ReportFormatOption = ReportFormat.TEXT,
     strict: StrictOption = False,
@@ -236,6 +233,9 @@ def describe(
 
     A complex sentence counts once for each of its references. Averages over complex sentences
     count each different one once; those over the simple side count all.
+
+    Options:
+    --patterns, -p N: Count the seven patterns in a random sample of N complex sentences.
     """
     chosen = parse_corpora(corpus)
     found = []
@@ -248,86 +248,68 @@ def describe(
         out.write(report.render(output_format))
 
 
+_ROWS = (
+    ("complex sentences", "complex.total", ","),
+    ("  different", "complex.unique", ","),
+    ("pairs", "pairs.total", ","),
+    ("  different", "pairs.unique", ","),
+    ("simple sentences", "simple.total", ","),
+    ("  different", "simple.unique", ","),
+    ("tokens per complex sentence", "tokens_per_complex", ".1f"),
+    ("sentences per simple side", "sentences_per_pair", ".2f"),
+    ("tokens per simple sentence", "tokens_per_simple", ".1f"),
+    ("unsplit, %", "unsplit_percent", ""),
+    ("references per source, least", "references.minimum", ","),
+    ("  median", "references.median", "g"),
+    ("  most", "references.maximum", ","),
+    ("  mean", "references.mean", ".2f"),
+    ("vocabulary", "vocabulary", ","),
+)
+_TRIPLE_ROWS = (
+    ("triples", "triples.total", ","),
+    ("  different", "triples.unique", ","),
+    ("relations", "relations", ","),
+    ("entities", "entities", ","),
+)
+_PATTERN_ROWS = (
+    "sentences looked at for patterns",
+    *(f"  {pattern.value}, in 100" for pattern in Pattern),
+    "  patterns per sentence",
+)
+
+
 def _description_report(labels: Sequence[str], found: Sequence[CorpusDescription]) -> Report:
-    rows = [(name, *map(cell, found)) for name, cell in _ROWS]
-    if any(each.triples.total for each in found):
-        rows += [(name, *map(cell, found)) for name, cell in _TRIPLE_ROWS]
-    if any(each.patterns for each in found):
-        rows += [
-            (name, *("" if each.patterns is None else cell(each.patterns) for each in found))
-            for name, cell in _PATTERN_ROWS
-        ]
+    shown = _ROWS + (_TRIPLE_ROWS if any(each.triples.total for each in found) else ())
+    rows = [
+        (name, *(format(attrgetter(figure)(each), form) for each in found))
+        for name, figure, form in shown
+    ]
     records = [
-        {"corpus": label, **_description_record(each)}
+        {"corpus": label, **asdict(replace(each, patterns=None))}
         for label, each in zip(labels, found, strict=True)
     ]
+    columns = []
+    for record, table in zip(records, (each.patterns for each in found), strict=True):
+        del record["patterns"]
+        columns.append([""] * len(_PATTERN_ROWS))
+        if table is not None:
+            shares = [f"{table.per_hundred(pattern):.0f}" for pattern in Pattern]
+            per_sentence = table.patterns_per_sentence
+            columns[-1] = [f"{table.sentences:,}", *shares, f"{per_sentence:.2f}"]
+            record["patterns"] = {
+                "sentences": table.sentences,
+                "per_sentence": round(per_sentence, 4),
+                "counts": {each.value: table.counts[each] for each in Pattern},
+            }
+    if any(each.patterns for each in found):
+        rows += zip(_PATTERN_ROWS, *columns, strict=True)
     return Report("Corpora", [Table(("", *labels), rows)], records, bare=True)
 
 
-def _description_record(description: CorpusDescription) -> dict[str, object]:
-    record = {key: value for key, value in asdict(description).items() if key != "patterns"}
-    if description.patterns is not None:
-        record["patterns"] = {
-            "sentences": description.patterns.sentences,
-            "per_sentence": round(description.patterns.patterns_per_sentence, 4),
-            "counts": {each.value: description.patterns.counts[each] for each in Pattern},
-        }
-    return record
-
-
-_ROWS: tuple[tuple[str, Callable[[CorpusDescription], str]], ...] = (
-    ("complex sentences", lambda found: f"{found.complex.total:,}"),
-    ("  different", lambda found: f"{found.complex.unique:,}"),
-    ("pairs", lambda found: f"{found.pairs.total:,}"),
-    ("  different", lambda found: f"{found.pairs.unique:,}"),
-    ("simple sentences", lambda found: f"{found.simple.total:,}"),
-    ("  different", lambda found: f"{found.simple.unique:,}"),
-    ("tokens per complex sentence", lambda found: f"{found.tokens_per_complex:.1f}"),
-    ("sentences per simple side", lambda found: f"{found.sentences_per_pair:.2f}"),
-    ("tokens per simple sentence", lambda found: f"{found.tokens_per_simple:.1f}"),
-    ("unsplit, %", lambda found: _percent(found.unsplit, found.pairs.total)),
-    ("references per source, least", lambda found: f"{found.references.minimum:,}"),
-    ("  median", lambda found: f"{found.references.median:g}"),
-    ("  most", lambda found: f"{found.references.maximum:,}"),
-    ("  mean", lambda found: f"{found.references.mean:.2f}"),
-    ("vocabulary", lambda found: f"{found.vocabulary:,}"),
-)
-_TRIPLE_ROWS: tuple[tuple[str, Callable[[CorpusDescription], str]], ...] = (
-    ("triples", lambda found: f"{found.triples.total:,}"),
-    ("  different", lambda found: f"{found.triples.unique:,}"),
-    ("relations", lambda found: f"{found.relations:,}"),
-    ("entities", lambda found: f"{found.entities:,}"),
-)
-_PATTERN_ROWS: tuple[tuple[str, Callable[[PatternTable], str]], ...] = (
-    ("sentences looked at for patterns", lambda table: f"{table.sentences:,}"),
-    *(
-        (
-            f"  {pattern.value}, in 100",
-            lambda table, pattern=pattern: f"{table.per_hundred(pattern):.0f}",
-        )
-        for pattern in Pattern
-    ),
-    ("  patterns per sentence", lambda table: f"{table.patterns_per_sentence:.2f}"),
-)
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f}" if whole else ""
-
-
+@documented
 def patterns(
     inputs: Inputs = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            "--sample",
-            "-n",
-            min=1,
-            metavar="N",
-            help="Count in a random sample of N sentences.",
-            show_default=False,
-        ),
-    ] = None,
+    sample: OptionalCount = None,
     seed: SeedOption = 0,
     output_format: ReportFormatOption = ReportFormat.TEXT,
     input_format: InputFormatOption = DataFormat.AUTO,
@@ -336,6 +318,9 @@ def patterns(
 
     For each of the seven patterns: the number of sentences that have it, their percentage, and the
     number of occurrences.
+
+    Options:
+    --sample, -n N: Count in a random sample of N sentences.
     """
     sources = find_sentences(inputs, input_format)
     too_long = 0
@@ -372,17 +357,140 @@ def _pattern_report(table: PatternTable) -> Report:
     ]
     header = ("pattern", "name", "sentences", "in 100", "occurrences")
     per_sentence = f"{table.patterns_per_sentence:.2f} patterns per sentence"
-    return Report(
-        "Patterns",
-        [
-            Table(header, rows, names=2),
-            ReportParagraph(f"{counted(table.sentences, 'sentence')}, {per_sentence}"),
-        ],
-        record={
-            "sentences": table.sentences,
-            "patterns_per_sentence": round(table.patterns_per_sentence, 4),
-            "counts": {pattern.value: table.counts[pattern] for pattern in Pattern},
-            "occurrences": {pattern.value: table.occurrences[pattern] for pattern in Pattern},
-        },
-        bare=True,
-    )
+    summary = ReportParagraph(f"{counted(table.sentences, 'sentence')}, {per_sentence}")
+    record = {
+        "sentences": table.sentences,
+        "patterns_per_sentence": round(table.patterns_per_sentence, 4),
+        "counts": {pattern.value: table.counts[pattern] for pattern in Pattern},
+        "occurrences": {pattern.value: table.occurrences[pattern] for pattern in Pattern},
+    }
+    return Report("Patterns", [Table(header, rows, names=2), summary], record, bare=True)
+
+
+_SETS_HELP = f"Evaluation sets, dev or test, each {CORPUS_HELP}"
+
+
+@documented
+def leaks(
+    evaluation: Annotated[list[str], typer.Argument(metavar="CORPUS...", help=_SETS_HELP)],
+    train: list[str],
+    near: Annotated[float, typer.Option(min=0.5, max=1.0)] = NEAR,
+    show: Annotated[int, typer.Option(min=0, max=5)] = 0,
+    allow: Annotated[float, typer.Option(min=0.0, max=100.0)] = 0.0,
+    fail: bool = False,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
+    strict: StrictOption = False,
+) -> None:
+    """Check how much of an evaluation set is in a training set.
+
+    Sources, simple sentences and triples that are also in the training set are leaks. Vocabulary,
+    names and relations in common are no leaks; they are shown because results depend on them. A set
+    whose sources are mostly in training always leaks.
+
+    Options:
+    --train CORPUS: A training set, named in the same way; repeatable.
+    --near J: Texts are nearly the same if their word 3-grams overlap this much (Jaccard); 1 looks
+        for none.
+    --show N: Show up to N texts of each kind of leak.
+    --allow P: Accept P % of texts in common: short ones can be equal by chance.
+    --fail: Exit with code 1 if anything leaks.
+    """
+    sets, trains = parse_corpora(evaluation), parse_corpora(train)
+    comparisons = []
+    with open_output(None) as out:
+        with Progress(None, out) as progress:
+            for each in trains:
+                parts = {str(n): read_corpus(part, strict=strict) for n, part in enumerate(sets)}
+                examples = counting(read_corpus(each, strict=strict), progress)
+                overlaps = find_overlaps(examples, parts, near=near).values()
+                comparisons += [
+                    _LeakCheck(each.label, part.label, found, allow / 100)
+                    for part, found in zip(sets, overlaps, strict=True)
+                ]
+        blocks = [block for each in comparisons for block in each.blocks(show)]
+        records = [each.record() for each in comparisons]
+        lines = [line for each in comparisons for line in each.lines()]
+        out.write(Report("Leaks", blocks, records, lines, bare=True).render(output_format))
+    if fail and any(each.is_leak for each in comparisons):
+        raise typer.Exit(1)
+
+
+class _LeakCheck(NamedTuple):
+    """What one evaluation set has in common with one training set."""
+
+    train: str
+    evaluation: str
+    found: Overlaps
+    allowed: float
+
+    @property
+    def is_leak(self) -> bool:
+        return self.found.is_leak(self.allowed)
+
+    def record(self) -> dict[str, object]:
+        return {
+            "train": self.train,
+            "evaluation": self.evaluation,
+            "leak": self.is_leak,
+            "inside": round(self.found.inside, 4),
+            "overlaps": overlap_records(self.found, self.allowed),
+        }
+
+    def lines(self) -> Iterator[dict[str, object]]:
+        """Every leak in numbers, without the texts that show it."""
+        for record in overlap_records(self.found, self.allowed):
+            del record["sights"]
+            yield {"evaluation": self.evaluation, "train": self.train, **record}
+
+    def blocks(self, show: int) -> list[Block]:
+        title = ReportParagraph(f"{self.evaluation} in {self.train}")
+        return [title, overlap_table(self.found, self.allowed), Notes(list(self._findings(show)))]
+
+    def _findings(self, show: int) -> Iterator[str]:
+        """A line for each leak, with up to ``show`` of its texts."""
+        for leak in self.found.leaks:
+            if not leak.is_leak(self.allowed):
+                continue
+            noun = leak.kind.value.partition(",")[0]
+            near = "nearly " if leak.kind in (Overlap.NEAR_SOURCES, Overlap.NEAR_SIMPLE) else ""
+            yield (
+                f"LEAK: {leak.unique_found:,} of {leak.unique_total:,} different {noun} "
+                f"of {self.evaluation} are {near}in {self.train}."
+            )
+            for sight in leak.sights[:show]:
+                yield f"  {sight.text}"
+                if sight.text != sight.seen:
+                    yield f"  {sight.seen} ({sight.jaccard:.2f})"
+                yield f"    {sight.id}"
+        if self.found.is_inside:
+            inside = self.found.inside
+            share = "All" if inside == 1 else f"{100 * inside:.0f} %"
+            yield (
+                f"LEAK: {self.evaluation} is inside {self.train}: {share} of its sources "
+                "are there. Do not train on one and report results on the other."
+            )
+        if not self.is_leak:
+            yield "No leak."
+
+
+def overlap_records(found: Overlaps, allowed: float = 0.0) -> list[dict[str, Any]]:
+    """What was found in training, for JSON."""
+    return [{**asdict(each), "leak": each.is_leak(allowed)} for each in found.leaks]
+
+
+def overlap_table(found: Overlaps, allowed: float = 0.0) -> Table:
+    """What was found in training; the last column marks leaks."""
+    rows = [
+        (
+            leak.kind.value,
+            *_shares(leak.found, leak.total),
+            *_shares(leak.unique_found, leak.unique_total),
+            "LEAK" if leak.is_leak(allowed) else "",
+        )
+        for leak in found.leaks
+    ]
+    return Table(("", "found", "of", "%", "different", "of", "%", ""), rows)
+
+
+def _shares(part: int, whole: int) -> tuple[str, str, str]:
+    return f"{part:,}", f"{whole:,}", f"{100 * part / whole:.2f}" if whole else "0.00"

@@ -4,91 +4,65 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from parataxis.cli.options import (
     AnalysedOption,
     MetricOption,
+    Natural,
     ReportFormatOption,
+    documented,
 )
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
 from parataxis.evaluate.compare import Comparison, compare
 from parataxis.evaluate.compare_report import comparison_report
 from parataxis.evaluate.corpora.example import Example
-from parataxis.evaluate.correlate import Coefficient, Correlation, CorrelationLevel
+from parataxis.evaluate.correlate import Coefficient, Correlation, CorrelationUnit
 from parataxis.evaluate.correlate import correlate as correlations
 from parataxis.evaluate.judgements import JudgementColumns, read_judgements
 from parataxis.evaluate.metrics.protocol import Metric
-from parataxis.evaluate.metrics.registry import (
-    available_metrics,
-    default_metrics,
-    load_metric,
-)
-from parataxis.evaluate.outputs import SystemOutput, read_examples, read_output, read_system
+from parataxis.evaluate.metrics.registry import METRICS, default_metrics, load_metric
+from parataxis.evaluate.outputs import read_examples, read_output, read_system
 from parataxis.evaluate.resample import Resampler
-from parataxis.report import (
-    Notes,
-    Report,
-    ReportFormat,
-    Table,
-    counted,
-    plain_table,
-)
+from parataxis.report import Notes, Report, ReportFormat, Table, counted, plain_table
 from parataxis.text.inputs import STDIN, named_file, require_piped_input
 
 
+@documented
 def evaluate(
-    outputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME=]FILE... | -",
-            show_default=False,
-            help="The outputs of systems: rewrites as JSON lines, or text with the rewrite of one "
-            "source a line, its sentences separated by <SEP>.",
-        ),
-    ] = None,
-    source: Annotated[
-        Path | None,
-        typer.Option("--source", "-s", metavar="FILE", help="The sources, one a line."),
-    ] = None,
-    references: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--references",
-            "-r",
-            metavar="CORPUS",
-            help="References: text aligned with the sources, a corpus FORMAT:FILE,FILE that "
-            "contains the sources (see `parataxis corpus formats`), or JSON lines; repeatable.",
-        ),
-    ] = None,
+    outputs: list[str] | None = None,
+    source: Path | None = None,
+    references: list[str] | None = None,
     metric: MetricOption = None,
     analysed: AnalysedOption = False,
     output_format: ReportFormatOption = ReportFormat.TEXT,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Also write the scores in every format and a page with figures into this folder.",
-        ),
-    ] = None,
-    trials: Annotated[
-        int,
-        typer.Option(min=0, help="Resampled corpora for intervals and tests; 0 omits both."),
-    ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the resampling.")] = 1,
+    output: Path | None = None,
+    trials: Natural = 1000,
+    seed: Natural = 1,
 ) -> None:
     """Score systems side by side.
 
     The table always has a row SOURCE, the sources left as they are. With references it also has a
     row REFERENCE: each reference scored against the others of its source. Every number has a
     signature that makes it reproducible.
+
+    Options:
+    [NAME=]FILE... | -: The outputs of systems: rewrites as JSON lines, or text with the rewrite of
+        one source a line, its sentences separated by <SEP>.
+    --source, -s FILE: The sources, one a line.
+    --references, -r CORPUS: References: text aligned with the sources, a corpus FORMAT:FILE,FILE
+        that contains the sources (see `parataxis corpus formats`), or JSON lines; repeatable.
+    --output, -o DIR: Also write the scores in every format and a page with figures into this
+        folder.
+    --trials: Resampled corpora for intervals and tests; 0 omits both.
+    --seed: The seed of the resampling.
     """
-    read = _outputs(outputs or [])
+    if not outputs:
+        require_piped_input()  # complains if nothing is piped in
+    named = [named_file(argument) for argument in outputs or [STDIN]]
+    if [file for _, file in named].count(STDIN) > 1:
+        raise InputError("Standard input (-) can be read only once.")
+    read = [read_output(Path(file), name) for name, file in named]
     examples = read_examples(source, references or [], read)
     systems = [read_system(each, examples) for each in read]
     chosen = choose_metrics(metric, examples, analysed=analysed)
@@ -107,7 +81,7 @@ def evaluate(
 
 def metrics() -> None:
     """List the metrics that `evaluate` knows."""
-    rows = [(each.name, each.about) for each in available_metrics()]
+    rows = [(each.name, each.about) for each in METRICS.available()]
     with open_output(None) as out:
         out.write(plain_table(("metric", "what it measures"), rows))
 
@@ -117,24 +91,12 @@ def choose_metrics(
 ) -> list[Metric]:
     """The metrics of these names, or the default ones that the examples allow."""
     has_references = all(example.references for example in examples)
-    chosen = [
-        load_metric(name)
-        for name in names or default_metrics(references=has_references, analyser=analysed)
-    ]
+    wanted = names or default_metrics(references=has_references, analyser=analysed)
+    chosen = [load_metric(name) for name in wanted]
     for each in chosen:
         if each.needs_references and not has_references:
             raise InputError(f"The metric {each.name} needs a reference for every source.")
     return chosen
-
-
-def _outputs(arguments: list[str]) -> list[SystemOutput]:
-    """The outputs of the systems, each with its name."""
-    if not arguments:
-        require_piped_input()  # complains if nothing is piped in
-    named = [named_file(argument) for argument in arguments or [STDIN]]
-    if [file for _, file in named].count(STDIN) > 1:
-        raise InputError("Standard input (-) can be read only once.")
-    return [read_output(Path(file), name) for name, file in named]
 
 
 def write_report(title: str, comparison: Comparison, folder: Path) -> None:
@@ -160,47 +122,16 @@ class GroupPart(StrEnum):
     BENCHMARK = "benchmark"
 
 
+@documented
 def correlate(
-    ratings: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RATINGS",
-            help="A CSV file with the columns source, rewrite, perhaps system and benchmark, and "
-            "one column of numbers for each criterion, or (in long form) the columns criterion "
-            "and rating.",
-        ),
-    ],
-    criterion: Annotated[
-        list[str] | None,
-        typer.Option("--criterion", metavar="NAME", help="Only this column; repeatable."),
-    ] = None,
+    ratings: Path,
+    criterion: list[str] | None = None,
     metric: MetricOption = None,
-    references: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--references",
-            "-r",
-            metavar="CORPUS",
-            help="References of the sources: a corpus FORMAT:FILE,FILE, or JSON lines; repeatable.",
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCE,REWRITE,SYSTEM[,BENCHMARK]",
-            help="The names of these columns, if they differ.",
-        ),
-    ] = None,
-    by: Annotated[
-        list[GroupPart] | None,
-        typer.Option("--by", help="Also within each system, benchmark, or combination of both."),
-    ] = None,
-    level: Annotated[
-        CorrelationLevel, typer.Option(help="Correlate single rewrites, or the means of systems.")
-    ] = CorrelationLevel.REWRITE,
-    coefficient: Annotated[
-        Coefficient, typer.Option(help="The correlation coefficient.")
-    ] = Coefficient.SPEARMAN,
+    references: list[str] | None = None,
+    columns: str | None = None,
+    by: list[GroupPart] | None = None,
+    unit: CorrelationUnit = CorrelationUnit.REWRITE,
+    coefficient: Coefficient = Coefficient.SPEARMAN,
     output_format: ReportFormatOption = ReportFormat.TEXT,
 ) -> None:
     """Correlate metrics with human judgements.
@@ -208,38 +139,39 @@ def correlate(
     A dagger marks a coefficient that is not significant at .05. JSON and CSV have p-values and
     95 % confidence intervals too. If sources were rewritten by several systems, all three come from
     1,000 bootstrap samples of sources.
+
+    Options:
+    RATINGS: A CSV file with the columns source, rewrite, perhaps system and benchmark, and one
+        column of numbers for each criterion, or (in long form) the columns criterion and rating.
+    --criterion NAME: Only this column; repeatable.
+    --references, -r CORPUS: References of the sources: a corpus FORMAT:FILE,FILE, or JSON lines;
+        repeatable.
+    --columns SOURCE,REWRITE,SYSTEM[,BENCHMARK]: The names of these columns, if they differ.
+    --by: Also within each system, benchmark, or combination of both.
+    --unit: Correlate single rewrites, or the means of systems.
+    --coefficient: The correlation coefficient.
     """
     if not ratings.is_file():
         raise InputError(f"There is no file {ratings}.")
     examples = read_examples(None, references) if references else []
     names = metric or [*(WITH_REFERENCES if references else ()), *WITHOUT_REFERENCES]
     metrics = [load_metric(name) for name in names]
-    judged = read_judgements(ratings, criterion or [], _columns(columns), examples)
-    found = correlations(
-        judged,
-        metrics,
-        kind=coefficient,
-        level=level,
-        by=[part.value for part in by or []],
-    )
-    with open_output(None) as out:
-        out.write(_report(found, metrics, coefficient, level).render(output_format))
-
-
-def _columns(names: str | None) -> JudgementColumns | None:
-    if names is None:
-        return None
-    parts = names.split(",")
-    if len(parts) not in (3, 4):
+    named = columns.split(",") if columns is not None else ()
+    if named and len(named) not in (3, 4):
         raise InputError("--columns needs three or four names: SOURCE,REWRITE,SYSTEM[,BENCHMARK].")
-    return JudgementColumns(*parts[:2], *(part or None for part in parts[2:]))
+    given = JudgementColumns(*named[:2], *(each or None for each in named[2:])) if named else None
+    judged = read_judgements(ratings, criterion or [], given, examples)
+    grouped = [part.value for part in by or []]
+    found = correlations(judged, metrics, kind=coefficient, unit=unit, by=grouped)
+    with open_output(None) as out:
+        out.write(_report(found, metrics, coefficient, unit).render(output_format))
 
 
 def _report(
     found: Sequence[Correlation],
     metrics: Sequence[Metric],
     coefficient: Coefficient,
-    level: CorrelationLevel,
+    unit: CorrelationUnit,
 ) -> Report:
     """A table with one row for each group and metric, and one column for each criterion."""
     signatures = {metric.name: str(metric.signature) for metric in metrics}
@@ -253,7 +185,7 @@ def _report(
         names=2,
     )
     total = counted(max(each.pairs for each in found), "pair")
-    basis = "" if level is CorrelationLevel.REWRITE else ", averaged by system"
+    basis = "" if unit is CorrelationUnit.REWRITE else ", averaged by system"
     note = f"{coefficient.value}, {total}; scored:{SCORED}{basis}; †: not significant at .05"
     return Report(
         "Metrics and people",
@@ -261,7 +193,7 @@ def _report(
         record={
             "coefficient": coefficient.value,
             "scored": SCORED,
-            "level": level.value,
+            "unit": unit.value,
             "signatures": signatures,
             "correlations": [asdict(each) for each in found],
         },

@@ -6,10 +6,12 @@ train, dev and test, which is in leaks.py, and of tables 1 and 2 of Zhang et al.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from operator import itemgetter
 from statistics import fmean, median
+from typing import Any, Self
 
 from parataxis.errors import InputError, TooLongError
 from parataxis.evaluate.corpora.example import Example, Triple, entities, relations, words
@@ -33,27 +35,33 @@ class Counted:
     total: int
     unique: int
 
+    @classmethod
+    def of(cls, counts: Counter[Any]) -> Self:
+        return cls(counts.total(), len(counts))
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
     """The distribution of a number."""
 
-    minimum: int
-    median: float
-    maximum: int
-    mean: float
+    minimum: int = 0
+    median: float = 0
+    maximum: int = 0
+    mean: float = 0
+
+    @classmethod
+    def of(cls, numbers: Sequence[int]) -> Self:
+        """The distribution of these numbers; all 0 where there is none."""
+        if not numbers:
+            return cls()
+        return cls(min(numbers), median(numbers), max(numbers), fmean(numbers))
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusDescription:
-    """The statistics of a corpus.
-
-    A complex sentence is counted once for each of its references, as Aharoni and Goldberg count
-    (table 1), and ``pairs`` are complex sentences with one reference: "# simple" in table 2 of
-    Zhang et al. Averages over complex sentences take each different one once; those over the
-    simple side take all. ``references`` is the number of references of each different complex
-    sentence, and ``unsplit`` counts the references that are one sentence.
-    """
+    """The statistics of a corpus. A complex sentence counts once for each of its references, as in
+    Aharoni and Goldberg (table 1); ``pairs`` is "# simple" in table 2 of Zhang et al. Averages over
+    complex sentences take each different one once; those over the simple side take all."""
 
     complex: Counted
     pairs: Counted
@@ -69,6 +77,11 @@ class CorpusDescription:
     entities: int
     patterns: PatternTable | None = None
 
+    @property
+    def unsplit_percent(self) -> str:
+        """The percentage of references that are one sentence."""
+        return f"{100 * self.unsplit / self.pairs.total:.1f}" if self.pairs.total else ""
+
 
 def describe(examples: Iterable[Example], *, patterns: int = 0, seed: int = 0) -> CorpusDescription:
     """Count a corpus in one pass. The pattern table is made from a sample of ``patterns`` different
@@ -79,86 +92,55 @@ def describe(examples: Iterable[Example], *, patterns: int = 0, seed: int = 0) -
     >>> found.complex, found.simple, found.references.maximum
     (Counted(total=2, unique=1), Counted(total=4, unique=3), 2)
     """
-    tally = _Tally()
-    sample = draw_sample(tally.count(examples), patterns, seed=seed)
-    return tally.description(_pattern_table(sample) if sample else None)
+    sources, references, pairs, simple, sizes = (Counter[int]() for _ in range(5))
+    triples: Counter[Triple] = Counter()
+    tokens: dict[int, int] = {}
+    vocabulary: set[int] = set()
 
+    def hashed(sentence: str) -> int:
+        key = text_hash(sentence)
+        if key not in tokens:
+            tokens[key] = len(tokenize(sentence))
+            vocabulary.update(map(hash, words(sentence)))
+        return key
 
-def _pattern_table(sentences: Iterable[str]) -> PatternTable:
-    from parataxis.syntax.analyser import load_trees  # slow, and only needed here
-
-    analyses = load_trees().pipe(sentences)
-    return pattern_table(each for each in analyses if not isinstance(each, TooLongError))
-
-
-@dataclass
-class _Tally:
-    """Counts while reading, by the hashes of texts."""
-
-    sources: Counter[int] = field(default_factory=Counter)
-    """The references of each different source."""
-    source_tokens: int = 0
-    complex: int = 0
-    pairs: set[int] = field(default_factory=set)
-    simple: dict[int, int] = field(default_factory=dict)
-    """The tokens of each different simple sentence."""
-    sentences: int = 0
-    simple_tokens: int = 0
-    unsplit: int = 0
-    words: set[int] = field(default_factory=set)
-    triples: Counter[Triple] = field(default_factory=Counter)
-
-    def count(self, examples: Iterable[Example]) -> Iterator[str]:
-        """Count the examples, and yield each different source once."""
+    def different_sources() -> Iterator[str]:
         for example in examples:
-            source = text_hash(example.source)
-            is_new = source not in self.sources
-            if is_new:
-                self.source_tokens += self._tokens(example.source)
-            self.sources[source] += len(example.references)
-            self.complex += max(1, len(example.references))
-            self.triples.update(example.triples)
+            key = hashed(example.source)
+            is_new = key not in sources
+            sources[key] += max(1, len(example.references))
+            references[key] += len(example.references)
+            triples.update(example.triples)
             for reference in example.references:
-                self._count_reference(example.source, reference)
+                pairs[text_hash(example.source, *reference)] += 1
+                simple.update(map(hashed, reference))
+                sizes[len(reference)] += 1
             if is_new:
                 yield example.source
 
-    def _count_reference(self, source: str, reference: tuple[str, ...]) -> None:
-        self.pairs.add(text_hash(source, *reference))
-        self.sentences += len(reference)
-        self.unsplit += len(reference) == 1
-        for sentence in reference:
-            key = text_hash(sentence)
-            if key not in self.simple:
-                self.simple[key] = self._tokens(sentence)
-            self.simple_tokens += self.simple[key]
+    sample = draw_sample(different_sources(), patterns, seed=seed)
+    table = None
+    if sample:
+        from parataxis.syntax.analyser import load_trees  # slow, and only needed here
 
-    def _tokens(self, sentence: str) -> int:
-        self.words.update(map(hash, words(sentence)))
-        return len(tokenize(sentence))
-
-    def description(self, patterns: PatternTable | None) -> CorpusDescription:
-        references = list(self.sources.values())
-        pairs = sum(references)
-        return CorpusDescription(
-            complex=Counted(self.complex, len(self.sources)),
-            pairs=Counted(pairs, len(self.pairs)),
-            simple=Counted(self.sentences, len(self.simple)),
-            tokens_per_complex=_ratio(self.source_tokens, len(self.sources)),
-            sentences_per_pair=_ratio(self.sentences, pairs),
-            tokens_per_simple=_ratio(self.simple_tokens, self.sentences),
-            references=Spread(
-                min(references), median(references), max(references), fmean(references)
-            )
-            if references
-            else Spread(0, 0, 0, 0),
-            unsplit=self.unsplit,
-            vocabulary=len(self.words),
-            triples=Counted(self.triples.total(), len(self.triples)),
-            relations=len(relations(self.triples)),
-            entities=len(entities(self.triples)),
-            patterns=patterns,
-        )
+        analyses = load_trees().pipe(sample)
+        table = pattern_table(each for each in analyses if not isinstance(each, TooLongError))
+    simple_tokens = sum(tokens[key] * count for key, count in simple.items())
+    return CorpusDescription(
+        complex=Counted.of(sources),
+        pairs=Counted.of(pairs),
+        simple=Counted.of(simple),
+        tokens_per_complex=_ratio(sum(tokens[key] for key in sources), len(sources)),
+        sentences_per_pair=_ratio(simple.total(), pairs.total()),
+        tokens_per_simple=_ratio(simple_tokens, simple.total()),
+        references=Spread.of(list(references.values())),
+        unsplit=sizes[1],
+        vocabulary=len(vocabulary),
+        triples=Counted.of(triples),
+        relations=len(relations(triples)),
+        entities=len(entities(triples)),
+        patterns=table,
+    )
 
 
 def _ratio(part: int, whole: int) -> float:
@@ -169,7 +151,6 @@ ZHANG_2020 = r"[A-Za-z0-9\s,.]+"
 """Only letters, digits, white space, commas and full stops: Zhang et al. 2020, §4.1.1."""
 
 
-@dataclass(frozen=True)
 class Filter:
     """Accepts sentences that match ``pattern`` as a whole and have from ``shortest`` to ``longest``
     tokens.
@@ -178,27 +159,25 @@ class Filter:
     (True, False)
     """
 
-    pattern: str = ZHANG_2020
-    shortest: int = 1
-    longest: int | None = None
-    _compiled: re.Pattern[str] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self, pattern: str = ZHANG_2020, shortest: int = 1, longest: int | None = None
+    ) -> None:
         try:
-            object.__setattr__(self, "_compiled", re.compile(self.pattern))
+            self._pattern = re.compile(pattern)
         except re.error as error:
-            raise InputError(f"{self.pattern} is not a regular expression: {error.msg}.") from error
-        if self.longest is not None and self.longest < self.shortest:
+            raise InputError(f"{pattern} is not a regular expression: {error.msg}.") from error
+        if longest is not None and longest < shortest:
             raise InputError("The longest sentence would be shorter than the shortest.")
+        self._shortest, self._longest = shortest, longest
 
     def takes(self, sentence: str) -> bool:
         """Whether the sentence passes."""
-        if not self._compiled.fullmatch(sentence):
+        if not self._pattern.fullmatch(sentence):
             return False
-        if self.shortest <= 1 and self.longest is None:
+        if self._shortest <= 1 and self._longest is None:
             return True
         tokens = len(tokenize(sentence))
-        return self.shortest <= tokens and (self.longest is None or tokens <= self.longest)
+        return self._shortest <= tokens and (self._longest is None or tokens <= self._longest)
 
 
 @dataclass
@@ -220,27 +199,22 @@ def collect(
     exclude: Iterable[Example] = (),
 ) -> Collection:
     """Draw ``size`` different sources in one pass, reproducibly by ``seed`` (Zhang et al. 2020,
-    §4.1.1).
-
-    Sources of ``exclude``, such as a training set, are not drawn.
-    """
+    §4.1.1). Sources of ``exclude``, such as a training set, are not drawn."""
     known = {text_hash(example.source) for example in exclude}
     collection = Collection()
-    passing = _passing(examples, chosen or Filter(), known, collection)
-    drawn = draw_sample(enumerate(passing), size, seed=seed)
-    collection.sentences = [example for _, example in sorted(drawn, key=lambda pair: pair[0])]
+    chosen = chosen or Filter()
+
+    def passing() -> Iterator[Example]:
+        for example in examples:
+            key = text_hash(example.source)
+            if key in known:
+                continue
+            known.add(key)
+            collection.different += 1
+            if chosen.takes(example.source):
+                collection.passed += 1
+                yield Example(example.source, (), example.id, triples=example.triples)
+
+    drawn = draw_sample(enumerate(passing()), size, seed=seed)
+    collection.sentences = [example for _, example in sorted(drawn, key=itemgetter(0))]
     return collection
-
-
-def _passing(
-    examples: Iterable[Example], chosen: Filter, known: set[int], collection: Collection
-) -> Iterator[Example]:
-    for example in examples:
-        key = text_hash(example.source)
-        if key in known:
-            continue
-        known.add(key)
-        collection.different += 1
-        if chosen.takes(example.source):
-            collection.passed += 1
-            yield Example(example.source, (), example.id, triples=example.triples)

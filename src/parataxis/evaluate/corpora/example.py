@@ -3,6 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -19,12 +22,9 @@ class Triple(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A source, its references (each a sequence of simple sentences), and an id.
-
-    ``id`` is the corpus's own, or ``file:line``. A plain list of sentences gives examples without
-    references. If the corpus has triples, ``triples`` are the facts of the source, and
-    ``reference_triples`` those of each simple sentence of each reference.
-    """
+    """A source, its references (each a sequence of simple sentences), and an id: the corpus's own,
+    or ``file:line``. If the corpus has triples, ``triples`` are the facts of the source, and
+    ``reference_triples`` those of each simple sentence of each reference."""
 
     source: str
     references: tuple[tuple[str, ...], ...]
@@ -33,27 +33,22 @@ class Example:
     reference_triples: tuple[tuple[frozenset[Triple], ...], ...] = ()
 
 
+class MalformedError(Exception):
+    """Why a line or a block cannot be an example, in a few words."""
+
+
 def group(examples: Iterable[Example]) -> Iterator[Example]:
     """Merge consecutive examples of one source, as a stream."""
-    last: Example | None = None
-    for example in examples:
-        if last is not None and last.source == example.source:
-            last = _joined(last, example)
-            continue
-        if last is not None:
-            yield last
-        last = example
-    if last is not None:
-        yield last
+    for _, same in groupby(examples, attrgetter("source")):
+        yield reduce(_joined, same)
 
 
 def gather(examples: Iterable[Example]) -> list[Example]:
     """Merge all examples of one source, wherever they are; the corpus is held in memory."""
-    found: dict[str, Example] = {}
+    found: dict[str, list[Example]] = {}
     for example in examples:
-        known = found.get(example.source)
-        found[example.source] = example if known is None else _joined(known, example)
-    return list(found.values())
+        found.setdefault(example.source, []).append(example)
+    return [reduce(_joined, same) for same in found.values()]
 
 
 def _joined(first: Example, second: Example) -> Example:
@@ -67,10 +62,8 @@ def _joined(first: Example, second: Example) -> Example:
 
 @runtime_checkable
 class CorpusFormat(Protocol):
-    """How the files of a corpus are read and written; registered in ``parataxis.corpora``.
-
-    Reading streams: it never holds the corpus in memory.
-    """
+    """How the files of a corpus are read and written; registered in ``parataxis.corpora``. Reading
+    streams: it never holds the corpus in memory."""
 
     name: str
     summary: str
@@ -85,16 +78,13 @@ class CorpusFormat(Protocol):
         ...
 
 
-_WORD = re.compile(r"\w+")
-
-
 def words(text: str) -> list[str]:
     """The words of a text, without case and punctuation, nearly the same for tokenised text.
 
     >>> words("It's 3 p.m. , Ann .")
     ['it', 's', '3', 'p', 'm', 'ann']
     """
-    return _WORD.findall(text.lower())
+    return re.findall(r"\w+", text.lower())
 
 
 def entities(triples: Iterable[Triple]) -> set[str]:

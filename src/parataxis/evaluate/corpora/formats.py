@@ -3,7 +3,9 @@
 import json
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from html import unescape
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +13,7 @@ from typing import NamedTuple
 import pydantic_core
 
 from parataxis.errors import InputError
-from parataxis.evaluate.corpora.example import Example, Triple, group
+from parataxis.evaluate.corpora.example import Example, MalformedError, Triple, group
 from parataxis.evaluate.corpora.sentences import (
     SEP,
     WIKISPLIT_MARK,
@@ -38,6 +40,14 @@ SPLITTER = "reference"
 """The splitter that a line of a corpus names."""
 
 
+class _Cell(NamedTuple):
+    """A text of a corpus, and where it stands."""
+
+    file: str
+    line: int
+    text: str
+
+
 class _TextFormat:
     """The base of formats that are one or more text files of one line for each reference."""
 
@@ -46,6 +56,13 @@ class _TextFormat:
     number = 1
     """How many files there are; 0 for any number."""
     header = ""
+    grouped = False
+    """Whether lines of one source that follow each other are its references."""
+
+    def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
+        """The examples in the files, in order."""
+        examples = self._examples(self._checked(paths), report)
+        return group(examples) if self.grouped else examples
 
     def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
         """Write the lines of all examples side by side into the files."""
@@ -55,7 +72,7 @@ class _TextFormat:
                 writers[0](self.header)
             for example in examples:
                 written += 1
-                for row in self._rows(example, len(paths)):
+                for row in self._lines(example, len(paths)):
                     for write, line in zip(writers, row, strict=True):
                         write(line)
         return written
@@ -65,7 +82,33 @@ class _TextFormat:
             raise InputError(f"The format {self.name} has {self.files}, not {len(paths)}.")
         return paths
 
-    def _rows(self, example: Example, files: int) -> Iterator[Sequence[str]]:
+    def _examples(self, paths: Sequence[Path], report: ReadReport) -> Iterator[Example]:
+        cutters = self._cutters(paths)
+        for source, *lines in self._rows(paths, report):
+            if not source.text.strip():
+                report.reject(source.file, source.line, BLANK_SOURCE)
+                continue
+            references = tuple(cut(line.text) for cut, line in zip(cutters, lines, strict=True))
+            if all(references):
+                yield Example(source.text.strip(), references, f"{source.file}:{source.line}")
+            else:
+                blank = lines[references.index(())]
+                report.reject(blank.file, blank.line, BLANK_SIMPLE)
+
+    def _rows(self, paths: Sequence[Path], report: ReadReport) -> Iterator[list[_Cell]]:
+        """Sources, each with its references."""
+        names = [name_of(path) for path in paths]
+        for row in aligned(paths, report, self._sources):
+            yield [_Cell(name, *line) for name, line in zip(names, row, strict=True)]
+
+    def _sources(self, lines: Iterator[Line]) -> Iterator[Line]:
+        return lines
+
+    def _cutters(self, paths: Sequence[Path]) -> list[Callable[[str], tuple[str, ...]]]:
+        """How each reference is cut into simple sentences."""
+        return [self._cut] * max(1, len(paths) - 1)
+
+    def _lines(self, example: Example, files: int) -> Iterator[Sequence[str]]:
         """For each reference the lines that the files get; a source without one is refused."""
         if not example.references:
             raise InputError(
@@ -73,49 +116,39 @@ class _TextFormat:
                 "write jsonl."
             )
         for reference in example.references:
-            yield self._row(example.source, reference)
+            yield self._line(on_one_line(example.source), self._joined(reference))
 
-    def _row(self, source: str, reference: tuple[str, ...]) -> Sequence[str]:
-        return on_one_line(source), self._joined(reference)
+    def _line(self, source: str, simple: str) -> Sequence[str]:
+        return source, simple
 
     def _cut(self, line: str) -> tuple[str, ...]:
         """The simple sentences of a line."""
-        raise NotImplementedError
+        return by_segmenter(line)
 
     def _joined(self, reference: tuple[str, ...]) -> str:
         """The simple sentences in a line."""
-        raise NotImplementedError
-
-
-class _MalformedError(Exception):
-    """Why a record cannot be an example, in a few words."""
+        return " ".join(map(on_one_line, reference))
 
 
 class Jsonl(_TextFormat):
-    """The JSON lines that all commands read and write; triples are kept in fields of their own.
-
-    There is a line for each reference. Lines of one source that follow each other are its
-    references; a line without the field "simple" is a sentence without any.
-    """
+    """The JSON lines that all commands read and write; triples are kept in fields of their own. A
+    line without the field "simple" is a sentence without references."""
 
     name = "jsonl"
     summary = "one file of rewrites as JSON lines; several lines a source"
+    grouped = True
 
-    def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
-        """One example for each source; blank lines are skipped."""
-        (path,) = self._checked(paths)
-        return group(self._examples(path, report))
-
-    def _examples(self, path: Path, report: ReadReport) -> Iterator[Example]:
-        for number, line in read_lines(path, report):
+    def _examples(self, paths: Sequence[Path], report: ReadReport) -> Iterator[Example]:
+        name = name_of(paths[0])
+        for number, line in read_lines(paths[0], report):
             if not line.strip():
                 continue
             try:
-                yield _example(line, f"{name_of(path)}:{number}")
-            except _MalformedError as error:
-                report.reject(name_of(path), number, str(error))
+                yield _example(line, f"{name}:{number}")
+            except MalformedError as error:
+                report.reject(name, number, str(error))
 
-    def _rows(self, example: Example, files: int) -> Iterator[Sequence[str]]:
+    def _lines(self, example: Example, files: int) -> Iterator[Sequence[str]]:
         common: dict[str, object] = {"id": example.id, "source": example.source}
         triples = {"triples": sorted(example.triples)} if example.triples else {}
         records = [
@@ -132,14 +165,14 @@ def _example(line: str, default_id: str) -> Example:
     record = _record(line)
     source = record.get("source", record.get("complex"))
     if source is None:
-        raise _MalformedError('there is neither "source" nor "complex"')
+        raise MalformedError('there is neither "source" nor "complex"')
     if not isinstance(source, str) or not source.strip():
-        raise _MalformedError(BLANK_SOURCE)
+        raise MalformedError(BLANK_SOURCE)
     own = record.get("id")
     simple = record.get("simple")
     triples = _triples(record.get("simple_triples", []))
     if triples and len(triples) != len(simple if isinstance(simple, list) else ()):
-        raise _MalformedError('"simple_triples" must have an entry for each simple sentence')
+        raise MalformedError('"simple_triples" must have an entry for each simple sentence')
     return Example(
         source.strip(),
         () if simple is None else (_sentences(simple),),
@@ -153,28 +186,28 @@ def _record(line: str) -> dict[str, object]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        raise _MalformedError("this is not a line of JSON") from None
+        raise MalformedError("this is not a line of JSON") from None
     if not isinstance(record, dict):
-        raise _MalformedError("a record must be a JSON object")
+        raise MalformedError("a record must be a JSON object")
     try:  # JSON can spell half a character, but no UTF-8 file can hold one
         pydantic_core.to_json(record)
     except pydantic_core.PydanticSerializationError:
-        raise _MalformedError("there is half a character, or too much nesting") from None
+        raise MalformedError("there is half a character, or too much nesting") from None
     return record
 
 
 def _sentences(simple: object) -> tuple[str, ...]:
     if not isinstance(simple, list) or not simple:
-        raise _MalformedError('"simple" must be a list of sentences')
+        raise MalformedError('"simple" must be a list of sentences')
     if not all(isinstance(each, str) and each.strip() for each in simple):
-        raise _MalformedError("a simple sentence is empty")
+        raise MalformedError("a simple sentence is empty")
     return tuple(each.strip() for each in simple)
 
 
 def _triples(found: object) -> tuple[frozenset[Triple], ...]:
     """Sets of triples: a list of lists of triples, which are lists of three strings."""
     if not isinstance(found, list) or not all(isinstance(triples, list) for triples in found):
-        raise _MalformedError("triples must be a list")
+        raise MalformedError("triples must be a list")
     return tuple(frozenset(map(_triple, triples)) for triples in found)
 
 
@@ -182,38 +215,23 @@ def _triple(found: object) -> Triple:
     match found:
         case [str(subject), str(relation), str(target)]:
             return Triple(subject, relation, target)
-    raise _MalformedError("a triple must be a list of three strings")
+    raise MalformedError("a triple must be a list of three strings")
 
 
 class Parallel(_TextFormat):
-    """Aligned files of one text a line: the sources, then a file for each reference.
-
-    A file that has marks is cut at them and nowhere else, any other by the segmenter. Input that
-    can be read only once (a pipe) is judged line by line.
-    """
+    """Aligned files of one text a line: the sources, then a file for each reference. A file that
+    has marks is cut at them and nowhere else, any other by the segmenter. Input that can be read
+    only once (a pipe) is judged line by line."""
 
     name = "parallel"
     summary = "aligned text files, sources first; cut at <SEP> or <::::>, or else by the segmenter"
     files = "a file of sources and a file for each reference"
     number = 0
 
-    def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
-        """One example for each line of the first file."""
-        marked = [_is_marked(path) for path in self._checked(paths)[1:]]
-        for (number, source), *lines in aligned(paths, report):
-            if not source.strip():
-                report.reject(name_of(paths[0]), number, BLANK_SOURCE)
-                continue
-            references = tuple(
-                self._cut(line, marked=mark) for (_, line), mark in zip(lines, marked, strict=True)
-            )
-            if all(references):
-                yield Example(source.strip(), references, f"{name_of(paths[0])}:{number}")
-            else:
-                blank = paths[1 + references.index(())]
-                report.reject(name_of(blank), number, BLANK_SIMPLE)
+    def _cutters(self, paths: Sequence[Path]) -> list[Callable[[str], tuple[str, ...]]]:
+        return [partial(cut_line, marked=_is_marked(path)) for path in paths[1:]]
 
-    def _rows(self, example: Example, files: int) -> Iterator[Sequence[str]]:
+    def _lines(self, example: Example, files: int) -> Iterator[Sequence[str]]:
         if len(example.references) != files - 1:
             raise InputError(
                 f"{example.id} has {len(example.references)} references, but there are "
@@ -221,46 +239,36 @@ class Parallel(_TextFormat):
             )
         yield on_one_line(example.source), *map(self._joined, example.references)
 
-    def _cut(self, line: str, *, marked: bool = False) -> tuple[str, ...]:
-        return cut_line(line, marked=marked)
-
     def _joined(self, reference: tuple[str, ...]) -> str:
         line = joined_at_mark(reference, SEP)
         # A mark at the end keeps the segmenter from cutting a sentence.
-        return line if self._cut(line) == reference else f"{line} {SEP}"
+        return line if cut_line(line, marked=False) == reference else f"{line} {SEP}"
 
 
 def _is_marked(path: Path) -> bool:
     return path.is_file() and any(has_mark(line) for _, line in read_lines(path, ReadReport()))
 
 
-_ESCAPES = {
-    "&apos;": "'",
-    "&quot;": '"',
-    "&lt;": "<",
-    "&gt;": ">",
-    "&#91;": "[",
-    "&#93;": "]",
-    "&#124;": "|",
-    "&amp;": "&",
-}
-_ESCAPE = re.compile("|".join(_ESCAPES))
-
-
 class HSplit(Parallel):
     """HSplit (Sulem et al. 2018). Its references are tokenised by the Moses scripts, whose escapes
-    are undone."""
+    (such as "&#91;" and "&apos;") are undone."""
 
     name = "hsplit"
     summary = "aligned files, sources first, then references whose sentences end in ' .'"
 
-    def _cut(self, line: str, *, marked: bool = False) -> tuple[str, ...]:
-        text = _ESCAPE.sub(lambda found: _ESCAPES[found[0]], line)
+    def _cutters(self, paths: Sequence[Path]) -> list[Callable[[str], tuple[str, ...]]]:
+        return [self._cut] * (len(paths) - 1)
+
+    def _cut(self, line: str) -> tuple[str, ...]:
+        text = _MOSES.sub(lambda found: unescape(found[0]), line)
         return at_mark(text, SEP) if SEP in text else at_final_stops(text)
 
     def _joined(self, reference: tuple[str, ...]) -> str:
         line = " ".join(map(on_one_line, reference))
         return line if self._cut(line) == reference else joined_at_mark(reference, SEP)
+
+
+_MOSES = re.compile("&(?:apos|quot|lt|gt|#91|#93|#124|amp);")
 
 
 class BiSECT(_TextFormat):
@@ -271,20 +279,6 @@ class BiSECT(_TextFormat):
     files = "two files, complex and simple"
     number = 2
 
-    def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
-        """One example for each pair of lines."""
-        sources, targets = map(name_of, self._checked(paths))
-        for (line, source), (number, target) in aligned(paths, report, self._sources):
-            if not source.strip():
-                report.reject(sources, line, BLANK_SOURCE)
-            elif not (simple := self._cut(target)):
-                report.reject(targets, number, BLANK_SIMPLE)
-            else:
-                yield Example(source.strip(), (simple,), f"{sources}:{line}")
-
-    def _sources(self, lines: Iterator[Line]) -> Iterator[Line]:
-        return lines
-
     def _cut(self, line: str) -> tuple[str, ...]:
         return at_mark(line, SEP)
 
@@ -292,12 +286,14 @@ class BiSECT(_TextFormat):
         return joined_at_mark(reference, SEP)
 
 
-class MinWiki(BiSECT):
+class MinWiki(_TextFormat):
     """MinWiki (Gao et al. 2021): two aligned files. Each simple sentence ends in a stop of its own,
     the last one often in two of them."""
 
     name = "minwiki"
     summary = "two aligned files, .complex and .simple, where simple sentences end in ' .'"
+    files = BiSECT.files
+    number = 2
 
     def _sources(self, lines: Iterator[Line]) -> Iterator[Line]:
         """The released test file has the final stop of each complex sentence on the next line."""
@@ -336,46 +332,40 @@ def _with_final_stop(sentence: str) -> str:
     return line if line[-2:-1] == " " else f"{line[:-1]} {line[-1]}"
 
 
-class DeSSE(BiSECT):
+class DeSSE(_TextFormat):
     """DeSSE (Gao et al. 2021): two aligned files; the simple sentences are running text."""
 
     name = "desse"
     summary = "two aligned files, .complex and .simple, where the simple side is running text"
-
-    def _cut(self, line: str) -> tuple[str, ...]:
-        return by_segmenter(line)
-
-    def _joined(self, reference: tuple[str, ...]) -> str:
-        return " ".join(map(on_one_line, reference))
+    files = BiSECT.files
+    number = 2
 
 
 class WikiSplit(_TextFormat):
     """WikiSplit (Botha et al. 2018): ``complex TAB simple <::::> simple``, one reference a line.
-
-    The text is tokenised as in the Penn Treebank, and stays so.
-    """
+    The text is tokenised as in the Penn Treebank, and stays so."""
 
     name = "wikisplit"
     summary = "one TSV file: complex TAB simple <::::> simple"
 
-    def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
-        """One example for each line."""
-        (path,) = self._checked(paths)
-        for number, line in read_lines(path, report):
+    def _rows(self, paths: Sequence[Path], report: ReadReport) -> Iterator[list[_Cell]]:
+        name = name_of(paths[0])
+        for number, line in read_lines(paths[0], report):
             source, *simple = line.split("\t")
-            if not line.strip() or not source.strip():
-                report.reject(name_of(path), number, BLANK_SOURCE)
-            elif not simple:
-                report.reject(name_of(path), number, "there is no tab")
-            elif len(simple) > 1:
-                report.reject(name_of(path), number, "there are more than two columns")
-            elif not (sentences := at_mark(simple[0], WIKISPLIT_MARK)):
-                report.reject(name_of(path), number, BLANK_SIMPLE)
+            if source.strip() and len(simple) != 1:
+                wrong = "there are more than two columns" if simple else "there is no tab"
+                report.reject(name, number, wrong)
             else:
-                yield Example(source.strip(), (sentences,), f"{name_of(path)}:{number}")
+                yield [_Cell(name, number, source), _Cell(name, number, " ".join(simple))]
 
-    def _row(self, source: str, reference: tuple[str, ...]) -> Sequence[str]:
-        return (f"{on_one_line(source)}\t{joined_at_mark(reference, WIKISPLIT_MARK)}",)
+    def _cut(self, line: str) -> tuple[str, ...]:
+        return at_mark(line, WIKISPLIT_MARK)
+
+    def _line(self, source: str, simple: str) -> Sequence[str]:
+        return (f"{source}\t{simple}",)
+
+    def _joined(self, reference: tuple[str, ...]) -> str:
+        return joined_at_mark(reference, WIKISPLIT_MARK)
 
 
 _COLUMNS = ("complex", "simple")
@@ -387,45 +377,30 @@ _CELL = re.compile(r'(?:"((?:[^"]|"")*)"|((?!")[^\t]*))(\t|\Z)')
 
 
 class WikiBM(_TextFormat):
-    """Wiki-BM (Zhang et al. 2020): quoted TSV with a header; the simple side is running text.
-
-    Rows of one complex sentence that follow each other are its references.
-    """
+    """Wiki-BM (Zhang et al. 2020): quoted TSV with a header; the simple side is running text."""
 
     name = "wiki-bm"
     summary = "one quoted TSV file with the columns complex and simple; several rows a source"
     header = "\t".join(_COLUMNS)
+    grouped = True
 
-    def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
-        """One example for each complex sentence."""
-        (path,) = self._checked(paths)
-        return group(self._examples(path, report))
-
-    def _row(self, source: str, reference: tuple[str, ...]) -> Sequence[str]:
-        return (f"{_quoted(source)}\t{_quoted(' '.join(reference))}",)
-
-    def _examples(self, path: Path, report: ReadReport) -> Iterator[Example]:
-        columns = dict(zip(_COLUMNS, range(2), strict=True))
-        width = len(columns)
-        for place, (number, cells) in enumerate(_table_rows(read_lines(path, report))):
+    def _rows(self, paths: Sequence[Path], report: ReadReport) -> Iterator[list[_Cell]]:
+        name = name_of(paths[0])
+        header = list(_COLUMNS)
+        for place, (number, cells) in enumerate(_table_rows(read_lines(paths[0], report))):
+            names = [cell.strip().lower() for cell in cells or ()]
             if cells is None:
-                report.reject(name_of(path), number, _BAD_QUOTES)
-                continue
-            if place == 0:
-                header = [cell.strip().lower() for cell in cells]
-                if set(_COLUMNS) <= set(header):
-                    columns, width = {name: header.index(name) for name in _COLUMNS}, len(header)
-                    continue
-            if not any(map(str.strip, cells)):
-                report.reject(name_of(path), number, BLANK_SOURCE)
-            elif len(cells) != width:
-                report.reject(name_of(path), number, "the number of columns is wrong")
-            elif not (source := on_one_line(cells[columns["complex"]])):
-                report.reject(name_of(path), number, BLANK_SOURCE)
-            elif not (simple := by_segmenter(cells[columns["simple"]])):
-                report.reject(name_of(path), number, BLANK_SIMPLE)
+                report.reject(name, number, _BAD_QUOTES)
+            elif place == 0 and set(_COLUMNS) <= set(names):
+                header = names
+            elif any(names) and len(cells) != len(header):
+                report.reject(name, number, "the number of columns is wrong")
             else:
-                yield Example(source, (simple,), f"{name_of(path)}:{number}")
+                row = dict(zip(header, cells, strict=False))
+                yield [_Cell(name, number, on_one_line(row.get(each, ""))) for each in _COLUMNS]
+
+    def _line(self, source: str, simple: str) -> Sequence[str]:
+        return ("\t".join(map(_quoted, (source, simple))),)
 
 
 class ContBM(WikiBM):
@@ -434,19 +409,10 @@ class ContBM(WikiBM):
     name = "cont-bm"
 
 
-class _TableRow(NamedTuple):
-    number: int
-    cells: list[str] | None
-
-
-def _table_rows(lines: Iterator[tuple[int, str]]) -> Iterator[_TableRow]:
+def _table_rows(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str] | None]]:
     """The rows of a quoted TSV file, with None for the cells of a line with bad quotes."""
-    ahead: deque[tuple[int, str]] = deque()
-    while True:
-        if not ahead:
-            ahead.extend(islice(lines, 1))
-        if not ahead:
-            return
+    ahead: deque[tuple[int, str]] = deque(islice(lines, 1))
+    while ahead:
         number, text = ahead[0]
         cells = _cells(text)
         taken = 1
@@ -460,7 +426,9 @@ def _table_rows(lines: Iterator[tuple[int, str]]) -> Iterator[_TableRow]:
             cells = _cells(text)
         for _ in range(1 if cells is None else taken):
             ahead.popleft()
-        yield _TableRow(number, cells)
+        yield number, cells
+        if not ahead:
+            ahead.extend(islice(lines, 1))
 
 
 def _cells(row: str) -> list[str] | None:
@@ -475,6 +443,5 @@ def _cells(row: str) -> list[str] | None:
     return None
 
 
-def _quoted(text: str) -> str:
-    cell = on_one_line(text)
+def _quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if '"' in cell else cell

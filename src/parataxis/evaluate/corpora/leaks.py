@@ -6,18 +6,16 @@ entities and relations. Sources, triples and near-duplicates are counted too. A 
 among all texts of the training set, sources and simple sentences.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain, islice
-from zlib import crc32
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from parataxis.evaluate.corpora.example import Example, entities, relations, words
 from parataxis.evaluate.corpora.sentences import on_one_line
@@ -25,13 +23,8 @@ from parataxis.evaluate.corpora.sentences import on_one_line
 _N = 3
 """Words of a shingle."""
 
-_BANDS, _ROWS = 32, 4
-"""With these, a pair at Jaccard 0.7 is missed once in 6,600 times, one at 0.6 once in 85."""
 
-_UInt64 = npt.NDArray[np.uint64]
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-
-
+@lru_cache(maxsize=1 << 13)  # enough for the texts of a batch, which several indexes look up
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
     """The sequences of three words in a text, without case and punctuation; of a shorter text,
     the whole.
@@ -56,10 +49,7 @@ def jaccard(one: str, other: str) -> float:
 
 
 class NearIndex:
-    """Finds near-duplicates of its texts by MinHash (Broder 1997) with banding.
-
-    The few sentences of an evaluation set are indexed, and a corpus of any size is looked up in
-    them. Every candidate is verified by its true Jaccard coefficient.
+    """Finds near-duplicates of its texts, those with a Jaccard coefficient from ``threshold`` on.
 
     >>> index = NearIndex(["The tower was built in 1894 by Ann Lee."], threshold=0.7)
     >>> list(index.matches(["The tower was built in 1894 by Ann."]))
@@ -69,85 +59,27 @@ class NearIndex:
     def __init__(self, texts: Sequence[str], *, threshold: float = 0.8) -> None:
         self._texts = texts
         self._threshold = threshold
-        keys = band_keys(texts) if texts else np.empty((_BANDS, 0), np.uint64)
-        self._known = [np.unique(band) for band in keys]
-        self._places: list[dict[int, list[int]]] = []
-        for band in keys.tolist():
-            places: dict[int, list[int]] = {}
-            for place, key in enumerate(band):
-                places.setdefault(key, []).append(place)
-            self._places.append(places)
+        known = Counter(chain.from_iterable(map(shingles, texts)))
+        self._places: dict[tuple[str, ...], list[int]] = {}
+        for place, text in enumerate(texts):
+            # A near text can lack this many shingles and no more, so it has one of any set that is
+            # larger by one; the rarest shingles give the fewest candidates.
+            rarest = sorted(shingles(text), key=lambda each: (known[each], each))
+            lacking = len(rarest) - math.ceil(threshold * len(rarest) - 1e-9)
+            for shingle in rarest[: lacking + 1]:
+                self._places.setdefault(shingle, []).append(place)
 
     def matches(
-        self,
-        texts: Sequence[str],
-        *,
-        keys: _UInt64 | None = None,
-        skip: AbstractSet[int] = frozenset(),
+        self, texts: Iterable[str], *, skip: AbstractSet[int] = frozenset()
     ) -> Iterator[tuple[int, int, float]]:
         """(place in ``texts``, place in the index, Jaccard) of each pair that is near enough,
-        except those whose place in the index is in ``skip``. ``keys`` are the :func:`band_keys`
-        of the texts, where they are known."""
-        if not texts or not self._texts:
-            return
-        candidates: set[tuple[int, int]] = set()
-        keys = band_keys(texts) if keys is None else keys
-        for band, known, places in zip(keys, self._known, self._places, strict=True):
-            found = known[np.minimum(np.searchsorted(known, band), len(known) - 1)] == band
-            for place in np.flatnonzero(found).tolist():
-                candidates.update((place, own) for own in places[int(band[place])])
-        for place, own in sorted(candidates):
-            if own in skip:
-                continue
-            near = jaccard(texts[place], self._texts[own])
-            if near >= self._threshold:
-                yield place, own, near
-
-
-def _permutations() -> tuple[_UInt64, _UInt64]:
-    draw = np.random.Generator(np.random.PCG64(2018))
-    size = (_BANDS * _ROWS, 1)
-    factors = draw.integers(0, 1 << 63, size, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    return factors, draw.integers(0, 1 << 63, size, dtype=np.uint64)
-
-
-_FACTORS, _SHIFTS = _permutations()
-
-
-@lru_cache(1 << 18)
-def _word_hash(word: str) -> int:
-    return crc32(word.encode())
-
-
-def band_keys(texts: Sequence[str]) -> _UInt64:
-    """One number for each band of each text; texts that share one are candidates."""
-    hashed = [list(map(_word_hash, words(text))) for text in texts]
-    padded = [each + [0] * (_N - len(each)) for each in hashed]
-    lengths = np.fromiter(map(len, padded), np.int64, len(padded))
-    flat = np.fromiter(chain.from_iterable(padded), np.uint64, int(lengths.sum()))
-    hashes = np.zeros_like(flat)
-    for place in range(_N):
-        hashes = _mixed(hashes * _ODD + np.roll(flat, -place))
-    ends = np.cumsum(lengths)
-    inside = np.ones(len(flat), bool)  # no shingle goes from one text into the next
-    for place in range(1, _N):
-        inside[ends - place] = False
-    counts = lengths - _N + 1
-    starts = np.cumsum(counts) - counts
-    permuted = (_FACTORS * hashes[inside] + _SHIFTS) >> np.uint64(32)
-    signatures = np.minimum.reduceat(permuted, starts, axis=1)
-    rows = signatures.reshape(_BANDS, _ROWS, len(texts))
-    keys = np.zeros((_BANDS, len(texts)), np.uint64)
-    for row in range(_ROWS):
-        keys = _mixed(keys * _ODD + rows[:, row])
-    return keys
-
-
-def _mixed(numbers: _UInt64) -> _UInt64:
-    """Spread every bit over all (the finaliser of SplitMix64)."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ (numbers >> np.uint64(31))
+        without places of the index to ``skip``."""
+        for place, text in enumerate(texts):
+            shared = self._places.keys() & shingles(text)
+            for own in sorted({own for each in shared for own in self._places[each]} - skip):
+                near = jaccard(text, self._texts[own])
+                if near >= self._threshold:
+                    yield place, own, near
 
 
 NEAR = 0.8
@@ -173,12 +105,9 @@ class Overlap(StrEnum):
     ENTITIES = "entities"
     RELATIONS = "relations"
 
-    @property
-    def is_leak(self) -> bool:
-        """Whether having this in common is a leak. Words, names and relations may be learnt."""
-        return self in tuple(Overlap)[:5]
 
-
+_LEAKING = tuple(Overlap)[:5]
+"""What must not be in common. Words, names and relations may be learnt."""
 _THINGS = tuple(Overlap)[4:]
 """What is compared one by one: everything but the texts."""
 
@@ -208,7 +137,7 @@ class Leak:
 
     def is_leak(self, allowed: float = 0.0) -> bool:
         """Whether more than the share ``allowed`` was found of something that can leak."""
-        return self.kind.is_leak and self.found > allowed * self.total
+        return self.kind in _LEAKING and self.found > allowed * self.total
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,111 +172,74 @@ class _Texts:
     """Sentences of an evaluation set, and which of them were seen."""
 
     def __init__(self, counts: Counter[str], near: float) -> None:
-        self.counts = counts
-        self.texts = list(counts)
-        self._index = NearIndex(self.texts, threshold=near) if near < 1 else None
-        self._places = {text: place for place, text in enumerate(self.texts)}
+        self._counts = counts
+        self._texts = list(counts)
+        self._index = NearIndex(self._texts, threshold=near) if near < 1 else None
+        self._places = {text: place for place, text in enumerate(self._texts)}
         self._verbatim: dict[int, Sight] = {}
         self._near: dict[int, Sight] = {}
 
-    def meet(self, batch: "_Batch") -> None:
-        """Look up the texts of a training set."""
-        for text, id_ in zip(batch.texts, batch.ids, strict=True):
-            place = self._places.get(text)
-            if place is not None and place not in self._verbatim:
-                self._verbatim[place] = Sight(text, text, id_)
-                self._near.pop(place, None)
+    def meet(self, texts: Mapping[str, str]) -> None:
+        """Look up texts of a training set, each with the id of its example."""
+        for text in texts.keys() & self._places.keys():
+            place = self._places[text]
+            self._verbatim.setdefault(place, Sight(text, text, texts[text]))
+            self._near.pop(place, None)
         if self._index is None:
             return
+        others, ids = list(texts), list(texts.values())
         done = self._verbatim.keys() | self._near.keys()
-        for at, place, near in self._index.matches(batch.texts, keys=batch.keys, skip=done):
-            sight = Sight(self.texts[place], batch.texts[at], batch.ids[at], near)
+        for at, place, near in self._index.matches(others, skip=done):
+            sight = Sight(self._texts[place], others[at], ids[at], near)
             self._near.setdefault(place, sight)
 
     def leaks(self, verbatim: Overlap, near: Overlap) -> Iterator[Leak]:
-        yield self._leak(verbatim, self._verbatim)
-        if self._index is not None:
-            yield self._leak(near, self._near)
-
-    def _leak(self, kind: Overlap, seen: Mapping[int, Sight]) -> Leak:
-        found = sum(self.counts[self.texts[place]] for place in seen)
-        sights = tuple(seen[place] for place in sorted(seen)[:_SHOWN])
-        return Leak(kind, found, self.counts.total(), len(seen), len(self.texts), sights)
+        """The two leaks of these texts; one if near-duplicates are not looked for."""
+        for kind, seen in ((verbatim, self._verbatim), (near, self._near)):
+            if kind is verbatim or self._index is not None:
+                sights = tuple(seen[place] for place in sorted(seen)[:_SHOWN])
+                yield _leak(kind, self._counts, {self._texts[place] for place in seen}, sights)
 
 
-@dataclass
-class _Things:
-    """Words, names, entities, relations or triples of an evaluation set."""
-
-    counts: Counter[object] = field(default_factory=Counter)
-    seen: set[object] = field(default_factory=set)
-
-    def meet(self, others: Iterable[object]) -> None:
-        self.seen.update(other for other in others if other in self.counts)
-
-    def leak(self, kind: Overlap) -> Leak:
-        found = sum(self.counts[each] for each in self.seen)
-        return Leak(kind, found, self.counts.total(), len(self.seen), len(self.counts))
+def _leak(
+    kind: Overlap, counts: Counter[Any], seen: AbstractSet[object], sights: tuple[Sight, ...] = ()
+) -> Leak:
+    found = sum(counts[each] for each in seen)
+    return Leak(kind, found, counts.total(), len(seen), len(counts), sights)
 
 
-class EvaluationSet:
-    """An evaluation set, held to be compared with one training set.
+class _EvaluationSet:
+    """An evaluation set, held to be compared with one training set."""
 
-    Texts are near-duplicates from the Jaccard coefficient ``near`` on; 1 finds none.
-    """
+    def __init__(self, examples: Sequence[Example], near: float) -> None:
+        sources = Counter(on_one_line(example.source) for example in examples)
+        simple = Counter(on_one_line(text) for each in examples for text in _simple(each))
+        self._sources, self._simple = _Texts(sources, near), _Texts(simple, near)
+        self._things = _things(examples)
+        self._seen: dict[Overlap, set[object]] = {kind: set() for kind in _THINGS}
 
-    def __init__(self, examples: Iterable[Example], *, near: float = NEAR) -> None:
-        sources: Counter[str] = Counter()
-        simple: Counter[str] = Counter()
-        self._things = {kind: _Things() for kind in _THINGS}
-        for example in examples:
-            sources[on_one_line(example.source)] += 1
-            simple.update(on_one_line(text) for each in example.references for text in each)
-            for kind, found in _things(example):
-                self._things[kind].counts.update(found)
-        self._sources = _Texts(sources, near)
-        self._simple = _Texts(simple, near)
-
-    def meet(self, batch: "_Batch") -> None:
-        """Look up these examples of a training set."""
-        self._sources.meet(batch)
-        self._simple.meet(batch)
-        for kind, found in batch.things.items():
-            self._things[kind].meet(found)
+    def meet(self, texts: Mapping[str, str], things: Mapping[Overlap, Counter[Any]]) -> None:
+        """Look up what some examples of a training set have."""
+        self._sources.meet(texts)
+        self._simple.meet(texts)
+        for kind, seen in self._seen.items():
+            seen |= things[kind].keys() & self._things[kind].keys()
 
     def overlaps(self) -> Overlaps:
         """What was found until now."""
         leaks = [
             *self._sources.leaks(Overlap.SOURCES, Overlap.NEAR_SOURCES),
             *self._simple.leaks(Overlap.SIMPLE, Overlap.NEAR_SIMPLE),
-            *(things.leak(kind) for kind, things in self._things.items() if things.counts),
+            *(_leak(kind, self._things[kind], self._seen[kind]) for kind in _THINGS),
         ]
-        return Overlaps(tuple(leaks))
-
-
-class _Batch:
-    """Examples of a training set, prepared once for all evaluation sets."""
-
-    def __init__(self, examples: Sequence[Example], *, near: bool) -> None:
-        # A text was seen, whether as a source or as a simple sentence.
-        ids: dict[str, str] = {}
-        for example in examples:
-            sentences = (text for reference in example.references for text in reference)
-            for text in (example.source, *sentences):
-                ids.setdefault(on_one_line(text), example.id)
-        self.texts = list(ids)
-        self.ids = list(ids.values())
-        self.keys = band_keys(self.texts) if near else None
-        self.things: dict[Overlap, set[object]] = {kind: set() for kind in _THINGS}
-        for example in examples:
-            for kind, found in _things(example):
-                self.things[kind].update(found)
+        return Overlaps(tuple(leak for leak in leaks if leak.total or leak.kind not in _THINGS))
 
 
 def find_overlaps(
     train: Iterable[Example], parts: Mapping[str, Iterable[Example]], *, near: float = NEAR
 ) -> dict[str, Overlaps]:
-    """What each evaluation set has in common with a training set, which is read once.
+    """What each evaluation set has in common with a training set, which is read once. Texts are
+    near-duplicates from the Jaccard coefficient ``near`` on; 1 finds none.
 
     >>> seen = Example("It rained, so we left.", (("It rained.", "So we left."),), "train:1")
     >>> new = Example("It rained, so I stayed.", (("It rained.", "So I stayed."),), "test:1")
@@ -355,27 +247,36 @@ def find_overlaps(
     >>> found[Overlap.SIMPLE].found, found[Overlap.SIMPLE].total, found.is_leak()
     (1, 2, True)
     """
-    held = {name: EvaluationSet(examples, near=near) for name, examples in parts.items()}
+    held = {name: _EvaluationSet(list(examples), near) for name, examples in parts.items()}
     stream = iter(train)
-    while examples := list(islice(stream, _BATCH)):
-        batch = _Batch(examples, near=near < 1)
+    while batch := list(islice(stream, _BATCH)):
+        # A text was seen, whether as a source or as a simple sentence.
+        texts: dict[str, str] = {}
+        for example in batch:
+            for text in (example.source, *_simple(example)):
+                texts.setdefault(on_one_line(text), example.id)
+        things = _things(batch)
         for part in held.values():
-            part.meet(batch)
+            part.meet(texts, things)
     return {name: part.overlaps() for name, part in held.items()}
 
 
-def _things(example: Example) -> Iterator[tuple[Overlap, Iterable[object]]]:
+def _simple(example: Example) -> Iterator[str]:
+    return chain.from_iterable(example.references)
+
+
+def _things(examples: Iterable[Example]) -> dict[Overlap, Counter[Any]]:
     """The words of all sentences, the names in sources, and triples with their entities and
     relations."""
-    yield Overlap.VOCABULARY, words(example.source)
-    for reference in example.references:
-        for sentence in reference:
-            yield Overlap.VOCABULARY, words(sentence)
-    yield Overlap.NAMES, _names(example.source)
-    if example.triples:
-        yield Overlap.TRIPLES, example.triples
-        yield Overlap.ENTITIES, entities(example.triples)
-        yield Overlap.RELATIONS, relations(example.triples)
+    found: dict[Overlap, Counter[Any]] = {kind: Counter() for kind in _THINGS}
+    for example in examples:
+        for text in (example.source, *_simple(example)):
+            found[Overlap.VOCABULARY].update(words(text))
+        found[Overlap.NAMES].update(_names(example.source))
+        found[Overlap.TRIPLES].update(example.triples)
+        found[Overlap.ENTITIES].update(entities(example.triples))
+        found[Overlap.RELATIONS].update(relations(example.triples))
+    return found
 
 
 _FIRST_WORD = re.compile(r"\W*\w*")

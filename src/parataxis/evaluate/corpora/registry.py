@@ -8,51 +8,23 @@ from pathlib import Path
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import CorpusFormat, Example
 from parataxis.evaluate.corpora.websplit import benchmark_format
-from parataxis.plugins import Installed, Registry
+from parataxis.plugins import Registry
 from parataxis.text.files import ReadReport
 
-GROUP = "parataxis.corpora"
-
-_FORMATS: Registry[CorpusFormat] = Registry(
-    GROUP,
+FORMATS: Registry[CorpusFormat] = Registry(
+    "parataxis.corpora",
     "corpus format",
     CorpusFormat,  # type: ignore[type-abstract]
     "name, summary, read and write",
 )
-
-
-def format_names() -> list[str]:
-    """The names of all installed formats, sorted; nothing is imported.
-
-    >>> {"wikisplit", "bisect", "jsonl"} <= set(format_names())
-    True
-    """
-    return _FORMATS.names()
-
-
-def load_format(name: str) -> CorpusFormat:
-    """The format of that name, ready to read and write."""
-    return _FORMATS.load(name)
-
-
-def corpus_formats() -> list[Installed]:
-    """Every installed format with its one-line summary, sorted by name.
-
-    A format that cannot be loaded is listed with its problem.
-    """
-    return _FORMATS.available(lambda found: found.summary)
-
 
 _NAMED = re.compile(r"([a-z][\w.-]+):(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The files of a corpus and the name of their format.
-
-    On the command line it is one word: ``FORMAT:FILE,FILE``, or only the files if their names
-    identify the format.
-    """
+    """The files of a corpus and the name of their format. On the command line it is one word,
+    ``FORMAT:FILE,FILE``, or only the files if their names identify the format."""
 
     format: str
     paths: tuple[Path, ...]
@@ -72,7 +44,7 @@ class Corpus:
 
     def read(self, report: ReadReport) -> Iterator[Example]:
         """The examples, in order."""
-        return load_format(self.format).read(self.paths, report)
+        return FORMATS.load(self.format).read(self.paths, report)
 
 
 def parse_corpus(text: str) -> Corpus:
@@ -83,7 +55,7 @@ def parse_corpus(text: str) -> Corpus:
     """
     named = _NAMED.fullmatch(text)
     if named and not Path(text).exists():
-        return Corpus(load_format(named[1]).name, _paths(named[2]))
+        return Corpus(FORMATS.load(named[1]).name, _paths(named[2]))
     paths = _paths(text)
     found = guess_format(paths)
     if found is None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from parataxis.errors import InputError
 from parataxis.text.segments import sentence_ends
@@ -14,7 +14,6 @@ SEP = "<SEP>"
 WIKISPLIT_MARK = "<::::>"
 
 _MARK = re.compile(f"{SEP}|{WIKISPLIT_MARK}")
-_SPACE = re.compile(r"\s+")
 _AFTER_STOP = re.compile(r"(?<=(?<!\S)[.?!])\s+(?![”’'\")\]](?:\s|$))")
 _AFTER_CLOSED_STOP = re.compile(r"(?<=(?<!\S)[.?!] [”’'\")\]])\s+(?=\w)")
 _WORD = re.compile(r"\w")
@@ -35,10 +34,8 @@ def has_mark(line: str) -> bool:
 
 
 def cut_line(line: str, *, marked: bool) -> tuple[str, ...]:
-    """The simple sentences of a line of text, the rewrite of one source.
-
-    Marks of either kind separate them. A line without a mark is one sentence if the file is
-    ``marked`` elsewhere; otherwise the segmenter cuts it.
+    """The simple sentences of a line of text, the rewrite of one source, between marks of either
+    kind. A line without a mark is one sentence if the file is ``marked``, else the segmenter cuts.
 
     >>> cut_line("It rained. <::::> We left. <SEP> Bo sat.", marked=True)
     ('It rained.', 'We left.', 'Bo sat.')
@@ -77,13 +74,9 @@ def at_final_stops(text: str) -> tuple[str, ...]:
     >>> at_final_stops("St. Mary came . she left . ”")
     ('St. Mary came .', 'she left . ”')
     """
-    pieces = [
-        piece
-        for part in _AFTER_STOP.split(text.strip())
-        for piece in _AFTER_CLOSED_STOP.split(part)
-    ]
+    parts = map(_AFTER_CLOSED_STOP.split, _AFTER_STOP.split(text.strip()))
     sentences: list[str] = []
-    for piece in pieces:
+    for piece in chain.from_iterable(parts):
         if sentences and not (_WORD.search(piece) and _WORD.search(sentences[-1])):
             sentences[-1] += f" {piece}"
         else:
@@ -93,7 +86,7 @@ def at_final_stops(text: str) -> tuple[str, ...]:
 
 def on_one_line(text: str) -> str:
     """The text with all white space, such as tabs and line breaks, replaced by single spaces."""
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 _QUOTED = re.compile(r'" ([^"]*?) "')

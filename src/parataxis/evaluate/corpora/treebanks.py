@@ -30,11 +30,8 @@ class Arc(NamedTuple):
 
 @dataclass(frozen=True)
 class GoldSentence:
-    """A treebank sentence: its analysis, its document, and whether roles were annotated.
-
-    ``enhanced`` is its enhanced graph (without nodes for words left out), empty where the treebank
-    has none.
-    """
+    """A treebank sentence: its analysis, its document, whether roles were annotated, and its
+    enhanced graph (without nodes for words left out) if the treebank has one."""
 
     analysis: Analysis
     document: str

@@ -4,13 +4,10 @@ import tarfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import Triple
-
-_SEPARATOR = " | "
-
 
 GOOD = "good"
 """The comment of a text that passed WebNLG's own check; others are "toFix" and "bad"."""
@@ -28,10 +25,8 @@ class SetName(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A triple set, in the order of its file, and the texts that express it.
-
-    ``left_out`` counts the texts that are not marked as good.
-    """
+    """A triple set, in the order of its file, the texts that express it, and the number of those
+    that are not marked as good."""
 
     name: SetName
     triples: tuple[Triple, ...]
@@ -40,56 +35,49 @@ class Entry(NamedTuple):
 
 
 def read_webnlg(path: Path) -> Iterator[Entry]:
-    """The entries of an XML file, of all in a folder, or of all in a tar archive.
+    """The entries of an XML file, of all in a folder, or of all in a tar archive, ordered by the
+    names of the files, so that a folder and its archive read the same."""
+    for name, data in _files(path):
+        try:
+            root = ElementTree.fromstring(data)
+        except ElementTree.ParseError as error:
+            raise InputError(f"{name} is not an XML file of WebNLG ({error}).") from error
+        for number, element in enumerate(root.iter("entry"), start=1):
+            try:
+                yield _entry(element)
+            except (KeyError, TypeError) as error:
+                raise InputError(
+                    f"{name}, entry {number}: it needs a category, an eid and triples of three "
+                    "parts."
+                ) from error
 
-    They are ordered by the names of the files, so that a folder and its archive read the same.
-    """
+
+def _files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of the XML files."""
+    found: Iterator[tuple[str, bytes]]
     if path.is_dir():
         files = sorted(path.rglob("*.xml"), key=lambda file: file.relative_to(path).as_posix())
-        for file in files:
-            with file.open("rb") as stream:
-                yield from _entries(stream, str(file))
-        if not files:
-            raise InputError(f"{path} has no XML files; name the folder or archive of WebNLG.")
+        found = ((str(file), file.read_bytes()) for file in files)
     elif not path.is_file():
         raise InputError(f"{path} is neither a file nor a folder.")
     elif tarfile.is_tarfile(path):
-        yield from _archived(path)
+        with tarfile.open(path, "r|*") as archive:  # if compressed, it can only be read forwards
+            members = (each for each in archive if each.name.endswith(".xml"))
+            streams = ((each.name, archive.extractfile(each)) for each in members)
+            held = {f"{path}:{name}": stream.read() for name, stream in streams if stream}
+        found = iter(sorted(held.items()))
     else:
-        with path.open("rb") as stream:
-            yield from _entries(stream, str(path))
-
-
-def _archived(path: Path) -> Iterator[Entry]:
-    # A compressed archive can only be read forwards, so the entries wait here to be sorted.
-    found: dict[str, list[Entry]] = {}
-    with tarfile.open(path, "r|*") as archive:
-        for member in archive:
-            stream = archive.extractfile(member) if member.name.endswith(".xml") else None
-            if stream is not None:
-                found[member.name] = list(_entries(stream, f"{path}:{member.name}"))  # type: ignore[arg-type]
-    if not found:
+        found = iter([(str(path), path.read_bytes())])
+    first = next(found, None)
+    if first is None:
         raise InputError(f"{path} has no XML files; name the folder or archive of WebNLG.")
-    for name in sorted(found):
-        yield from found[name]
-
-
-def _entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
-    try:
-        root = ElementTree.parse(stream).getroot()
-    except ElementTree.ParseError as error:
-        raise InputError(f"{name} is not an XML file of WebNLG ({error}).") from error
-    for number, element in enumerate(root.iter("entry"), start=1):
-        try:
-            yield _entry(element)
-        except (KeyError, ValueError) as error:
-            raise InputError(
-                f"{name}, entry {number}: it needs a category, an eid and triples of three parts."
-            ) from error
+    yield first
+    yield from found
 
 
 def _entry(element: ElementTree.Element) -> Entry:
-    triples = tuple(_triple(found.text or "") for found in element.iter("mtriple"))
+    written = ((found.text or "").strip().split(" | ") for found in element.iter("mtriple"))
+    triples = tuple(Triple(*(part.strip() for part in parts)) for parts in written)
     texts = [(found.get("comment", GOOD), found.text or "") for found in element.iter("lex")]
     good = tuple(" ".join(text.split()) for comment, text in texts if comment == GOOD)
     return Entry(
@@ -98,8 +86,3 @@ def _entry(element: ElementTree.Element) -> Entry:
         tuple(text for text in good if text),
         len(texts) - len(good),
     )
-
-
-def _triple(text: str) -> Triple:
-    subject, relation, object_ = (part.strip() for part in text.strip().split(_SEPARATOR))
-    return Triple(subject, relation, object_)

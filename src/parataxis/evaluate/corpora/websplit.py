@@ -9,7 +9,7 @@ the blocks of the text file.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -17,17 +17,11 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from parataxis.errors import InputError
-from parataxis.evaluate.corpora.example import Example, Triple
-from parataxis.evaluate.corpora.sentences import at_final_stops
+from parataxis.evaluate.corpora.example import Example, MalformedError, Triple
+from parataxis.evaluate.corpora.formats import MinWiki
+from parataxis.evaluate.corpora.sentences import at_final_stops, on_one_line
 from parataxis.evaluate.corpora.webnlg import SetName, read_webnlg
-from parataxis.text.files import (
-    BLANK_SIMPLE,
-    BLANK_SOURCE,
-    ReadReport,
-    Writer,
-    aligned,
-    write_files,
-)
+from parataxis.text.files import Line, ReadReport, Writer, write_files
 
 TEXT_FILE = "final-complexsimple-meanpreserve-intreeorder-full.txt"
 PARTS = {"train": "TRAIN", "validation": "VALIDATION", "dev": "VALIDATION", "test": "TEST"}
@@ -61,14 +55,12 @@ class WebSplit:
         file alone (triples unknown), or of a pair "train.complex" and "train.simple"."""
         for path in paths:
             if path.suffix == ".complex":
-                yield from _read_pair(path, report)
-            if path.suffix in (".complex", ".simple"):
-                continue
-            folder, part = self._locate(path)
-            text = path if folder is None else folder / TEXT_FILE
-            sets = {} if folder is None else self._sets(folder, report)
-            wanted = None if part is None or folder is None else self._part(folder, part)
-            yield from _Reader(str(text), sets, report, wanted).read(text)
+                for example in _Pair().read((path, path.with_suffix(".simple")), report):
+                    yield replace(example, id=Path(example.id).name)
+            elif path.suffix != ".simple":
+                text, folder, wanted = self._locate(path)
+                sets = self._sets(folder, report) if folder else {}
+                yield from _Reader(text, sets, report).read(wanted)
 
     def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
         """Write a benchmark folder: the text file and the triple sets."""
@@ -86,24 +78,30 @@ class WebSplit:
         if (folder / TEXT_FILE).exists() or (folder / self.triples_folder).exists():
             raise InputError(f"{folder} holds a benchmark already; name another folder.")
         folder.mkdir(parents=True, exist_ok=True)
+        written = 0
         with write_files([folder / TEXT_FILE]) as (write,):
             writer = _Writer(write, dict(names))
             for example in examples:
                 writer.write(example)
+                written += 1
             _write_sets(folder / self.triples_folder, writer.names)
-        return writer.written
+        return written
 
-    def _locate(self, path: Path) -> tuple[Path | None, str | None]:
-        """The benchmark folder and the part that a path names; no folder for a text file alone."""
+    def _locate(self, path: Path) -> tuple[Path, Path | None, set[str] | None]:
+        """The text file that a path names, its benchmark folder if it is in one, and the ids of the
+        part that is wanted if the path names one."""
         if path.is_file():
-            return (path.parent, None) if path.name == TEXT_FILE else (None, None)
+            return path, path.parent if path.name == TEXT_FILE else None, None
         folder = _folder(path)
-        if folder is not None:
-            return folder, None if folder == path else path.name
-        raise InputError(
-            f"{path} is no WebSplit benchmark: it needs a file {TEXT_FILE}, or it must be a "
-            "file TRAIN.complex beside a TRAIN.simple."
-        )
+        if folder is None:
+            raise InputError(
+                f"{path} is no WebSplit benchmark: it needs a file {TEXT_FILE}, or it must be a "
+                "file TRAIN.complex beside a TRAIN.simple."
+            )
+        if folder == path:
+            return folder / TEXT_FILE, folder, None
+        wanted = read_parts(folder / self.parts_file)[PARTS[path.name]]
+        return folder / TEXT_FILE, folder, set(wanted)
 
     def _sets(self, folder: Path, report: ReadReport) -> dict[SetName, TripleSet]:
         where = folder / self.triples_folder
@@ -115,9 +113,6 @@ class WebSplit:
             if sets.setdefault(entry.name, triples) != triples:
                 report.reject(str(where), 0, f"{entry.name} stands for two sets of triples")
         return sets
-
-    def _part(self, folder: Path, part: str) -> set[str]:
-        return set(read_parts(folder / self.parts_file)[PARTS[part]])
 
 
 class WebSplit01(WebSplit):
@@ -170,11 +165,8 @@ def number_of(id_: str) -> int:
 
 
 def read_parts(path: Path) -> dict[str, list[str]]:
-    """The ids of the complex sentences of each part, from a JSON file as in the releases.
-
-    These have numbers: 12 stands for the id COMPLEX-12. Files written by Parataxis may also list
-    the sentences that were dropped.
-    """
+    """The ids of the complex sentences of each part, from a JSON file as in the releases, where 12
+    stands for the id COMPLEX-12. Our files may also list the sentences that were dropped."""
     if not path.is_file():
         raise InputError(f"There is no file {path} that says which sentence is in which part.")
     try:
@@ -189,7 +181,10 @@ def read_parts(path: Path) -> dict[str, list[str]]:
 
 def write_parts(path: Path, parts: Mapping[str, Iterable[str]]) -> None:
     """Write the ids of the complex sentences of each part in the form of the releases."""
-    record = {name: [_short(each) for each in ids] for name, ids in parts.items()}
+    record = {
+        name: [each if number_of(each) < 0 else number_of(each) for each in ids]
+        for name, ids in parts.items()
+    }
     with write_files([path]) as (write,):
         write(json.dumps(record, ensure_ascii=False))
 
@@ -198,11 +193,6 @@ def _id(found: object) -> str:
     if isinstance(found, bool) or not isinstance(found, (int, str)):
         raise TypeError("an id is a number or a text")
     return f"COMPLEX-{found}" if isinstance(found, int) else found
-
-
-def _short(id_: str) -> int | str:
-    number = number_of(id_)
-    return id_ if number < 0 else number
 
 
 @dataclass
@@ -229,84 +219,101 @@ class _Open:
 class _Reader:
     """Reads the blocks of a text file, which blank lines separate."""
 
-    def __init__(
-        self,
-        name: str,
-        sets: Mapping[SetName, TripleSet],
-        report: ReadReport,
-        wanted: set[str] | None,
-    ) -> None:
-        self._name = name
-        self._sets = sets
+    def __init__(self, path: Path, sets: Mapping[SetName, TripleSet], report: ReadReport) -> None:
+        self._path, self._sets = path, sets
         self._report = report
-        self._wanted = wanted
-        self._open: _Open | None = None
         self._by_name: dict[str, TripleSet] = {}
 
-    def read(self, path: Path) -> Iterator[Example]:
-        with path.open("rb") as stream:
-            is_skipping = False
-            for line, block in self._blocks(stream):
-                if is_skipping and ":" in block[0]:
-                    continue
-                header = _HEADER.fullmatch(block[0])
+    def read(self, wanted: set[str] | None) -> Iterator[Example]:
+        """The complex sentences, or those with the ids that are wanted."""
+        found: _Open | None = None
+        is_skipping = False
+        for line, block in self._blocks():
+            if is_skipping and ":" in block[0]:
+                continue
+            header = _HEADER.fullmatch(block[0])
+            try:
                 if header is None:
-                    self._reject(line, "a block must begin with a line such as COMPLEX-1:MR-1")
-                elif header["set"] is None:
-                    if self._open is not None:
-                        yield self._open.example()
-                    is_skipping = self._wanted is not None and block[0] not in self._wanted
-                    number = int(header["complex"])
-                    self._open = None if is_skipping else self._begin(number, line, block)
-                elif self._open is None or self._open.number != int(header["complex"]):
-                    self._reject(line, "this block belongs to another complex sentence")
+                    raise MalformedError("a block must begin with a line such as COMPLEX-1:MR-1")
+                number = int(header["complex"])
+                if header["set"] is None:
+                    if found is not None:
+                        yield found.example()
+                    found = None
+                    is_skipping = wanted is not None and block[0] not in wanted
+                    if not is_skipping and len(block) != 2:
+                        raise MalformedError("a complex sentence must stand alone under its number")
+                    found = None if is_skipping else _Open(number, block[1])
+                elif found is None or found.number != number:
+                    raise MalformedError("this block belongs to another complex sentence")
                 else:
-                    self._continue(self._open, header, line, block)
-        if self._open is not None:
-            yield self._open.example()
+                    self._add(found, header, line, block)
+            except MalformedError as error:
+                self._report.reject(str(self._path), line, str(error))
+        if found is not None:
+            yield found.example()
 
-    def _blocks(self, stream: Iterable[bytes]) -> Iterator[tuple[int, list[str]]]:
+    def _blocks(self) -> Iterator[tuple[int, list[str]]]:
         """The lines of each block, stripped, and the number of its first line."""
         block: list[str] = []
         number = 0
-        for line in stream:
-            number += 1
-            try:
-                text = line.decode().strip()
-            except UnicodeDecodeError:
-                self._reject(number, "the line is not UTF-8")
-                text = "\ufffd"
-            if text:
-                block.append(text)
-            elif block:
-                yield number - len(block), block
-                block = []
+        with self._path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                try:
+                    text = line.decode().strip()
+                except UnicodeDecodeError:
+                    self._report.reject(str(self._path), number, "the line is not UTF-8")
+                    text = "\ufffd"
+                if text:
+                    block.append(text)
+                elif block:
+                    yield number - len(block), block
+                    block = []
         if block:
             yield number - len(block) + 1, block
         self._report.lines += number
 
-    def _begin(self, number: int, line: int, block: list[str]) -> _Open | None:
-        if len(block) != 2:
-            self._reject(line, "a complex sentence must stand alone under its number")
-            return None
-        return _Open(number, block[1])
-
-    def _continue(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
+    def _add(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
+        """Add a block to its complex sentence."""
         if header["simple"] is None:
-            self._add_set(found, header["set"], line, block)
-        elif header["set"] not in found.sets:
-            self._reject(line, "the triple set of this block has not been named")
-        elif header["kind"] is None:
-            self._add_simple(found, header, line, block)
-        else:
-            self._add_parts(found, header, line, block)
-
-    def _add_set(self, found: _Open, number: str, line: int, block: list[str]) -> None:
-        triples = self._triples(block[1], line) if len(block) == 2 else None
-        if triples is None:
-            self._reject(line, "a triple set must be one line such as category=X eid=Id1 size=2")
+            triples = self._triples(block[1], line) if len(block) == 2 else None
+            if triples is None:
+                raise MalformedError(
+                    "a triple set must be one line such as category=X eid=Id1 size=2"
+                )
+            found.sets[header["set"]] = triples
             return
-        found.sets[number] = triples
+        if header["set"] not in found.sets:
+            raise MalformedError("the triple set of this block has not been named")
+        whole = found.sets[header["set"]]
+        if header["kind"] is None:
+            sentences = tuple(block[1:])
+            if not sentences:
+                raise MalformedError("there are no simple sentences")
+            found.simple = header["simple"], sentences
+            found.references.setdefault(sentences, (whole,) * len(sentences))
+            return
+        if found.simple is None or found.simple[0] != header["simple"]:
+            raise MalformedError("the simple sentences of this block have not been given")
+        sentences, parts = self._parts(line, block)
+        if sentences != found.simple[1]:
+            raise MalformedError("the simple sentences differ from those given before")
+        if found.references[sentences] == (whole,) * len(parts):  # the first assignment is kept
+            found.references[sentences] = parts
+
+    def _parts(self, line: int, block: list[str]) -> tuple[tuple[str, ...], tuple[TripleSet, ...]]:
+        """The simple sentences of a block, and the triples of each."""
+        sentences: list[str] = []
+        parts: list[TripleSet] = []
+        triples: TripleSet | None = None
+        for text in block[1:]:
+            named = self._triples(text, line)
+            if named is not None:
+                triples = named
+            elif triples is not None:
+                sentences.append(text)
+                parts.append(triples)
+        return tuple(sentences), tuple(parts)
 
     def _triples(self, text: str, line: int) -> TripleSet | None:
         """The triples of a set by its name; None for a text that is no name."""
@@ -319,68 +326,37 @@ class _Reader:
         triples = self._sets.get(SetName(name[1], name[2], int(name[3])))
         # A text without its folder of triples has none at all, and a set of size 0 needs none.
         if triples is None and self._sets and int(name[3]):
-            self._reject(line, f"no file of triples has {text}")
+            self._report.reject(str(self._path), line, f"no file of triples has {text}")
         self._by_name[text] = triples or _EMPTY
         return self._by_name[text]
 
-    def _add_simple(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
-        sentences = tuple(block[1:])
-        if not sentences:
-            self._reject(line, "there are no simple sentences")
-            return
-        found.simple = header["simple"], sentences
-        whole = found.sets[header["set"]]
-        found.references.setdefault(sentences, (whole,) * len(sentences))
 
-    def _add_parts(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
-        """Assign triples to the simple sentences; the first assignment is kept."""
-        if found.simple is None or found.simple[0] != header["simple"]:
-            self._reject(line, "the simple sentences of this block have not been given")
-            return
-        sentences: list[str] = []
-        parts: list[TripleSet] = []
-        triples: TripleSet | None = None
-        for text in block[1:]:
-            named = self._triples(text, line)
-            if named is not None:
-                triples = named
-            elif triples is not None:
-                sentences.append(text)
-                parts.append(triples)
-        if tuple(sentences) != found.simple[1]:
-            self._reject(line, "the simple sentences differ from those given before")
-            return
-        whole = found.sets[header["set"]]
-        if found.references[found.simple[1]] == (whole,) * len(parts):
-            found.references[found.simple[1]] = tuple(parts)
+class _Pair(MinWiki):
+    """The files "train.complex" and "train.simple", one reference a line."""
 
-    def _reject(self, line: int, reason: str) -> None:
-        self._report.reject(self._name, line, reason)
+    def _sources(self, lines: Iterator[Line]) -> Iterator[Line]:
+        return lines
+
+    def _cut(self, line: str) -> tuple[str, ...]:
+        return at_final_stops(line)
 
 
-def _read_pair(path: Path, report: ReadReport) -> Iterator[Example]:
-    """The lines of "train.complex" and "train.simple", one reference each.
-
-    The simple sentences of a line are separated by spaces only; each ends in a stop that is a token
-    of its own.
-    """
-    other = path.with_suffix(".simple")
-    for (number, source), (_, text) in aligned([path, other], report):
-        if not source.strip():
-            report.reject(str(path), number, BLANK_SOURCE)
-        elif not (simple := at_final_stops(text)):
-            report.reject(str(other), number, BLANK_SIMPLE)
-        else:
-            yield Example(source.strip(), (simple,), f"{path.name}:{number}")
-
-
-class _Parts(NamedTuple):
+class _Division(NamedTuple):
     """How the blocks describe the way in which a reference divides its triples."""
 
     whole: TripleSet
     kind: str
     names: tuple[str, ...]
     """One for each sentence, or one for all together."""
+
+    def blocks(self, head: str, sentences: Sequence[str]) -> str:
+        """The two blocks of a reference."""
+        text = "\n".join(sentences)
+        named = [f"{self.names[0]}\n{text}"]
+        if len(self.names) > 1:
+            named = ["\n".join(pair) for pair in zip(self.names, sentences, strict=True)]
+        below = "\n".join(named)
+        return f"{head}\n{text}\n\n{head}:SPTYPE-{self.kind}:MR-1\n{below}\n"
 
 
 class _Writer:
@@ -390,19 +366,18 @@ class _Writer:
         self._write = write
         self.names = names
         self._used = set(names.values())
-        self._known = lru_cache(_REMEMBERED)(self._describe)
+        self._division = lru_cache(_REMEMBERED)(self._divided)
         self._last = 0
-        self.written = 0
 
     def write(self, example: Example) -> None:
         self._last = max(self._last + 1, number_of(example.id))
         label = f"COMPLEX-{self._last}"
         self._write(f"{label}\n{_one_line(example.source, example)}\n")
-        by_set: dict[TripleSet, list[tuple[tuple[str, ...], _Parts]]] = {}
+        by_set: dict[TripleSet, list[tuple[tuple[str, ...], _Division]]] = {}
         for index, reference in enumerate(example.references):
             known = example.reference_triples[index] if example.reference_triples else ()
-            parts = self._known(known or (example.triples,) * len(reference))
-            by_set.setdefault(parts.whole, []).append((reference, parts))
+            division = self._division(known or (example.triples,) * len(reference))
+            by_set.setdefault(division.whole, []).append((reference, division))
         if not by_set:
             by_set[example.triples] = []
         # References share most of their sentences: each different one is checked once.
@@ -411,17 +386,16 @@ class _Writer:
         for number, (whole, references) in enumerate(by_set.items(), start=1):
             head = f"{label}:MR-{number}"
             self._write(f"{head}\n{self._name(whole)}\n")
-            for order, (reference, parts) in enumerate(references, start=1):
+            for order, (reference, division) in enumerate(references, start=1):
                 sentences = [lines[text] for text in reference]
-                self._write(_reference(f"{head}:SIMPLE-{order}", sentences, parts))
-        self.written += 1
+                self._write(division.blocks(f"{head}:SIMPLE-{order}", sentences))
 
-    def _describe(self, parts: tuple[TripleSet, ...]) -> _Parts:
+    def _divided(self, parts: tuple[TripleSet, ...]) -> _Division:
         whole = _EMPTY.union(*parts)
         if all(part == whole for part in parts):
-            return _Parts(whole, "NONE", (self._name(whole),))
+            return _Division(whole, "NONE", (self._name(whole),))
         kind = "-".join(map(str, sorted(map(len, parts))))
-        return _Parts(whole, kind, tuple(map(self._name, parts)))
+        return _Division(whole, kind, tuple(map(self._name, parts)))
 
     def _name(self, triples: TripleSet) -> str:
         name = self.names.get(triples)
@@ -433,20 +407,9 @@ class _Writer:
         return str(name)
 
 
-def _reference(head: str, sentences: Sequence[str], parts: _Parts) -> str:
-    text = "\n".join(sentences)
-    if len(parts.names) == 1:
-        below = f"{parts.names[0]}\n{text}"
-    else:
-        named = zip(parts.names, sentences, strict=True)
-        below = "\n".join(f"{name}\n{sentence}" for name, sentence in named)
-    return f"{head}\n{text}\n\n{head}:SPTYPE-{parts.kind}:MR-1\n{below}\n"
-
-
 def _one_line(sentence: str, example: Example) -> str:
-    """A sentence as one line; the format cannot hold another, nor an empty one."""
-    line = " ".join(sentence.split())
-    if not line:
+    """A sentence as one line; the format cannot hold an empty one."""
+    if not (line := on_one_line(sentence)):
         raise InputError(f"{example.id}: a sentence is empty, which WebSplit's files cannot hold.")
     return line
 

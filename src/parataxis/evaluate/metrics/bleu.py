@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Statistics, score
+from parataxis.evaluate.metrics.protocol import RatioMetric, Score, ScoredItem, Statistics, score
 from parataxis.evaluate.metrics.tokens import (
     ORDERS,
     TextMetric,
@@ -23,27 +23,25 @@ _COUNTED = 4096
 
 class Bleu(TextMetric):
     """Corpus BLEU, to the last digit that of sacrebleu's ``corpus_score`` on texts in which
-    brackets are plain.
-
-    The statistics of a rewrite are its length, the length of the reference that is nearest in
-    length (the shorter of two), and for each n from 1 to 4 how many of its n-grams a reference has
-    and how many there are. Running text is compared: where a sentence ends does not matter. The
-    number of references may differ from source to source.
-    """
+    brackets are plain. The number of references may differ from source to source."""
 
     name = "bleu"
     summary = "corpus BLEU of sacrebleu, capitals count"
     settings: ClassVar[Mapping[str, str]] = {"level": "corpus"}
     smooth = "exp"
+    order = ""
+    """Which lengths of n-grams count, where that can differ: "4" or "effective"."""
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """Smoothing, and the version of sacrebleu."""
-        return {"smooth": self.smooth, "sacrebleu": _sacrebleu_version()}
+        """Smoothing, the lengths of n-grams, and the version of sacrebleu."""
+        order = {"order": self.order} if self.order else {}
+        return {"smooth": self.smooth, **order, "sacrebleu": _sacrebleu_version()}
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
-        """For each item: two lengths, the right n-grams of four lengths, and all of them."""
-        return np.array([self._counts(item) for item in items], float)
+        """For each item its length, that of the reference nearest in length (the shorter of two),
+        the right n-grams of four lengths, and all of them."""
+        return np.array([self._ngrams(item) for item in items], float)
 
     def from_statistics(self, total: Statistics) -> Score:
         """BLEU, and the four precisions and the brevity penalty that it is made of."""
@@ -51,13 +49,9 @@ class Bleu(TextMetric):
         parts = {f"precision-{n}": part for n, part in zip(ORDERS, precisions, strict=True)}
         return Score(value, self.signature, {**parts, "brevity-penalty": penalty})
 
-    def _counts(self, item: ScoredItem) -> tuple[int, ...]:
-        return bleu_counts(
-            item.text,
-            item.reference_texts,
-            tokenize=self.tokenize,
-            lowercase=bool(self.lowercase),
-        )
+    def _ngrams(self, item: ScoredItem) -> tuple[int, ...]:
+        texts = item.text, item.reference_texts
+        return bleu_counts(*texts, tokenize=self.tokenize, lowercase=bool(self.lowercase))
 
 
 class LowercaseBleu(Bleu):
@@ -68,43 +62,23 @@ class LowercaseBleu(Bleu):
     lowercase = True
 
 
-class NarayanBleu(Bleu):
+class NarayanBleu(RatioMetric, Bleu):
     """The averaged individual multi-reference BLEU of Narayan et al. (2017) and Aharoni and
-    Goldberg (2018, §2): each rewrite is scored against its own references, however many they are,
-    and the scores are averaged.
-
-    As in the evaluation that Aharoni and Goldberg released (``multi-bleu.perl`` on files of one
-    line), texts must be tokenised, because they are split at spaces; capitals count; the reference
-    length is the nearest one; nothing is smoothed, so a rewrite without four right tokens in a row
-    scores 0. Their script also rounds each score to two digits; we do not.
-    """
+    Goldberg (2018, §2), unsmoothed and for tokenised texts, as in the evaluation that the latter
+    released; but their script rounds each score to two digits."""
 
     name = "bleu-narayan"
     summary = "mean over sources of unsmoothed BLEU against all references of the source"
     settings: ClassVar[Mapping[str, str]] = {"level": "mean of sentences"}
     tokenize = "spaces"
     smooth = "none"
-    effective_order = False
+    order = "4"
 
-    @property
-    def versions(self) -> Mapping[str, str]:
-        """Smoothing, the n-gram lengths that count, and the version of sacrebleu."""
-        order = {"order": "effective" if self.effective_order else "4"}
-        return {"smooth": self.smooth, **order, "sacrebleu": _sacrebleu_version()}
-
-    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
-        """For each item its BLEU, and 1."""
-        return np.array([(self._score(item), 1.0) for item in items])
-
-    def from_statistics(self, total: Statistics) -> Score:
-        """The mean."""
-        return Score(float(total[0] / total[1]), self.signature)
-
-    def _score(self, item: ScoredItem) -> float:
-        value, _, _ = bleu_from_counts(
-            self._counts(item), smooth=self.smooth, effective_order=self.effective_order
-        )
-        return value
+    def counts(self, item: ScoredItem) -> tuple[float, float]:
+        """Its BLEU, and 1."""
+        effective = self.order == "effective"
+        found = bleu_from_counts(self._ngrams(item), smooth=self.smooth, effective_order=effective)
+        return found[0], 1
 
 
 class SentenceBleu(NarayanBleu):
@@ -115,28 +89,22 @@ class SentenceBleu(NarayanBleu):
     summary = "mean over sources of sacrebleu's smoothed sentence BLEU"
     tokenize = "13a"
     smooth = "exp"
-    effective_order = True
+    order = "effective"
 
 
 def corpus_bleu(
     rewrites: Sequence[str], references: Sequence[Sequence[str]], *, lowercase: bool = False
 ) -> float:
-    """BLEU of the rewrites, from 0 to 100: :class:`Bleu` for texts in lists.
-
-    A rewrite and a reference are running text: their simple sentences joined by a space.
-    ``references`` holds the references of each rewrite, at least one; the numbers may differ.
-    """
+    """BLEU of the rewrites, from 0 to 100: :class:`Bleu` for running texts in lists.
+    ``references`` holds the references of each rewrite, at least one."""
     return score(Bleu(lowercase=lowercase), text_items(rewrites, rewrites, references)).value
 
 
 def bleu_from_counts(
     counts: Sequence[float], *, smooth: str, effective_order: bool = False
 ) -> tuple[float, list[float], float]:
-    """BLEU, its four precisions and its brevity penalty, by sacrebleu.
-
-    ``counts`` are those of :func:`bleu_counts`, summed. They need not be whole: of several
-    references their mean is taken.
-    """
+    """BLEU, its four precisions and its brevity penalty, by sacrebleu, from sums of the counts of
+    :func:`bleu_counts`. They need not be whole: of several references their mean is taken."""
     length, nearest, *grams = counts
     found = sacrebleu().compute_bleu(
         correct=grams[: len(ORDERS)],  # type: ignore[arg-type]  # works on any number

@@ -9,10 +9,10 @@ import numpy as np
 
 from parataxis.checks import Checker, SentenceAnalyser
 from parataxis.errors import TooLongError
-from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics
+from parataxis.evaluate.metrics.protocol import BaseMetric, Score, ScoredItem, Statistics
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Finding, FindingKind
-from parataxis.rewrite.split_patterns import ClauseHalves, clause_halves, said_apart
+from parataxis.rewrite.split_patterns import clause_halves, said_apart
 from parataxis.syntax.analyser import load_trees
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.syntax.patterns import Occurrence, Pattern, find_patterns
@@ -50,22 +50,11 @@ def shared_analyser() -> Remembering:
     return Remembering(load_trees())
 
 
-class AnalysedMetric:
+class AnalysedMetric(BaseMetric):
     """The base of metrics that read every sentence with an analyser, by default the shared one."""
-
-    name: str
-    summary: str
-    needs_references = False
-    higher_is_better: bool | None = True
-    settings: ClassVar[Mapping[str, str]]
 
     def __init__(self, analyser: SentenceAnalyser | None = None) -> None:
         self._given = analyser
-
-    @property
-    def signature(self) -> Signature:
-        """How it is counted."""
-        return Signature(self.name, self.settings)
 
     @property
     def analyser(self) -> SentenceAnalyser:
@@ -80,17 +69,9 @@ _EMPTY = frozenset(["PUNCT", "ADP", "DET", "CCONJ", "SCONJ", "PART", "AUX", "PRO
 
 
 class Facts(AnalysedMetric):
-    """How many simple sentences are correct, unsupported or repeated, and how many facts are
-    missing. The score is the percentage of correct ones.
-
-    The checks count here what Aharoni and Goldberg (2018, table 7) counted by hand; docs/metrics.md
-    says how far the counts can be trusted.
-
-    A simple sentence is *unsupported* if the checks find a new word or a wrong relation in it,
-    otherwise *repeated* if it only repeats earlier ones, and otherwise *correct*; grammar is not
-    judged. A *missing* fact is a clause of the source, or a phrase of one of the seven patterns,
-    that is lost in whole or in part.
-    """
+    """The percentage of correct simple sentences, and counts of unsupported and repeated ones and
+    of missing facts, as Aharoni and Goldberg (2018, table 7) counted by hand; docs/metrics.md has
+    the definitions and says how far they can be trusted."""
 
     name = "facts"
     summary = "percent of simple sentences without a fact error, and counts of the errors"
@@ -102,37 +83,35 @@ class Facts(AnalysedMetric):
         items = [item.plain for item in items]
         findings = list(Checker(self.analyser).pipe((item.source, item.simple) for item in items))
         analyses = self.analyser.pipe(item.source for item in items)
-        return np.array(
-            [
-                _row(item, found, analysis if isinstance(analysis, Analysis) else None)
-                for item, found, analysis in zip(items, findings, analyses, strict=True)
-            ],
-            float,
-        )
+        rows = []
+        for item, found, analysis in zip(items, findings, analyses, strict=True):
+            labels = label_sentences(item.simple, found)
+            lost = lost_facts(found, analysis if isinstance(analysis, Analysis) else None)
+            counts = [labels.count(label) for label in (CORRECT, UNSUPPORTED, REPEATED)]
+            rows.append([len(labels), *counts, len(lost)])
+        return np.array(rows, float)
 
     def from_statistics(self, total: Statistics) -> Score:
         """The share of correct sentences, and all counts."""
         counts = dict(zip(_COUNTS, total.tolist(), strict=True))
-        sentences = counts["sentences"]
-        value = 100 * counts[CORRECT] / sentences if sentences else float("nan")
-        return Score(value, self.signature, counts)
+        return Score(_percent(counts[CORRECT], counts["sentences"]), self.signature, counts)
 
 
 def label_sentences(simple: Sequence[str], findings: Sequence[Finding]) -> list[str]:
     """The label of each simple sentence: "correct", "unsupported" or "repeated"."""
-    kinds: list[set[FindingKind]] = [set() for _ in simple]
+    labels = [CORRECT] * len(simple)
     for finding in findings:
-        if finding.sentence is not None:
-            kinds[finding.sentence].add(finding.kind)
-    return [_label(found) for found in kinds]
+        place = finding.sentence
+        if place is not None and finding.kind in _UNSUPPORTED:
+            labels[place] = UNSUPPORTED
+        elif place is not None and finding.kind is FindingKind.REPEATED:
+            labels[place] = REPEATED if labels[place] == CORRECT else labels[place]
+    return labels
 
 
 def lost_facts(findings: Sequence[Finding], analysis: Analysis | None) -> list[str]:
-    """The lost words of each fact of the source that is lost in whole or in part.
-
-    Lost words of one clause, or of one phrase that shows a pattern, are one fact. Without an
-    analysis each finding is one.
-    """
+    """The lost words of each fact of the source that is lost in whole or in part: a clause, or a
+    phrase that shows a pattern. Without an analysis each finding is one."""
     lost = [finding for finding in findings if finding.kind is FindingKind.LOST]
     if analysis is None:
         return [finding.words for finding in lost]
@@ -149,18 +128,6 @@ def lost_facts(findings: Sequence[Finding], analysis: Analysis | None) -> list[s
     return [" ".join(word.text for word in words) for words in facts.values()]
 
 
-def _row(item: ScoredItem, findings: Sequence[Finding], analysis: Analysis | None) -> list[int]:
-    labels = label_sentences(item.simple, findings)
-    counted = [labels.count(label) for label in (CORRECT, UNSUPPORTED, REPEATED)]
-    return [len(labels), *counted, len(lost_facts(findings, analysis))]
-
-
-def _label(kinds: set[FindingKind]) -> str:
-    if kinds & _UNSUPPORTED:
-        return UNSUPPORTED
-    return REPEATED if FindingKind.REPEATED in kinds else CORRECT
-
-
 def _innermost(place: int, occurrences: Sequence[Occurrence]) -> int | None:
     """The smallest phrase around a place, by its number; None in the main clause."""
     around = [i for i, found in enumerate(occurrences) if found.start <= place < found.end]
@@ -168,13 +135,9 @@ def _innermost(place: int, occurrences: Sequence[Occurrence]) -> int | None:
 
 
 class PatternsSplit(AnalysedMetric):
-    """The share of the patterns of the sources that were split: of all, and of each one.
-
-    A pattern (see docs/patterns.md) was split if its phrase and its clause are in different simple
-    sentences (:func:`parataxis.rewrite.split_patterns.said_apart`). Words are traced back by
-    :func:`parataxis.rewrite.align.align`, so another form of the word is enough. A phrase that was
-    deleted was not split, and neither is anything in a rewrite of one sentence.
-    """
+    """The share of the patterns of the sources that were split: of all, and of each one. A pattern
+    was split if its phrase and its clause are in different simple sentences; docs/metrics.md has
+    the details."""
 
     name = "patterns"
     summary = "percent of the seven patterns of the sources that were split"
@@ -185,30 +148,22 @@ class PatternsSplit(AnalysedMetric):
         """For each item and pattern: how many were split, and how many there are."""
         items = [item.plain for item in items]
         rows = np.zeros((len(items), len(Pattern), 2))
-        for row, item, analysis in zip(
-            rows, items, self.analyser.pipe(item.source for item in items), strict=True
-        ):
-            if isinstance(analysis, Analysis):
-                _count(row, item, clause_halves(analysis))
+        order = list(Pattern)
+        analyses = self.analyser.pipe(item.source for item in items)
+        for row, item, analysis in zip(rows, items, analyses, strict=True):
+            found = clause_halves(analysis) if isinstance(analysis, Analysis) else []
+            provenance = align(item.source, item.simple) if found and len(item.simple) > 1 else ()
+            for one in found:
+                is_split = bool(said_apart(one, provenance))
+                row[order.index(one.occurrence.pattern)] += (is_split, 1)
         return rows.reshape(len(items), -1)
 
     def from_statistics(self, total: Statistics) -> Score:
         """The share of all, and of each pattern."""
         counts = total.reshape(len(Pattern), 2)
-        parts = {pattern.value: _share(*row) for pattern, row in zip(Pattern, counts, strict=True)}
-        return Score(_share(*counts.sum(axis=0)), self.signature, parts)
+        parts = {each.value: _percent(*row) for each, row in zip(Pattern, counts, strict=True)}
+        return Score(_percent(*counts.sum(axis=0)), self.signature, parts)
 
 
-def _count(row: Statistics, item: ScoredItem, found: Sequence[ClauseHalves]) -> None:
-    """Add the patterns of one source to its row."""
-    if not found:
-        return
-    provenance = align(item.source, item.simple) if len(item.simple) > 1 else ()
-    order = list(Pattern)
-    for one in found:
-        is_split = bool(said_apart(one, provenance))
-        row[order.index(one.occurrence.pattern)] += (is_split, 1)
-
-
-def _share(split: float, found: float) -> float:
-    return float(100 * split / found) if found else float("nan")
+def _percent(part: float, whole: float) -> float:
+    return float(100 * part / whole) if whole else float("nan")

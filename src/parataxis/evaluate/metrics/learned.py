@@ -21,7 +21,7 @@ from parataxis.checks import Checker, SentenceAnalyser
 from parataxis.errors import ParataxisError
 from parataxis.evaluate.metrics.facts import AnalysedMetric, PatternsSplit
 from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Statistics
-from parataxis.rewrite.record import Finding, FindingKind
+from parataxis.rewrite.record import FindingKind
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.patterns import find_patterns
 from parataxis.text.readability import count_syllables
@@ -34,28 +34,7 @@ CRITERIA = {
     "structural_simplicity": (-2.0, 2.0),
 }
 """What it predicts, and the ends of the scales that raters used."""
-
-_SHAPE = (
-    "words kept",
-    "words new",
-    "words known",
-    "pairs kept",
-    "pairs new",
-    "length",
-    "sentences",
-    "tokens of a sentence",
-    "longest sentence",
-    "share of the longest",
-    "source length",
-    "syllables of a word",
-    "syllables gained",
-    "unchanged",
-    "patterns of the source",
-    "patterns left",
-    "patterns split",
-)
-FEATURES = (*_SHAPE, *(f"{kind.value} findings" for kind in FindingKind))
-"""The names of the features, in order."""
+_ENDS = np.array(list(CRITERIA.values())).T
 
 FITTED_ON = "sulem2018"
 """The judgements of structural simplicity by Sulem et al. (2018), on sources of HSplit."""
@@ -119,11 +98,8 @@ class Regression:
 
 
 class Learned(AnalysedMetric):
-    """Predicted ratings: the mean of four predicted judgements, each scaled to 0 to 100.
-
-    The parts are the predictions on the scales that raters used: grammaticality and meaning from 1
-    to 5, simplicity and structural simplicity, compared with the source, from -2 to 2.
-    """
+    """Predicted ratings: the mean of four predicted judgements, each scaled to 0 to 100. The parts
+    are the predictions on the scales that raters used (:data:`CRITERIA`)."""
 
     name = "learned"
     summary = "human ratings, predicted without references"
@@ -142,16 +118,15 @@ class Learned(AnalysedMetric):
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item the four predictions, and one."""
         regression = self._regression or _shipped()
-        predicted = regression(features(items, self.analyser))
-        low, high = np.array(list(CRITERIA.values())).T
-        return np.column_stack([np.clip(predicted, low, high), np.ones(len(items))])
+        predicted = np.clip(regression(features(items, self.analyser)), *_ENDS)
+        return np.column_stack([predicted, np.ones(len(items))])
 
     def from_statistics(self, total: Statistics) -> Score:
         """The means of the predictions, and their common mean from 0 to 100."""
         if not total[-1]:
             return Score(float("nan"), self.signature)
         means = total[:-1] / total[-1]
-        low, high = np.array(list(CRITERIA.values())).T
+        low, high = _ENDS
         value = float((100 * (means - low) / (high - low)).mean())
         return Score(value, self.signature, dict(zip(CRITERIA, means.tolist(), strict=True)))
 
@@ -163,16 +138,15 @@ def features(items: Sequence[ScoredItem], analyser: SentenceAnalyser) -> NDArray
     counts = _pattern_counts(items, analyser)
     split = PatternsSplit(analyser)
     shares = [split.from_statistics(row).value for row in split.statistics(items)]
-    return np.array(
-        [
-            [*_shape(item), *patterns, np.nan_to_num(share), *_found(each, len(item.simple))]
-            for item, each, patterns, share in zip(items, findings, counts, shares, strict=True)
-        ],
-        dtype=np.float64,
-    )
+    rows = []
+    for item, each, patterns, share in zip(items, findings, counts, shares, strict=True):
+        kinds = Counter(finding.kind for finding in each)
+        found = [kinds[kind] / max(1, len(item.simple)) for kind in FindingKind]
+        rows.append([*_shape(item).values(), *patterns, np.nan_to_num(share), *found])
+    return np.array(rows, dtype=np.float64)
 
 
-def _shape(item: ScoredItem) -> list[float]:
+def _shape(item: ScoredItem) -> dict[str, float]:
     before = _words(item.source)
     known = set(before)
     sentences = [_words(sentence) for sentence in item.simple]
@@ -180,41 +154,31 @@ def _shape(item: ScoredItem) -> list[float]:
     lengths = [len(sentence) for sentence in sentences] or [0]
     pairs_before, pairs_after = Counter(pairwise(before)), Counter(pairwise(after))
     syllables = _syllables(after)
-    return [
-        _share(Counter(before) & Counter(after), Counter(before)),
-        _share(Counter(after) - Counter(before), Counter(after)),
-        _share(Counter(word for word in after if word in known), Counter(after)),
-        _share(pairs_before & pairs_after, pairs_before),
-        _share(pairs_after - pairs_before, pairs_after),
-        len(after) / max(1, len(before)),
-        float(len(sentences)),
-        float(np.mean(lengths)),
-        float(max(lengths)),
-        max(lengths) / max(1, len(before)),
-        float(len(before)),
-        syllables,
-        syllables - _syllables(before),
-        float(before == after),
-    ]
+    return {
+        "words kept": _share(Counter(before) & Counter(after), Counter(before)),
+        "words new": _share(Counter(after) - Counter(before), Counter(after)),
+        "words known": _share(Counter(word for word in after if word in known), Counter(after)),
+        "pairs kept": _share(pairs_before & pairs_after, pairs_before),
+        "pairs new": _share(pairs_after - pairs_before, pairs_after),
+        "length": len(after) / max(1, len(before)),
+        "sentences": float(len(sentences)),
+        "tokens of a sentence": float(np.mean(lengths)),
+        "longest sentence": float(max(lengths)),
+        "share of the longest": max(lengths) / max(1, len(before)),
+        "source length": float(len(before)),
+        "syllables of a word": syllables,
+        "syllables gained": syllables - _syllables(before),
+        "unchanged": float(before == after),
+    }
 
 
 def _pattern_counts(
     items: Sequence[ScoredItem], analyser: SentenceAnalyser
 ) -> list[tuple[float, float]]:
     """How many patterns the source of each item has, and how many its simple sentences have."""
-    texts = [text for item in items for text in (item.source, *item.simple)]
-    found = iter(
-        [
-            len(find_patterns(analysis)) if isinstance(analysis, Analysis) else 0
-            for analysis in analyser.pipe(texts)
-        ]
-    )
+    analyses = analyser.pipe(text for item in items for text in (item.source, *item.simple))
+    found = (len(find_patterns(each)) if isinstance(each, Analysis) else 0 for each in analyses)
     return [(float(next(found)), float(sum(next(found) for _ in item.simple))) for item in items]
-
-
-def _found(findings: Sequence[Finding], sentences: int) -> list[float]:
-    counts = Counter(finding.kind for finding in findings)
-    return [counts[kind] / max(1, sentences) for kind in FindingKind]
 
 
 def _words(text: str) -> list[str]:
@@ -230,9 +194,15 @@ def _syllables(words: Sequence[str]) -> float:
     return sum(map(count_syllables, spoken)) / max(1, len(spoken))
 
 
+FEATURES = (
+    *_shape(ScoredItem("", ())),
+    *("patterns of the source", "patterns left", "patterns split"),
+    *(f"{kind.value} findings" for kind in FindingKind),
+)
+"""The names of the features, in order."""
+
+
 @cache
 def _shipped() -> Regression:
-    text = (files("parataxis.evaluate.metrics") / "model" / "learned.json").read_text(
-        encoding="utf-8"
-    )
-    return Regression.from_record(json.loads(text))
+    shipped = files("parataxis.evaluate.metrics") / "model" / "learned.json"
+    return Regression.from_record(json.loads(shipped.read_text(encoding="utf-8")))

@@ -6,8 +6,9 @@ confidence intervals and tests without computing anything twice.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import islice
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,19 +94,51 @@ class Metric(Protocol):
         ...
 
 
+class BaseMetric:
+    """What the built-in metrics share: ``settings`` are the settings in the signature."""
+
+    name: str
+    summary: str
+    needs_references = False
+    higher_is_better: bool | None = True
+    settings: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def signature(self) -> Signature:
+        """The settings of this metric, and the versions that matter."""
+        return Signature(self.name, self.settings)
+
+
+class RatioMetric(BaseMetric):
+    """A metric that is one sum divided by another, in percent if it is a share. It is a mean over
+    rewrites if the other is their number."""
+
+    percent = False
+
+    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
+        """For each item what is counted, and out of what."""
+        return np.array([self.counts(item) for item in items], float)
+
+    def from_statistics(self, total: Statistics) -> Score:
+        """The ratio."""
+        part, whole = total.tolist()
+        value = part / whole if whole else float("nan")
+        return Score(100 * value if self.percent else value, self.signature)
+
+    def counts(self, item: ScoredItem) -> tuple[float, float]:
+        """What is counted in an item, and out of what."""
+        raise NotImplementedError
+
+
 WINDOW = 256
 """How many items are held at once."""
 
 
 def score_all(metrics: Sequence[Metric], items: Iterable[ScoredItem]) -> list[Score]:
     """The score of each metric, in their order, from one pass that counts each text once."""
-    totals: list[Statistics] | None = None
-    for rows in _windows(metrics, items):
-        sums = [part.sum(axis=0) for part in rows]
-        totals = sums if totals is None else [a + b for a, b in zip(totals, sums, strict=True)]
-    return [
-        metric.from_statistics(total) for metric, total in zip(metrics, _some(totals), strict=True)
-    ]
+    sums = [[rows.sum(axis=0) for rows in window] for window in _windows(metrics, items)]
+    totals = [reduce(np.add, parts) for parts in zip(*sums, strict=True)]
+    return [metric.from_statistics(total) for metric, total in zip(metrics, totals, strict=True)]
 
 
 def score(metric: Metric, items: Iterable[ScoredItem]) -> Score:
@@ -115,23 +148,19 @@ def score(metric: Metric, items: Iterable[ScoredItem]) -> Score:
 
 def statistics_of(metrics: Sequence[Metric], items: Iterable[ScoredItem]) -> list[Statistics]:
     """For each metric the rows of all items: what resampling and correlations need."""
-    windows = list(_windows(metrics, items))
-    _some(windows)
-    return [np.concatenate(parts) for parts in zip(*windows, strict=True)]
+    return [np.concatenate(parts) for parts in zip(*_windows(metrics, items), strict=True)]
 
 
 def _windows(metrics: Sequence[Metric], items: Iterable[ScoredItem]) -> Iterator[list[Statistics]]:
     """The rows of each metric, window by window: the caches hold what a window needs."""
     stream = iter(items)
-    while window := list(islice(stream, WINDOW)):
+    window = list(islice(stream, WINDOW))
+    if not window:
+        raise ParataxisError("There are no rewrites to score.")
+    while window:
+        bare = next((item for item in window if not item.references), None)
         for metric in metrics:
-            bare = next((item for item in window if not item.references), None)
             if metric.needs_references and bare is not None:
                 raise ParataxisError(f'{metric.name} needs a reference for "{bare.source}".')
         yield [metric.statistics(window) for metric in metrics]
-
-
-def _some(found: list[Statistics] | list[list[Statistics]] | None) -> list[Statistics]:
-    if not found:
-        raise ParataxisError("There are no rewrites to score.")
-    return found  # type: ignore[return-value]
+        window = list(islice(stream, WINDOW))

@@ -1,18 +1,16 @@
 """The installed metrics, found through entry points of the group ``parataxis.metrics``."""
 
-from collections.abc import Sequence
-
 from parataxis.errors import ParataxisError
-from parataxis.evaluate.metrics.protocol import Metric, Score, ScoredItem, Signature, Statistics
-from parataxis.plugins import Installed, Registry
+from parataxis.evaluate.metrics.protocol import Metric, Score, Signature, Statistics
+from parataxis.plugins import Registry
 
 
 class PartOf:
-    """A part of a metric as a metric of its own, such as the additions of SARI; its statistics are
-    those of the whole metric."""
+    """A part of a metric as a metric of its own, such as the additions of SARI."""
 
     def __init__(self, metric: Metric, part: str) -> None:
         self._metric, self._part = metric, part
+        self.statistics = metric.statistics
         self.name = f"{metric.name}:{part}"
         self.summary = f"{part}, a part of: {metric.summary}"
         self.needs_references = metric.needs_references
@@ -23,10 +21,6 @@ class PartOf:
         """The signature of the whole metric, with the part."""
         whole = self._metric.signature
         return Signature(whole.name, {"part": self._part, **whole.settings})
-
-    def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
-        """The statistics of the whole metric."""
-        return self._metric.statistics(items)
 
     def from_statistics(self, total: Statistics) -> Score:
         """The part of the score."""
@@ -39,10 +33,8 @@ class PartOf:
         return Score(parts[self._part], self.signature)
 
 
-GROUP = "parataxis.metrics"
-
-_METRICS: Registry[Metric] = Registry(
-    GROUP,
+METRICS: Registry[Metric] = Registry(
+    "parataxis.metrics",
     "metric",
     Metric,  # type: ignore[type-abstract]
     "name, summary, needs_references, higher_is_better, signature, statistics, from_statistics",
@@ -62,15 +54,6 @@ ANALYSED = ("facts", "patterns", "learned")
 """The metrics that read every sentence with the analyser."""
 
 
-def metric_names() -> list[str]:
-    """The names of all installed metrics, sorted; nothing is imported.
-
-    >>> {"bleu", "sari", "fkgl"} <= set(metric_names())
-    True
-    """
-    return _METRICS.names()
-
-
 def load_metric(name: str) -> Metric:
     """The metric of that name, with its default settings; "sari:add" is a part of one.
 
@@ -78,13 +61,8 @@ def load_metric(name: str) -> Metric:
     'fkgl:words-per-sentence'
     """
     whole, colon, part = name.partition(":")
-    metric = _METRICS.load(whole)
+    metric = METRICS.load(whole)
     return PartOf(metric, part) if colon else metric
-
-
-def available_metrics() -> list[Installed]:
-    """Every installed metric with its one-line summary, sorted by name."""
-    return _METRICS.available(lambda metric: metric.summary)
 
 
 def default_metrics(*, references: bool = True, analyser: bool = False) -> tuple[str, ...]:

@@ -1,32 +1,7 @@
-r"""SARI (Xu et al. 2016): does a rewrite add, keep and delete what the references do?
+"""SARI (Xu et al. 2016): does a rewrite add, keep and delete what the references do?
 
-Three formulas go by that name, and on the same rewrites they differ by tens of points. They count
-the same things. With S, H and R the n-grams of a source, of its rewrite and of its r references
-together, as multisets, and rS for r times S:
-
-- add: distinct n-grams; the rewrite adds H - S, the references R - S;
-- keep: occurrences; the rewrite keeps rS & rH, the references rS & R;
-- delete: occurrences; the rewrite deletes rS - rH, the references rS - R.
-
-Each n from 1 to 4 has a precision and a recall of each operation, a part is the mean of its four
-values, and the score is the mean of the three parts. The rest is where they differ:
-
-=================  =====================  =======================  ===========================
-\                  ``sari`` (EASSE)       ``sari-xu``              ``sari-hub``
-=================  =====================  =======================  ===========================
-counted over       the corpus             each rewrite, then mean  each rewrite, then mean
-keep, precision    occurrences            mean over distinct       mean over distinct n-grams
-                                          n-grams
-keep, recall       occurrences            mean over distinct       occurrences
-                                          n-grams
-delete             F1                     precision                precision
-deleted rightly    (rS-rH) & (rS-R)       (rS-rH) - R              (rS-rH) - R
-nothing of         0                      0                        1
-nothing
-=================  =====================  =======================  ===========================
-
-The last line matters most. A source that is copied deletes nothing and adds nothing: under
-``sari-hub`` its deletion is perfect, and so is the precision of what it adds.
+Three formulas go by that name, and on the same rewrites they differ by tens of points. They are
+made of the same counts; the table in docs/metrics.md says where they differ.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Signature, Statistics, score
+from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Statistics, score
 from parataxis.evaluate.metrics.tokens import ORDERS, TextMetric, ngrams, text_items
 
 _PARTS = ("add", "keep", "delete")
@@ -58,33 +33,24 @@ class Sari:
 
 
 class _Operations(NamedTuple):
-    """What a rewrite and its references do with the n-grams of one length.
-
-    ``add``, ``keep`` and ``delete`` are what both do, what the rewrite does and what the references
-    do. The others are for distinct n-grams: how many are kept by the rewrite, by the references
-    and deleted by the rewrite, and how many of them rightly, each as a share of its occurrences.
-    """
+    """What a rewrite and its references do with the n-grams of one length."""
 
     add: tuple[int, int, int]
+    """Distinct n-grams: what both do, what the rewrite does, what the references do."""
     keep: tuple[int, int, int]
+    """The same for occurrences, as in ``delete``."""
     delete: tuple[int, int, int]
-    kept: int
-    to_keep: int
-    deleted: int
-    kept_rightly: float
-    rightly_kept: float
-    deleted_rightly: float
+    kept: tuple[float, int]
+    """Distinct n-grams that the rewrite keeps: the sum of the shares of their occurrences that are
+    kept rightly, and their number; so too what the references keep, and the rewrite deletes."""
+    to_keep: tuple[float, int]
+    deleted: tuple[float, int]
 
 
 class CorpusSari(TextMetric):
     """SARI as corrected in EASSE (Alva-Manchego et al. 2019), its default: counts are summed over
-    the corpus, and each operation and each n has an F1.
-
-    It is no mean over rewrites: there, each source that is rightly left whole would count as 33.3.
-    A precision or recall of nothing is 0, so a rewrite that equals its reference scores 100 only
-    if the references add and delete n-grams of every length somewhere in the corpus; a corpus
-    whose references are the sources has at most 33.3.
-    """
+    the corpus, each operation and each n has an F1, and a precision or recall of nothing is 0. So
+    a corpus whose references are the sources has at most 33.3."""
 
     name = "sari"
     summary = "corpus SARI as corrected in EASSE"
@@ -99,31 +65,29 @@ class CorpusSari(TextMetric):
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item, operation and n: what agrees, what the rewrite does, what the references
         do."""
-        rows = [
-            [[getattr(one, part) for one in self._operations(item)] for part in _PARTS]
-            for item in items
-        ]
-        return np.array(rows, float).reshape(len(items), -1)
+        rows = [[one[:3] for one in self._operations(item)] for item in items]
+        return np.array(rows, float).swapaxes(1, 2).reshape(len(items), -1)
 
     def from_statistics(self, total: Statistics) -> Score:
         """SARI and its parts."""
         both, written, wanted = np.moveaxis(total.reshape(len(_PARTS), len(ORDERS), 3), 2, 0)
         # F1 is the harmonic mean of both / written and both / wanted.
         f1 = np.divide(2 * both, written + wanted, out=np.zeros_like(both), where=both > 0)
-        return _score(100 * f1.mean(axis=1), self.signature)
+        return self._score(100 * f1.mean(axis=1))
 
     def _operations(self, item: ScoredItem) -> list[_Operations]:
         texts = item.source, item.text, item.reference_texts
         return [_operations(*texts, n, self.tokenize, bool(self.lowercase)) for n in ORDERS]
 
+    def _score(self, parts: Statistics) -> Score:
+        named = dict(zip(_PARTS, parts.tolist(), strict=True))
+        return Score(sum(named.values()) / len(named), self.signature, named)
+
 
 class XuSari(CorpusSari):
     """SARI as its authors released it (``SARI.py`` of Xu et al. 2016): the mean over rewrites of a
-    score of each one.
-
-    The released program splits lower-cased texts at spaces and so needs tokenised input. Here texts
-    are tokenised as 13a, which leaves tokenised ones as they are, unless ``tokenize`` is "spaces".
-    """
+    score of each one. The released program splits lower-cased texts at spaces, so it needs
+    tokenised input; that is ``tokenize="spaces"``."""
 
     name = "sari-xu"
     summary = "SARI as Xu et al. (2016) released it: the mean of sentences"
@@ -136,30 +100,24 @@ class XuSari(CorpusSari):
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item its three parts, and 1."""
-        return np.array([[*self._parts(item), 1.0] for item in items])
+        rows = [[self._parts(found) for found in self._operations(item)] for item in items]
+        means = [[sum(part) / len(ORDERS) for part in zip(*row, strict=True)] for row in rows]
+        return np.array([[*parts, 1.0] for parts in means])
 
     def from_statistics(self, total: Statistics) -> Score:
         """SARI and its parts."""
-        return _score(100 * total[:3] / total[3], self.signature)
+        return self._score(100 * total[:3] / total[3])
 
-    def _parts(self, item: ScoredItem) -> list[float]:
-        found = self._operations(item)
-        parts = (self._add, self._keep, self._delete)
-        return [sum(part(one) for one in found) / len(ORDERS) for part in parts]
-
-    def _add(self, found: _Operations) -> float:
+    def _parts(self, found: _Operations) -> tuple[float, float, float]:
         both, written, wanted = found.add
-        return _f1(self._ratio(both, written), self._ratio(both, wanted))
-
-    def _keep(self, found: _Operations) -> float:
-        precision = self._ratio(found.kept_rightly, found.kept)
-        return _f1(precision, self._keep_recall(found))
+        return (
+            _f1(self._ratio(both, written), self._ratio(both, wanted)),
+            _f1(self._ratio(*found.kept), self._keep_recall(found)),
+            self._ratio(*found.deleted),
+        )
 
     def _keep_recall(self, found: _Operations) -> float:
-        return self._ratio(found.rightly_kept, found.to_keep)
-
-    def _delete(self, found: _Operations) -> float:
-        return self._ratio(found.deleted_rightly, found.deleted)
+        return self._ratio(*found.to_keep)
 
     def _ratio(self, part: float, whole: float) -> float:
         return part / whole if whole else float(self.settings["0/0"])
@@ -167,13 +125,8 @@ class XuSari(CorpusSari):
 
 class HubSari(XuSari):
     """SARI of the metric hub (Hugging Face ``evaluate``, ``sari``), taken from tensor2tensor: that
-    of Xu et al. with two changes.
-
-    A ratio of nothing to nothing is 1, so a rewrite that equals its only reference has 100 (or
-    less, if the reference drops one of two occurrences of a word: that is never a right deletion
-    here); and the recall of what is kept counts occurrences. A copy of the source scores about 65
-    on WikiSplit: its deletion is perfect, since it deletes nothing.
-    """
+    of Xu et al., but a ratio of nothing to nothing is 1, and the recall of what is kept counts
+    occurrences. A copy of the source scores about 65: it deletes nothing."""
 
     name = "sari-hub"
     summary = "SARI of Hugging Face evaluate: the mean of sentences, 0/0 = 1"
@@ -191,12 +144,8 @@ def corpus_sari(
     *,
     lowercase: bool = True,
 ) -> Sari:
-    """SARI of the rewrites of a corpus: :class:`CorpusSari` for texts in lists.
-
-    A rewrite and a reference are running text: their simple sentences joined by a space.
-    ``references`` holds the references of each source, at least one. All texts are lower-cased,
-    unless ``lowercase`` is off, and tokenised as 13a.
-    """
+    """SARI of the rewrites of a corpus: :class:`CorpusSari` for running texts in lists.
+    ``references`` holds the references of each source, at least one."""
     items = text_items(sources, rewrites, references)
     return Sari(**score(CorpusSari(lowercase=lowercase), items).parts)
 
@@ -244,22 +193,13 @@ def _operations(
     return _Operations(
         (len(added & to_add), len(added), len(to_add)),
         (keeps_both, keeps, keeps_wanted),
-        # What is not kept is deleted.
-        (deletes_both, size - keeps, size - keeps_wanted),
-        kept,
-        to_keep,
-        deleted,
-        kept_rightly,
-        rightly_kept,
-        deleted_rightly,
+        (deletes_both, size - keeps, size - keeps_wanted),  # what is not kept is deleted
+        (kept_rightly, kept),
+        (rightly_kept, to_keep),
+        (deleted_rightly, deleted),
     )
 
 
 def _f1(precision: float, recall: float) -> float:
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
-
-
-def _score(parts: Statistics, signature: Signature) -> Score:
-    named = {name: float(part) for name, part in zip(_PARTS, parts, strict=True)}
-    return Score(sum(named.values()) / len(named), signature, named)

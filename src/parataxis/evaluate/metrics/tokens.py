@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from parataxis.errors import ParataxisError
-from parataxis.evaluate.metrics.protocol import ScoredItem, Signature
+from parataxis.errors import ParataxisError, needs
+from parataxis.evaluate.metrics.protocol import BaseMetric, ScoredItem, Signature
 from parataxis.text.tokens import plain_brackets
 
 if TYPE_CHECKING:
@@ -31,25 +31,25 @@ _COUNTED = 2048
 _MARKUP = re.compile("[&<]")
 
 
-class TextMetric:
+class TextMetric(BaseMetric):
     """The base of metrics that compare texts token by token.
 
     A class sets its defaults for ``lowercase`` (None where case does not matter) and ``tokenize``;
     its signature has ``settings``, then what the tokens are, then ``versions``.
     """
 
-    name: str
-    summary: str
     needs_references = True
-    higher_is_better: bool | None = True
     lowercase: bool | None = False
     tokenize = "13a"
-    settings: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, *, lowercase: bool | None = None, tokenize: str | None = None) -> None:
         if lowercase is not None:
             self.lowercase = lowercase
-        self.tokenize = check_tokenisation(tokenize or self.tokenize)
+        self.tokenize = tokenize or self.tokenize
+        if self.tokenize not in TOKENISATIONS:
+            raise ParataxisError(
+                f'There is no tokenisation "{tokenize}"; take one of {", ".join(TOKENISATIONS)}.'
+            )
 
     @property
     def signature(self) -> Signature:
@@ -91,11 +91,7 @@ def tokens(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> tupl
 @lru_cache(maxsize=_COUNTED)
 def ngrams(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> Ngrams:
     """The n-grams of a text, of one to four tokens. They are shared: do not change them."""
-    return count_ngrams(tokens(text, tokenize=tokenize, lowercase=lowercase))
-
-
-def count_ngrams(words: Sequence[str]) -> Ngrams:
-    """The n-grams of a sequence of tokens."""
+    words = tokens(text, tokenize=tokenize, lowercase=lowercase)
     shifted = [words[start:] for start in range(len(ORDERS))]
     # Plain dictionaries, because looking up a missing key in a Counter is slow.
     return tuple(dict(Counter(zip(*shifted[:order], strict=False))) for order in ORDERS)
@@ -115,15 +111,6 @@ def text_items(
     ]
 
 
-def check_tokenisation(name: str) -> str:
-    """The name itself, if there is a tokenisation of that name."""
-    if name not in TOKENISATIONS:
-        raise ParataxisError(
-            f'There is no tokenisation "{name}"; take one of {", ".join(TOKENISATIONS)}.'
-        )
-    return name
-
-
 @cache
 def _tokenizer(name: str) -> Callable[[str], str]:
     return sacrebleu()(tokenize="13a", force=True).tokenizer if name == "13a" else str
@@ -131,10 +118,6 @@ def _tokenizer(name: str) -> Callable[[str], str]:
 
 def sacrebleu() -> "type[BLEU]":
     """The class BLEU of sacrebleu; an error says how to install it."""
-    try:
+    with needs("BLEU and SARI need sacrebleu", "metrics"):
         from sacrebleu.metrics.bleu import BLEU
-    except ImportError as error:
-        raise ParataxisError(
-            "BLEU and SARI need sacrebleu; install it with: pip install 'parataxis[metrics]'."
-        ) from error
     return BLEU

@@ -6,7 +6,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from parataxis.errors import InputError, TooLongError
 from parataxis.evaluate.corpora.treebanks import GoldSentence, read_treebank
+from parataxis.lab.training import choose_device
 from parataxis.syntax.analysis import Analysis, Argument, Frame, Word
 from parataxis.syntax.decoding import Labels
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces, stack
@@ -43,8 +44,8 @@ def feature_bundle(feats: Iterable[tuple[str, str]]) -> str:
     return "|".join(f"{name}={value}" for name, value in sorted(feats)) or "_"
 
 
-def build_labels(sentences: Sequence[GoldSentence], *, rare_role: int = 5) -> Labels:
-    """The labels that occur; a role label seen fewer than ``rare_role`` times is not learned."""
+def build_labels(sentences: Sequence[GoldSentence]) -> Labels:
+    """The labels that occur; a role label that is seen fewer than five times is not learned."""
     words = [word for sentence in sentences for word in sentence.analysis]
     roles = Counter(
         argument.label
@@ -57,44 +58,45 @@ def build_labels(sentences: Sequence[GoldSentence], *, rare_role: int = 5) -> La
         xpos=tuple(sorted({word.xpos for word in words})),
         feats=tuple(sorted({feature_bundle(word.feats.items()) for word in words})),
         deprels=tuple(sorted({word.deprel for word in words})),
-        roles=tuple(sorted(label for label, count in roles.items() if count >= rare_role)),
+        roles=tuple(sorted(label for label, count in roles.items() if count >= 5)),
     )
 
 
 @dataclass(frozen=True)
 class TreeExample:
-    """One sentence: its pieces and the target of every head. ``roles`` pairs each predicate with
-    its BIO tags; None where the sentence has no role annotation."""
+    """One sentence: its pieces, and for each of its words the target of every head. ``roles`` pairs
+    each predicate with its BIO tags; None where the sentence has no role annotation."""
 
     pieces: Pieces
-    upos: list[int]
-    xpos: list[int]
-    feats: list[int]
-    heads: list[int]
-    deprels: list[int]
+    targets: dict[str, list[int]]
     roles: list[tuple[int, list[int]]] | None
 
     def __len__(self) -> int:
-        return len(self.heads)
+        return len(self.targets["heads"])
 
 
 def make_examples(sentences: Sequence[GoldSentence], labels: Labels) -> list[TreeExample]:
     """Encode sentences; those too long for the encoder are left out."""
     index = {
-        name: {label: number for number, label in enumerate(getattr(labels, name))}
-        for name in ("upos", "xpos", "feats", "deprels", "roles")
+        name: {label: number for number, label in enumerate(known)}
+        for name, known in asdict(labels).items()
     }
+
+    def targets(words: Analysis) -> dict[str, list[int]]:
+        found = {
+            "upos": [word.upos for word in words],
+            "xpos": [word.xpos for word in words],
+            "feats": [feature_bundle(word.feats.items()) for word in words],
+            "deprels": [word.deprel for word in words],
+        }
+        numbers = {
+            name: [index[name].get(each, IGNORED) for each in said] for name, said in found.items()
+        }
+        return {**numbers, "heads": [word.head + 1 for word in words]}
+
     encoded = load_word_pieces()([[w.text for w in s.analysis] for s in sentences])
     return [
-        TreeExample(
-            pieces,
-            [index["upos"].get(w.upos, IGNORED) for w in s.analysis],
-            [index["xpos"].get(w.xpos, IGNORED) for w in s.analysis],
-            [index["feats"].get(feature_bundle(w.feats.items()), IGNORED) for w in s.analysis],
-            [w.head + 1 for w in s.analysis],
-            [index["deprels"].get(w.deprel, IGNORED) for w in s.analysis],
-            _roles(s, index["roles"]) if s.has_roles else None,
-        )
+        TreeExample(pieces, targets(s.analysis), _roles(s, index["roles"]) if s.has_roles else None)
         for s, pieces in zip(sentences, encoded, strict=True)
         if len(pieces.ids) <= MAX_PIECES
     ]
@@ -106,10 +108,9 @@ def _roles(sentence: GoldSentence, index: dict[str, int]) -> list[tuple[int, lis
         tags = [0] * len(sentence.analysis)
         for argument in frame.arguments:
             if argument.label in index:
-                number = index[argument.label]
-                tags[argument.first] = 1 + 2 * number
-                for place in range(argument.first + 1, argument.last + 1):
-                    tags[place] = 2 + 2 * number
+                first = 1 + 2 * index[argument.label]
+                length = argument.last - argument.first
+                tags[argument.first : argument.last + 1] = [first, *[first + 1] * length]
         found.append((frame.predicate, tags))
     return found
 
@@ -125,13 +126,11 @@ class TreeBatch:
         self.shapes = tensor([e.pieces.shapes for e in examples])
         self.mask = tensor([[1] * len(e.pieces.ids) for e in examples])
         self.first = tensor([e.pieces.first for e in examples])
-        self.upos = tensor([e.upos for e in examples], IGNORED)
-        self.xpos = tensor([e.xpos for e in examples], IGNORED)
-        self.feats = tensor([e.feats for e in examples], IGNORED)
-        self.heads = tensor([e.heads for e in examples], IGNORED)
-        self.deprels = tensor([e.deprels for e in examples], IGNORED)
-        self.present = tensor([[1] * len(e) for e in examples]).bool()
-        self.lengths = np.array([len(e) for e in examples])
+        self.targets = {
+            name: tensor([e.targets[name] for e in examples], IGNORED)
+            for name in examples[0].targets
+        }
+        self.present = self.targets["heads"] != IGNORED
         frames = [(row, at, tags) for row, e in enumerate(examples) for at, tags in e.roles or ()]
         self.rows = torch.tensor([row for row, _, _ in frames], dtype=torch.long, device=device)
         self.at = torch.tensor([at for _, at, _ in frames], dtype=torch.long, device=device)
@@ -177,12 +176,10 @@ def _sentences(data: Path) -> Iterator[str]:
 def label(weights: Path, sentences: Path, output: Path) -> None:
     """Analyse the lines of ``sentences`` with trained weights and write them as silver data: one
     JSON object per line, gzipped."""
-    from parataxis.lab.analyser.train import TorchModel, load_network
-    from parataxis.syntax.analyser import Analyser
+    from parataxis.lab.analyser.train import load_network, torch_analyser
 
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network, labels = load_network(weights)
-    analyser = Analyser(TorchModel(network.to(device), device), labels)
+    analyser = torch_analyser(network, labels, choose_device())
     lines = sentences.read_text(encoding="utf-8").splitlines()
     with gzip.open(output, "wt", encoding="utf-8") as stream:
         for analysis in analyser.pipe(lines):

@@ -30,6 +30,7 @@ from parataxis.lab.analyser.model import AnalyserGraph, AnalyserNetwork, HeadSiz
 from parataxis.lab.encoder import Encoder, EncoderSize, load_encoder
 from parataxis.lab.training import (
     Evaluation,
+    TorchModel,
     Trainer,
     check_run_folder,
     choose_device,
@@ -42,7 +43,6 @@ from parataxis.lab.training import (
 )
 from parataxis.syntax.analyser import Analyser
 from parataxis.syntax.decoding import Labels
-from parataxis.syntax.onnx import Arrays
 
 log = logging.getLogger(__name__)
 
@@ -73,30 +73,15 @@ class AnalyserConfig:
     loss: dict[str, float]
 
 
-def read_config(path: Path, changes: dict[str, str] | None = None) -> AnalyserConfig:
+def read_config(path: Path, changes: Mapping[str, str] | None = None) -> AnalyserConfig:
     """Read a configuration; ``changes`` override single settings ("epochs", "heads.roles")."""
     settings = read_settings(path, changes)
     return AnalyserConfig(**{**settings, "heads": HeadSizes(**settings["heads"])})
 
 
-class TorchModel:
-    """The network behind the interface of the shipped ONNX model, to evaluate while training."""
-
-    def __init__(self, network: AnalyserNetwork, device: torch.device) -> None:
-        self._graph = AnalyserGraph(network)
-        self._device = device
-
-    @torch.no_grad()
-    def __call__(self, inputs: Arrays) -> Arrays:
-        """Run the model once."""
-        tensors = [torch.from_numpy(inputs[n]).to(self._device) for n in AnalyserGraph.INPUTS]
-        outputs = self._graph(*tensors)
-        return {
-            name: output.float().cpu().numpy()
-            if output.is_floating_point()
-            else output.cpu().numpy()
-            for name, output in zip(AnalyserGraph.OUTPUTS, outputs, strict=True)
-        }
+def torch_analyser(network: AnalyserNetwork, labels: Labels, device: torch.device) -> Analyser:
+    """An analyser that runs the network in torch."""
+    return Analyser(TorchModel(AnalyserGraph(network), AnalyserGraph.OUTPUTS, device), labels)
 
 
 def train(
@@ -112,7 +97,7 @@ def train(
     """Train on the treebanks and return the path of the weights.
 
     ``silver`` adds sentences that a teacher has labelled; ``limit`` keeps only that many
-    training sentences, for a rehearsal; ``resume`` continues after the last epoch.
+    training sentences, for a trial run; ``resume`` continues after the last epoch.
     """
     check_run_folder(output, resume=resume)
     device = choose_device()
@@ -162,11 +147,9 @@ class AnalyserTrainer(Trainer[AnalyserNetwork, NDArray[np.int64]]):
 
     @property
     def is_over(self) -> bool:
-        """Whether all epochs are done."""
         return self.epoch >= int(self.config.stop_after)
 
     def batches(self) -> list[NDArray[np.int64]]:
-        """Batches of sentences of similar length."""
         chance = random.Random(self.config.seed * 1000 + self.epoch)
         order = list(range(len(self.examples)))
         chance.shuffle(order)
@@ -176,7 +159,6 @@ class AnalyserTrainer(Trainer[AnalyserNetwork, NDArray[np.int64]]):
         return batches
 
     def rates(self) -> list[float]:
-        """A linear decay after a warm-up."""
         factor = linear_decay(self.step, self.config.warmup_steps, self.steps)
         return [self.config.encoder_rate * factor, self.config.head_rate * factor]
 
@@ -194,13 +176,12 @@ class AnalyserTrainer(Trainer[AnalyserNetwork, NDArray[np.int64]]):
         done = self.epoch + 1
         if done % self.config.evaluate_every and done < self.config.stop_after:
             return None
-        analyser = Analyser(TorchModel(self.averaged(), self.device), self.labels)
+        analyser = torch_analyser(self.averaged(), self.labels, self.device)
         found = evaluate(analyser, self.dev, tokens="gold", predicates="gold")
         # The last weights are always kept.
         return Evaluation((float(self.epoch),), {name: found[name] for name in Accuracy.NAMES})
 
     def keep(self) -> None:
-        """Write the averaged weights."""
         save_network(self.averaged(), self.labels, self.output / WEIGHTS)
 
 
@@ -214,7 +195,7 @@ def _losses(network: AnalyserNetwork, batch: TreeBatch) -> dict[str, Tensor]:
         )
 
     labels = scores.labels
-    heads = batch.heads.clamp(min=0)[:, :, None, None].expand(-1, -1, labels.shape[2], 1)
+    heads = batch.targets["heads"].clamp(min=0)[:, :, None, None].expand(-1, -1, labels.shape[2], 1)
     annotated = batch.predicates >= 0
     predicates = nn.functional.binary_cross_entropy_with_logits(
         scores.predicates.float(), batch.predicates.clamp(min=0).float(), reduction="none"
@@ -223,12 +204,11 @@ def _losses(network: AnalyserNetwork, batch: TreeBatch) -> dict[str, Tensor]:
     if len(batch.rows):
         tags = network.role_scores(earlier, batch.present, batch.rows, batch.at)
         roles = entropy(tags, batch.tags)
+    targets = batch.targets
     return {
-        "arcs": entropy(scores.arcs, batch.heads),
-        "deprels": entropy(labels.gather(3, heads)[..., 0], batch.deprels),
-        "upos": entropy(scores.upos, batch.upos),
-        "xpos": entropy(scores.xpos, batch.xpos),
-        "feats": entropy(scores.feats, batch.feats),
+        "arcs": entropy(scores.arcs, targets["heads"]),
+        "deprels": entropy(labels.gather(3, heads)[..., 0], targets["deprels"]),
+        **{name: entropy(getattr(scores, name), targets[name]) for name in AnalyserGraph.TAGS},
         "predicates": (predicates * annotated).sum() / annotated.sum().clamp(min=1),
         "roles": roles,
     }

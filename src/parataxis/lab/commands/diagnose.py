@@ -1,7 +1,8 @@
-"""``parataxis diagnose errors`` and ``table``: the error analysis of a system, by the checks and a
-person; and what all diagnoses share: the rewrites of a system and its corpus."""
+"""``parataxis diagnose``: does a splitter read its source or reproduce its training set, what does
+it attend to, and which errors does it make?"""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -10,28 +11,50 @@ from typing import Annotated
 import typer
 
 from parataxis.api import Splitter, with_findings
-from parataxis.cli.options import ReportFormatOption
+from parataxis.cli.options import Natural, OptionalCount, ReportFormatOption, documented
 from parataxis.cli.terminal import Progress, open_output, warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.commands.corpus_input import CORPUS_HELP, read_corpus
+from parataxis.evaluate.commands.corpus import (
+    CORPUS_HELP,
+    CorpusArgument,
+    StrictOption,
+    counting,
+    parse_corpora,
+    read_corpus,
+)
 from parataxis.evaluate.corpora.example import Example, gather
-from parataxis.evaluate.corpora.registry import parse_corpus
+from parataxis.evaluate.corpora.leaks import find_overlaps
+from parataxis.evaluate.corpora.registry import Corpus, parse_corpus
+from parataxis.lab.diagnose import attention as looking
+from parataxis.lab.diagnose.memorisation import (
+    Memorisation,
+    Span,
+    TrainingMemory,
+    examine,
+    find_entity,
+    plain_name,
+    probe_source,
+    source_names,
+    triple_entities,
+)
 from parataxis.lab.diagnose.sheet import (
-    ErrorMark,
     ErrorTally,
     SheetLine,
     as_sheet,
+    error_report,
     marked,
     read_sheet,
     sheet_page,
     tallies,
 )
-from parataxis.report import Report, ReportFormat, Table
+from parataxis.report import ReportFormat
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
 from parataxis.rewrite.record import Rewrite
+from parataxis.splitters.registry import AttentiveSplitter, load_splitter
 from parataxis.syntax.analysis import Analysis
 from parataxis.text.files import STREAM, ReadReport, name_of, read_lines
 from parataxis.text.inputs import named_file
+from parataxis.text.tokens import tokenize
 
 SplitterOption = Annotated[
     str | None,
@@ -50,49 +73,331 @@ FolderOption = Annotated[
 NameOption = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="What to call the splitter.")
 ]
-FirstOption = Annotated[
-    int | None,
-    typer.Option("--first", "-n", min=1, metavar="N", help="Only the first N sources."),
+EntitiesOption = Annotated[
+    Path | None,
+    typer.Option("--entities", metavar="FILE", help="The entities to probe, one a line."),
 ]
 
+_ERROR_SOURCES = 20
+"""Aharoni and Goldberg (2018, table 7) read the rewrites of 20 sources."""
+_RECITED_REFERENCES = 4
+"""The most references of a source that ``diagnose memorisation`` compares."""
+_VERDICT_FORMATS = (
+    *(ReportFormat.TEXT, ReportFormat.MARKDOWN, ReportFormat.HTML, ReportFormat.JSON),
+)
 
-def read_evaluation(corpus: str | None, *, strict: bool = False) -> list[Example]:
+
+@documented
+def attention(
+    sentences: list[str] | None = None,
+    splitter: str = "pointer",
+    corpus: CorpusOption = None,
+    name: NameOption = None,
+    first: OptionalCount = None,
+    pictures: Natural = 5,
+    output: FolderOption = None,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
+    strict: StrictOption = False,
+) -> None:
+    """Show what a splitter attends to while it writes, and how much to the first entity.
+
+    The folder receives an interactive page and heat maps of source against output. The number is
+    the share of all attention that falls on the words of the entity that the source names first;
+    uniform attention and copying the references are given for comparison. The entities are those
+    of the triples of a source, or else its names.
+
+    Options:
+    SENTENCE...: Sentences, in quotes.
+    --splitter, -s NAME: pointer, seq2seq:DIR or copynet:DIR.
+    --first, -n N: Only the first N sources.
+    --pictures N: How many rewrites to draw.
+    """
+    loaded = load_splitter(splitter)
+    if not isinstance(loaded, AttentiveSplitter):
+        raise InputError(f'The splitter "{splitter}" has no attention to show.')
+    given = [Example(each, (), str(place)) for place, each in enumerate(sentences or [], start=1)]
+    with open_output(None) as out:
+        with Progress(None, out) as progress:
+            examples = (given or _read_evaluation(corpus, strict=strict))[:first]
+            if not examples:
+                raise InputError("There is nothing to look at; give a sentence or a --corpus.")
+            looked = []
+            for example, entity in zip(examples, _first_entities(examples), strict=True):
+                progress.advance(0, 1)
+                try:
+                    found = loaded.attention(example.source)
+                except InputError as error:
+                    if given:
+                        raise
+                    warn(f"{example.id} is left out: {error}")
+                    continue
+                looked.append(looking.look(example, found, entity))
+        report = looking.attention_report(name or loaded.name, looked, len(examples))
+        if output is not None:
+            made: dict[str, str | bytes] = {
+                "attention.html": looking.attention_page(report, looked[:pictures]),
+                "attention.json": report.render(ReportFormat.JSON),
+            }
+            for number, each in enumerate(looked[:pictures], start=1):
+                made[f"attention-{number}.png"] = looking.heatmap_png(each.attention, each.entity)
+            write_folder(output, made)
+            warn(f"The page is in {output / 'attention.html'}.")
+        out.write(report.render(output_format))
+
+
+def _first_entities(examples: Sequence[Example]) -> list[Span | None]:
+    """The words of the entity that each source names first."""
+    words = [[token.text for token in tokenize(each.source)] for each in examples]
+    found = [
+        find_entity(each, triple_entities([example])) if example.triples else None
+        for each, example in zip(words, examples, strict=True)
+    ]
+    bare = [place for place, span in enumerate(found) if span is None]
+    if bare:
+        names = source_names(examples[place].source for place in bare)
+        for place, known in zip(bare, names, strict=True):
+            found[place] = find_entity(words[place], known)
+    return found
+
+
+@documented
+def memorisation(
+    rewrites: list[str] | None = None,
+    *,
+    train: list[str],
+    splitter: SplitterOption = None,
+    corpus: CorpusOption = None,
+    probes: str | None = None,
+    entities: EntitiesOption = None,
+    name: NameOption = None,
+    first: OptionalCount = None,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
+    output: FolderOption = None,
+    strict: StrictOption = False,
+) -> None:
+    """Find out whether a splitter has memorised its training set.
+
+    It answers three questions. How many of its simple sentences occur word for word in the
+    training set, and how many of these state what their source does not? What does it write about
+    an entity that is all of its input, repeated three times? How much of the evaluation set occurs
+    in training?
+
+    The entities are those of the triples of the evaluation set, or else of the training set; the
+    names in the sources where a corpus has no triples; or those of a file. Probes need the
+    splitter, or what it wrote for them (--probes).
+
+    Options:
+    FILES | -: What the splitter wrote, as JSON lines; else it writes now.
+    --train, -t CORPUS: A training set, FORMAT:FILE,FILE (see `parataxis corpus formats`); the
+        format may be left out where the names of the files tell it, and - is standard input.
+        Can be repeated.
+    --probes FILE: What the splitter wrote for the probes that `diagnose probes` makes.
+    --first, -n N: Only N sources and N entities.
+    """
+    trains = parse_corpora(train)
+    files = rewrites or []
+    with open_output(None) as out:
+        with Progress(None, out) as progress:
+            examples = _read_evaluation(corpus, strict=strict)
+            written = _predictions(files, splitter, examples, first, progress)[:first]
+            answers: list[Rewrite] = []
+            if probes is not None:
+                answers = _read_stored([probes])
+            elif splitter is not None:
+                asked = _entities(entities, trains, examples, most=first, strict=False)
+                answers = list(
+                    counting(Splitter(splitter).pipe(map(probe_source, asked)), progress)
+                )
+            elif entities is not None:
+                raise InputError("Name a --splitter to probe with the entities.")
+            references = [
+                Rewrite(source=example.source, simple=simple, splitter="reference")
+                for example in islice(examples, first)
+                for simple in example.references[:_RECITED_REFERENCES]
+            ]
+            memory = TrainingMemory(
+                sentence for each in chain(written, answers, references) for sentence in each.simple
+            )
+            streams = chain.from_iterable(read_corpus(each, strict=strict) for each in trains)
+            seen = counting(memory.watch(streams), progress)
+            overlaps = find_overlaps(seen, {"evaluation": examples}, near=1.0)["evaluation"]
+        report = Memorisation(
+            name or _system_name(splitter, files, written),
+            ", ".join(each.label for each in trains),
+            parse_corpus(corpus).label if corpus else None,
+            examine(written, memory),
+            examine(references, memory) if references else None,
+            examine(answers, memory, every_word=True) if answers else None,
+            overlaps if examples else None,
+        ).document()
+        if output is not None:
+            made = {f"memorisation{form.suffix}": report.render(form) for form in _VERDICT_FORMATS}
+            write_folder(output, made)
+            warn(f"The verdict is in {output / 'memorisation.html'}.")
+        out.write(report.render(output_format))
+
+
+@documented
+def probes(
+    corpus: CorpusArgument,
+    entities: EntitiesOption = None,
+    first: OptionalCount = None,
+    strict: StrictOption = False,
+) -> None:
+    """Write the probes of a corpus as JSON lines, for any system to rewrite.
+
+    A probe says the name of an entity three times and nothing else (Aharoni and Goldberg 2018,
+    table 3). `parataxis split --format jsonl` rewrites them, and `diagnose memorisation --probes`
+    reads the rewrites.
+
+    Options:
+    --first, -n N: Only N entities.
+    """
+    asked = _entities(entities, [parse_corpus(corpus)], [], most=first, strict=strict)
+    with open_output(None) as out:
+        for name in asked:
+            record = {"id": name, "source": probe_source(name)}
+            out.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def _entities(
+    file: Path | None,
+    corpora: Sequence[Corpus],
+    examples: Sequence[Example],
+    *,
+    most: int | None,
+    strict: bool,
+) -> list[str]:
+    """The first entities of a file, or of the examples, or else of corpora that are read now."""
+    if file is not None:
+        lines = (text for _, text in read_lines(file, ReadReport(strict=True)))
+        found = list(dict.fromkeys(filter(None, map(plain_name, lines))))
+        if not found:
+            raise InputError(f"There is no entity in {name_of(file)}.")
+        return found[:most]
+    bare: dict[str, None] = {}
+
+    def noting() -> Iterator[Example]:
+        for example in examples or chain.from_iterable(
+            read_corpus(each, strict=strict) for each in corpora
+        ):
+            if not example.triples:
+                bare[example.source] = None
+            yield example
+
+    named: dict[str, None] = dict.fromkeys(triple_entities(noting()))
+    if not named:
+        for names in source_names(bare):
+            named |= dict.fromkeys(names)
+            if most is not None and len(named) >= most:
+                break
+    if not named:
+        raise InputError("There is no entity to probe; name some with --entities.")
+    return list(islice(named, most))
+
+
+@documented
+def errors(
+    rewrites: list[str] | None = None,
+    splitter: SplitterOption = None,
+    corpus: CorpusOption = None,
+    name: NameOption = None,
+    first: Natural = _ERROR_SOURCES,
+    output: Path | None = None,
+    output_format: ReportFormatOption = ReportFormat.TEXT,
+) -> None:
+    """Count correct, unsupported, repeated and missing facts, and make a sheet to correct them on.
+
+    The checks mark each simple sentence and each fact that is missing; a person corrects the
+    sheet, and `parataxis diagnose table` makes the table of it. Where the corpus has references, a
+    word that one of them has is no new fact, and what none of them says is not missing.
+
+    Options:
+    [NAME=]FILE... | -: What systems wrote, as JSON lines, a file for each.
+    --first, -n N: The first N sources; 0: all.
+    --output, -o DIR: Write the sheet into this folder: errors.html for the browser, errors.csv for
+        a spreadsheet.
+    """
+    from parataxis.syntax.analyser import load_trees  # slow, and `--help` does without
+
+    with open_output(None) as out:
+        with Progress(None, out) as progress:
+            examples = _read_evaluation(corpus)
+            references = {each.source: each.references for each in examples}
+            lines: list[SheetLine] = []
+            sources: set[str] = set()
+            for called, file in [named_file(each) for each in rewrites or []] or [("", "")]:
+                files = [file] if file else []
+                written = _predictions(files, splitter, examples, first or None, progress)
+                system = called or name or _system_name(splitter, files, written)
+                different = dict.fromkeys(each.source for each in written)
+                sources = sources or set(islice(different, first or None))
+                chosen = [each for each in written if each.source in sources]
+                analyses = load_trees().pipe(each.source for each in chosen)
+                checked = counting(with_findings(chosen), progress)
+                for each, found in zip(checked, analyses, strict=True):
+                    analysis = found if isinstance(found, Analysis) else None
+                    lines += marked(each, system, references.get(each.source, ()), analysis)
+        if output is not None:
+            title = f"Errors of {', '.join(dict.fromkeys(line.system for line in lines))}"
+            made = {"errors.csv": as_sheet(lines), "errors.html": sheet_page(title, lines)}
+            write_folder(output, made)
+            warn(f"The sheet is in {output / 'errors.html'} and {output / 'errors.csv'}.")
+        out.write(error_report(tallies(lines)).render(output_format))
+
+
+@documented
+def table(
+    sheets: list[Path],
+    output_format: ReportFormatOption = ReportFormat.TEXT,
+) -> None:
+    """Make the table of errors from corrected sheets.
+
+    A row says how many simple sentences of a system are unsupported, repeated and correct, how
+    many facts are missing, and how many lines are marked as the checks had marked them.
+
+    Options:
+    SHEET...: Sheets, CSV, that were corrected.
+    """
+    if sheets.count(STREAM) > 1:
+        raise InputError("Standard input (-) can be read only once.")
+    found: list[tuple[Path, ErrorTally]] = []
+    for path in sheets:
+        text = "".join(f"{line}\n" for _, line in read_lines(path, ReadReport(strict=True)))
+        found += [(path, each) for each in tallies(read_sheet(text, name_of(path)))]
+    # Where two sheets are about one system, each is named after its sheet, too.
+    names = [tally.system for _, tally in found]
+    distinct = [
+        replace(each, system=f"{each.system} ({path.stem})")
+        if names.count(each.system) > 1
+        else each
+        for path, each in found
+    ]
+    with open_output(None) as out:
+        out.write(error_report(distinct).render(output_format))
+
+
+def _read_evaluation(corpus: str | None, *, strict: bool = False) -> list[Example]:
     """The evaluation set, an example for each source."""
-    if corpus is None:
-        return []
-    return gather(read_corpus(parse_corpus(corpus), strict=strict))
+    return gather(read_corpus(parse_corpus(corpus), strict=strict)) if corpus else []
 
 
-def read_stored(files: Sequence[str]) -> list[Rewrite]:
+def _read_stored(files: Sequence[str]) -> list[Rewrite]:
     """The rewrites in files of JSON lines, plain or packed; - is standard input."""
     if list(files).count(str(STREAM)) > 1:
         raise InputError("Standard input (-) can be read only once.")
-    found = list(chain.from_iterable(map(_read, map(Path, files))))
+    found: list[Rewrite] = []
+    for path in map(Path, files):
+        if path != STREAM and not path.exists():
+            raise InputError(f"There is no file {path}.")
+        lines = (text for _, text in read_lines(path, ReadReport(strict=True)))
+        found += read_rewrites(lines, name_of(path))
     if files and not found:
         raise InputError(f"There is no rewrite in {', '.join(files)}.")
     return found
 
 
-def _read(path: Path) -> Iterator[Rewrite]:
-    if path != STREAM and not path.exists():
-        raise InputError(f"There is no file {path}.")
-    lines = (text for _, text in read_lines(path, ReadReport(strict=True)))
-    return read_rewrites(lines, name_of(path))
-
-
-def rewrite_all(sources: Iterable[str], splitter: str, progress: Progress) -> list[Rewrite]:
-    """The rewrites of all sources."""
-    return list(progressing(Splitter(splitter).pipe(sources), progress))
-
-
-def progressing(rewrites: Iterable[Rewrite], progress: Progress) -> Iterator[Rewrite]:
-    """The rewrites, with the progress shown."""
-    for rewrite in rewrites:
-        progress.advance(0, 1)
-        yield rewrite
-
-
-def predictions(
+def _predictions(
     files: Sequence[str],
     splitter: str | None,
     examples: Sequence[Example],
@@ -102,20 +407,20 @@ def predictions(
     """What a system wrote: all that is stored in files, or what the splitter writes now for the
     first sources."""
     if files:
-        return read_stored(files)
+        return _read_stored(files)
     if splitter is None:
         raise InputError("There is nothing to look at; name files of rewrites, or a --splitter.")
     if not examples:
         raise InputError("The splitter needs sources; name an evaluation set with --corpus.")
-    chosen = list(islice(examples, first))
-    written = rewrite_all((each.source for each in chosen), splitter, progress)
+    chosen = examples[:first]
+    written = Splitter(splitter).pipe(each.source for each in chosen)
     return [
         rewrite.model_copy(update={"id": example.id})
-        for rewrite, example in zip(written, chosen, strict=True)
+        for rewrite, example in zip(counting(written, progress), chosen, strict=True)
     ]
 
 
-def system_name(splitter: str | None, files: Sequence[str], rewrites: Iterable[Rewrite]) -> str:
+def _system_name(splitter: str | None, files: Sequence[str], rewrites: Iterable[Rewrite]) -> str:
     """What to call a system: as its rewrites do, or after their file."""
     if splitter and not files:
         return splitter.partition(":")[0]
@@ -124,161 +429,3 @@ def system_name(splitter: str | None, files: Sequence[str], rewrites: Iterable[R
         return names[0]
     stem = Path(files[0]).name.partition(".")[0] if files and files[0] != str(STREAM) else ""
     return stem or "the system"
-
-
-FIRST = 20
-"""Aharoni and Goldberg (2018, table 7) read the rewrites of 20 sources."""
-
-
-def errors(
-    rewrites: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME=]FILE... | -",
-            show_default=False,
-            help="What systems wrote, as JSON lines, a file for each.",
-        ),
-    ] = None,
-    splitter: SplitterOption = None,
-    corpus: CorpusOption = None,
-    name: NameOption = None,
-    first: Annotated[
-        int,
-        typer.Option("--first", "-n", min=0, metavar="N", help="The first N sources; 0: all."),
-    ] = FIRST,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Write the sheet into this folder: errors.html for the browser, errors.csv for a "
-            "spreadsheet.",
-        ),
-    ] = None,
-    output_format: ReportFormatOption = ReportFormat.TEXT,
-) -> None:
-    """Count correct, unsupported, repeated and missing facts, and make a sheet to correct them on.
-
-    The checks mark each simple sentence and each fact that is missing; a person corrects the
-    sheet, and `parataxis diagnose table` makes the table of it. Where the corpus has references, a
-    word that one of them has is no new fact, and what none of them says is not missing.
-    """
-    from parataxis.syntax.analyser import load_trees  # slow, and `--help` does without
-
-    with open_output(None) as out:
-        with Progress(None, out) as progress:
-            examples = read_evaluation(corpus)
-            references = {each.source: each.references for each in examples}
-            lines: list[SheetLine] = []
-            sources: set[str] = set()
-            for system, written in _systems(
-                rewrites or [],
-                name,
-                lambda files: predictions(files, splitter, examples, first or None, progress),
-                splitter,
-            ):
-                sources = sources or set(_first([each.source for each in written], first))
-                chosen = [each for each in written if each.source in sources]
-                analyses = load_trees().pipe(each.source for each in chosen)
-                checked = progressing(with_findings(chosen), progress)
-                for each, found in zip(checked, analyses, strict=True):
-                    analysis = found if isinstance(found, Analysis) else None
-                    lines += marked(each, system, references.get(each.source, ()), analysis)
-        if output is not None:
-            title = f"Errors of {', '.join(dict.fromkeys(line.system for line in lines))}"
-            made = {"errors.csv": as_sheet(lines), "errors.html": sheet_page(title, lines)}
-            write_folder(output, made)
-            warn(f"The sheet is in {output / 'errors.html'} and {output / 'errors.csv'}.")
-        out.write(_report(tallies(lines)).render(output_format))
-
-
-def table(
-    sheets: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SHEET...", show_default=False, help="Sheets, CSV, that were corrected."
-        ),
-    ],
-    output_format: ReportFormatOption = ReportFormat.TEXT,
-) -> None:
-    """Make the table of errors from corrected sheets.
-
-    A row says how many simple sentences of a system are unsupported, repeated and correct, how
-    many facts are missing, and how many lines are marked as the checks had marked them.
-    """
-    if sheets.count(STREAM) > 1:
-        raise InputError("Standard input (-) can be read only once.")
-    found: list[tuple[Path, ErrorTally]] = []
-    for path in sheets:
-        text = "".join(f"{line}\n" for _, line in read_lines(path, ReadReport(strict=True)))
-        found += [(path, each) for each in tallies(read_sheet(text, name_of(path)))]
-    with open_output(None) as out:
-        out.write(_report(list(_distinct(found))).render(output_format))
-
-
-def _systems(
-    arguments: Sequence[str],
-    name: str | None,
-    read: Callable[[Sequence[str]], list[Rewrite]],
-    splitter: str | None,
-) -> Iterator[tuple[str, list[Rewrite]]]:
-    """Each system under its name, with what it wrote."""
-    if not arguments:
-        written = read([])
-        yield name or system_name(splitter, [], written), written
-    for argument in arguments:
-        called, file = named_file(argument)
-        written = read([file])
-        yield called or name or system_name(None, [file], written), written
-
-
-def _first(sources: Sequence[str], count: int) -> list[str]:
-    different = list(dict.fromkeys(sources))
-    return different[:count] if count else different
-
-
-def _distinct(found: Sequence[tuple[Path, ErrorTally]]) -> Iterator[ErrorTally]:
-    """The tallies; where two sheets are about one system, each is named after its sheet, too."""
-    names = [tally.system for _, tally in found]
-    for path, tally in found:
-        several = names.count(tally.system) > 1
-        yield replace(tally, system=f"{tally.system} ({path.stem})") if several else tally
-
-
-_HEADER = ("system", "sources", "unsupported", "repeated", "correct", "missing", "as the checks")
-
-
-def _report(found: Sequence[ErrorTally]) -> Report:
-    """The table of errors. A sheet that nobody has corrected agrees with the checks anyway, so the
-    last column is then left out."""
-    rows = [
-        (
-            each.system,
-            str(each.sources),
-            str(each.counts[ErrorMark.UNSUPPORTED]),
-            str(each.counts[ErrorMark.REPEATED]),
-            _of(each.counts[ErrorMark.CORRECT], each.sentences),
-            str(each.counts[ErrorMark.MISSING]),
-            _of(each.agreed, each.lines),
-        )
-        for each in found
-    ]
-    columns = 6 if all(each.agreed == each.lines for each in found) else 7
-    record = [
-        {
-            "system": each.system,
-            "sources": each.sources,
-            "sentences": each.sentences,
-            **{mark.value: each.counts[mark] for mark in ErrorMark if mark is not ErrorMark.KEPT},
-            "lines": each.lines,
-            "as_the_checks": each.agreed,
-        }
-        for each in found
-    ]
-    table = Table(_HEADER[:columns], [row[:columns] for row in rows])
-    return Report("Errors", [table], record, record, bare=True)
-
-
-def _of(part: int, whole: int) -> str:
-    return f"{part}/{whole} ({100 * part / whole:.0f} %)" if whole else "0"

@@ -1,17 +1,14 @@
 """``parataxis downstream``: do parsers and extractors read better after splitting?"""
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from parataxis.api import DEFAULT_SPLITTER, Splitter
-from parataxis.cli.options import ReportFormatOption
+from parataxis.cli.options import Natural, OptionalCount, ReportFormatOption, documented
 from parataxis.cli.terminal import Progress, open_output
 from parataxis.errors import InputError
-from parataxis.evaluate.corpora.treebanks import GoldSentence, read_treebank
+from parataxis.evaluate.corpora.treebanks import read_treebank
 from parataxis.evaluate.resample import Resampler
 from parataxis.lab.downstream.effect import effect_report, effects
 from parataxis.lab.downstream.parsers import load_extractor, load_parser
@@ -19,88 +16,61 @@ from parataxis.lab.downstream.score import SplitSentence
 from parataxis.report import ReportFormat, counted
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
-from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.record import Level, Rewrite
 from parataxis.text.files import ReadReport, read_lines
 
 
+@documented
 def downstream(
-    treebank: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILES", show_default=False, help="Treebanks in CoNLL-U; .gz is unpacked."
-        ),
-    ],
-    parser: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parser",
-            "-p",
-            metavar="NAME",
-            help="analyser (ours; the default) or spacy:MODEL, such as spacy:en_core_web_sm; can "
-            "be repeated.",
-        ),
-    ] = None,
-    extractor: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--extractor",
-            "-e",
-            metavar="NAME",
-            help="Also triples, by textacy:MODEL, where MODEL is that of spaCy; needs --frames.",
-        ),
-    ] = None,
-    frames: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="PropBank frames of the sentences, as JSON lines; .gz is unpacked."
-        ),
-    ] = None,
-    splitter: Annotated[
-        str, typer.Option("--splitter", "-s", metavar="NAME", help="Which splitter to use.")
-    ] = DEFAULT_SPLITTER,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="As in `parataxis split`: only sure rewrites.")
-    ] = False,
-    rewrites: Annotated[
-        Path | None,
-        typer.Option(
-            "--rewrites",
-            "-r",
-            metavar="FILE",
-            help="Rewrites of the sentences by any system, as JSON lines, in place of a splitter; "
-            "a sentence without one stays whole.",
-        ),
-    ] = None,
-    lengths: Annotated[
-        str, typer.Option(metavar="N,N,...", help="The most words of each group of sentences.")
-    ] = "10,20,30,40",
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", "-n", min=1, metavar="N", help="Only the first N sentences: a rehearsal."
-        ),
-    ] = None,
+    treebank: list[Path],
+    parser: list[str] | None = None,
+    extractor: list[str] | None = None,
+    frames: Path | None = None,
+    splitter: str = DEFAULT_SPLITTER,
+    strict: bool = False,
+    level: Level = Level.PLAIN,
+    rewrites: Path | None = None,
+    lengths: str = "10,20,30,40",
+    limit: OptionalCount = None,
     output_format: ReportFormatOption = ReportFormat.TEXT,
-    trials: Annotated[
-        int, typer.Option(min=0, help="Resampled treebanks for intervals; 0 leaves them out.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the resampling.")] = 1,
+    trials: Natural = 1000,
+    seed: Natural = 1,
 ) -> None:
     """Compare what parsers find in the sentences of a treebank and in their rewrites.
 
     The trees of the treebank say what is right. What is found in a simple sentence is brought
     back to the words of its source. Scores are shown before and after, by the length of sentences,
     for all of them and for those that were split.
+
+    Options:
+    FILES: Treebanks in CoNLL-U; .gz is unpacked.
+    --parser, -p NAME: analyser (ours; the default) or spacy:MODEL, such as spacy:en_core_web_sm;
+        can be repeated.
+    --extractor, -e NAME: Also triples, by textacy:MODEL, where MODEL is that of spaCy; needs
+        --frames.
+    --frames FILE: PropBank frames of the sentences, as JSON lines; .gz is unpacked.
+    --splitter, -s NAME: Which splitter to use.
+    --strict: As in `parataxis split`: only sure rewrites.
+    --level: As in `parataxis split`: how far to split.
+    --rewrites, -r FILE: Rewrites of the sentences by any system, as JSON lines, in place of a
+        splitter; a sentence without one stays whole.
+    --lengths N,N,...: The most words of each group of sentences.
+    --limit, -n N: Only the first N sentences, for a trial run.
+    --trials: Resampled treebanks for intervals; 0 omits them.
+    --seed: The seed of the resampling.
     """
     readers = [load_parser(name) for name in parser or ["analyser"]]
     extractors = [load_extractor(name) for name in extractor or []]
     groups = _lengths(lengths)
-    gold = _sentences(treebank, frames, limit)
+    read = chain.from_iterable(read_treebank(file, frames) for file in treebank)
+    gold = list(islice((each for each in read if each.analysis.text.strip()), limit))
+    if not gold:
+        raise InputError("The treebank has no sentences.")
     texts = [each.analysis.text for each in gold]
     if rewrites:
         stream = iter(_given(rewrites, texts))
     else:
-        stream = Splitter(splitter, strict=strict).pipe(texts)
+        stream = Splitter(splitter, strict=strict, level=level).pipe(texts)
     with open_output(None) as out:
         steps = 1 + len(readers) + len(extractors)
         with Progress(steps * len(gold), out) as progress:
@@ -117,19 +87,6 @@ def downstream(
                 advance=lambda count: progress.advance(count, count),
             )
         out.write(effect_report(results, _notes(sentences)).render(output_format))
-
-
-def _sentences(files: Sequence[Path], frames: Path | None, limit: int | None) -> list[GoldSentence]:
-    read = (
-        sentence
-        for file in files
-        for sentence in read_treebank(file, frames)
-        if sentence.analysis.text.strip()
-    )
-    found = list(islice(read, limit))
-    if not found:
-        raise InputError("The treebank has no sentences.")
-    return found
 
 
 def _given(path: Path, texts: Sequence[str]) -> list[Rewrite]:

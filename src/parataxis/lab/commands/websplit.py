@@ -4,36 +4,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from parataxis.cli.options import ReportFormatOption
+from parataxis.cli.options import OptionalCount, ReportFormatOption, documented
 from parataxis.cli.terminal import Progress, open_output, warn
 from parataxis.errors import InputError
-from parataxis.evaluate.commands.corpus_input import (
-    CORPUS_HELP,
+from parataxis.evaluate.commands.corpus import (
     CorpusArgument,
     StrictOption,
     counting,
+    overlap_records,
+    overlap_table,
     parse_corpora,
     read_corpus,
 )
-from parataxis.evaluate.commands.leaks import overlap_records, overlap_table
 from parataxis.evaluate.corpora.example import Example, Triple, group
-from parataxis.evaluate.corpora.registry import Corpus, load_format, parse_corpus
+from parataxis.evaluate.corpora.registry import FORMATS, Corpus, parse_corpus
 from parataxis.evaluate.corpora.webnlg import Entry, read_webnlg
 from parataxis.evaluate.corpora.websplit import WebSplit, read_parts, write_parts
 from parataxis.lab import rdf_split as splitting
 from parataxis.lab import websplit as verifying
 from parataxis.lab.websplit import (
-    PUBLISHED,
     Digest,
     PartCounts,
     Verbalisations,
-    WebSplitCell,
     WebSplitTally,
     build,
+    part_overlaps,
+    published,
     verbalisations,
 )
 from parataxis.report import (
@@ -51,48 +50,15 @@ _SHOWN = 20
 """Violations that ``verify`` lists as text; JSON has them all."""
 
 
+@documented
 def build_websplit(
-    webnlg: Annotated[
-        Path,
-        typer.Argument(
-            metavar="WEBNLG",
-            show_default=False,
-            help="WebNLG's XML files: their folder, or a tar archive of it.",
-        ),
-    ],
-    to: Annotated[
-        str,
-        typer.Option("--to", "-t", metavar="CORPUS", help="What to write, FORMAT:FILE."),
-    ] = "websplit-v1.0:websplit",
-    category: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--category",
-            metavar="NAME",
-            help="Only this category of WebNLG; can be repeated. WebSplit v0.1 has Astronaut, "
-            "Building, Monument, SportsTeam, University and WrittenWork.",
-        ),
-    ] = None,
-    across: Annotated[
-        bool,
-        typer.Option("--across", help="Put texts of different categories together, too."),
-    ] = False,
-    max_references: Annotated[
-        int | None,
-        typer.Option(
-            "--max-references",
-            min=1,
-            metavar="N",
-            help="Draw at most N references of each complex sentence; without it, all are written.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", help="The same seed draws the same references.")
-    ] = 0,
-    tokens: Annotated[
-        bool,
-        typer.Option("--tokens", help="Put spaces between words and marks, as the releases do."),
-    ] = False,
+    webnlg: Path,
+    to: str = "websplit-v1.0:websplit",
+    category: list[str] | None = None,
+    across: bool = False,
+    max_references: OptionalCount = None,
+    seed: int = 0,
+    tokens: bool = False,
     output_format: ReportFormatOption = ReportFormat.TEXT,
 ) -> None:
     """Build WebSplit from WebNLG: complex sentences and the sequences of simple ones that say the
@@ -100,6 +66,16 @@ def build_websplit(
 
     The files are large (1 GB for WebNLG's release 2); they appear when all is written. The counts
     are printed beside those of the papers.
+
+    Options:
+    WEBNLG: WebNLG's XML files: their folder, or a tar archive of it.
+    --to, -t CORPUS: What to write, FORMAT:FILE.
+    --category NAME: Only this category of WebNLG; can be repeated. WebSplit v0.1 has Astronaut,
+        Building, Monument, SportsTeam, University and WrittenWork.
+    --across: Put texts of different categories together, too.
+    --max-references N: Sample at most N references of each complex sentence; the default is all.
+    --seed S: The same seed samples the same references.
+    --tokens: Put spaces between words and marks, as the releases do.
     """
     target = parse_corpus(to)
     with open_output(None) as out:
@@ -112,7 +88,11 @@ def build_websplit(
             if first is None:
                 raise InputError(f"{webnlg} has no sentence that simpler ones could rewrite.")
             passing = _advancing(tally.watch(chain([first], examples)), progress)
-            written = _write(target, passing, known)
+            form = FORMATS.load(target.format)
+            if isinstance(form, WebSplit) and len(target.paths) == 1:
+                written = form.write_benchmark(passing, target.paths[0], known.names)
+            else:
+                written = form.write(passing, target.paths)
         out.write(_build_report(known, tally.counts()).render(output_format))
     warn(f"{counted(written, 'complex sentence')} written to {target.paths[0]}.")
 
@@ -131,13 +111,6 @@ def _of_categories(entries: Iterable[Entry], wanted: Sequence[str]) -> Iterator[
             )
 
 
-def _write(target: Corpus, examples: Iterable[Example], known: Verbalisations) -> int:
-    form = load_format(target.format)
-    if isinstance(form, WebSplit) and len(target.paths) == 1:
-        return form.write_benchmark(examples, target.paths[0], known.names)
-    return form.write(examples, target.paths)
-
-
 def _advancing(examples: Iterable[Example], progress: Progress) -> Iterator[Example]:
     for example in examples:
         progress.advance(1, 1)
@@ -149,16 +122,16 @@ def _build_report(known: Verbalisations, counts: PartCounts) -> Report:
     names = {name for triples in known.names for each in triples for name in (each[0], each[2])}
     relations = {each.relation for triples in known.names for each in triples}
     here = {
-        "RDF entities": WebSplitCell(2 * known.triples, len(names)),
-        "RDF relations": WebSplitCell(known.triples, len(relations)),
-        "complex sentences": WebSplitCell(counts.complex, counts.complex_unique),
-        "simple sentences": WebSplitCell(counts.simple, counts.simple_unique),
+        "RDF entities": (2 * known.triples, len(names)),
+        "RDF relations": (known.triples, len(relations)),
+        "complex sentences": (counts.complex, counts.complex_unique),
+        "simple sentences": (counts.simple, counts.simple_unique),
     }
-    missing = WebSplitCell(None, None)
-    rows = []
-    for row, cell in here.items():
-        papers = [PUBLISHED[version].get(row, missing) for version in ("v0.1", "v1.0")]
-        rows.append((row, *(_number(n) for each in (cell, *papers) for n in each)))
+    papers = published()
+    rows = [
+        (row, *_numbers(*cell, *papers["v0.1"][row], *papers["v1.0"].get(row, (-1, -1))))
+        for row, cell in here.items()
+    ]
     summary = (
         f"{counted(known.texts, 'text')} of {counted(known.entries, 'triple set')} read, "
         f"{counted(known.left_out, 'text')} not marked as good left out; "
@@ -177,25 +150,12 @@ def _build_report(known: Verbalisations, counts: PartCounts) -> Report:
     return Report("WebSplit in numbers", [table, Notes([summary])], record, bare=True)
 
 
+@documented
 def split(
     corpus: CorpusArgument,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            show_default=False,
-            help="The JSON file of the parts; for a WebSplit folder, its own is the default.",
-        ),
-    ] = None,
-    shares: Annotated[
-        str,
-        typer.Option("--shares", metavar="A/B/C", help="Per cent for train, validation and test."),
-    ] = "80/10/10",
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", help="The same seed makes the same split.")
-    ] = 0,
+    output: Path | None = None,
+    shares: str = "80/10/10",
+    seed: int = 0,
     output_format: ReportFormatOption = ReportFormat.TEXT,
     strict: StrictOption = False,
 ) -> None:
@@ -203,6 +163,11 @@ def split(
 
     The conditions are those of Aharoni and Goldberg (2018). Sentences are dropped only where the
     parts could not be filled otherwise, and counted. `parataxis corpus verify` checks the result.
+
+    Options:
+    --output, -o FILE: The JSON file of the parts; for a WebSplit folder, its own is the default.
+    --shares A/B/C: Per cent for train, validation and test.
+    --seed S: The same seed makes the same split.
     """
     (source,) = parse_corpora([corpus])
     wanted = _shares(shares)
@@ -213,9 +178,18 @@ def split(
             for example in counting(group(read_corpus(source, strict=strict)), progress):
                 tally.add(example)
         found, parts = _split(tally.digests, wanted, seed, source.label)
-        _save(path, parts)
+        ids = {
+            part.upper(): [each.example.id for each in digests] for part, digests in parts.items()
+        }
+        write_parts(path, {part: each for part, each in ids.items() if each or part != "DROPPED"})
         out.write(_split_report(tally, found, parts).render(output_format))
-    _warn_if_short(found, wanted)
+    for part, share, size in zip(_PARTS[1:], wanted, found.wanted, strict=True):
+        made = len(getattr(found, part))
+        if made < (1 - splitting.TOLERANCE) * size or (share and not made):
+            warn(
+                f"The part {part} has {made:,} of {counted(max(size, 1), 'complex sentence')} that "
+                "it should have: the triples tie too many together."
+            )
     warn(f"The parts are written to {path}.")
 
 
@@ -229,20 +203,8 @@ def _shares(text: str) -> tuple[float, float]:
     return validation / 100, test / 100
 
 
-def _warn_if_short(found: splitting.DataSplit, shares: tuple[float, float]) -> None:
-    """Warn of parts that are much smaller than they should be."""
-    for part, share, wanted in zip(_PARTS[1:], shares, found.wanted, strict=True):
-        size = len(getattr(found, part))
-        if size < (1 - splitting.TOLERANCE) * wanted or (share and not size):
-            sentences = counted(max(wanted, 1), "complex sentence")
-            warn(
-                f"The part {part} has {size:,} of {sentences} that it should have: the triples "
-                "tie too many together."
-            )
-
-
 def _parts_file(corpus: Corpus, option: str) -> Path:
-    form = load_format(corpus.format)
+    form = FORMATS.load(corpus.format)
     if isinstance(form, WebSplit) and corpus.paths[0].is_dir():
         return corpus.paths[0] / form.parts_file
     raise InputError(f"Name the file of the parts with {option}.")
@@ -253,26 +215,17 @@ def _split(
 ) -> tuple[splitting.DataSplit, dict[str, list[Digest]]]:
     """The split of the different sources, and the digests of each part."""
     triples: dict[str, frozenset[Triple]] = {}
-    for each in digests:
+    for each, _ in digests:
         triples[each.source] = triples.get(each.source, frozenset()) | each.triples
     if not any(triples.values()):
         raise InputError(f"{label} has no triples; a split by triples needs them.")
     found = splitting.split(list(triples.values()), shares=shares, seed=seed)
-    part_of: dict[str, str] = {}
-    sources = list(triples)
-    for part in (*_PARTS, "dropped"):
-        part_of.update((sources[index], part) for index in getattr(found, part))
-    parts: dict[str, list[Digest]] = {part: [] for part in (*_PARTS, "dropped")}
-    for each in digests:
-        parts[part_of[each.source]].append(each)
+    names, sources = (*_PARTS, "dropped"), list(triples)
+    part_of = {sources[index]: part for part in names for index in getattr(found, part)}
+    parts: dict[str, list[Digest]] = {part: [] for part in names}
+    for digest in digests:
+        parts[part_of[digest.example.source]].append(digest)
     return found, parts
-
-
-def _save(path: Path, parts: dict[str, list[Digest]]) -> None:
-    record = {part.upper(): [each.id for each in digests] for part, digests in parts.items()}
-    if not record["DROPPED"]:
-        del record["DROPPED"]
-    write_parts(path, record)
 
 
 def _split_report(
@@ -281,23 +234,21 @@ def _split_report(
     """The counts of each part beside those of the paper, and what of it is in training."""
     counts = {part: tally.counts(parts[part]) for part in _PARTS}
     record: dict[str, object] = {part: asdict(each) for part, each in counts.items()}
-    total = sum(len(getattr(found, part)) for part in (*_PARTS, "dropped"))
-    rows: list[tuple[str, ...]] = []
+    whole = sum(len(getattr(found, part)) for part in (*_PARTS, "dropped"))
+    papers = published()
+    rows = []
     for part, each in counts.items():
-        here = {
-            "complex": WebSplitCell(each.complex, each.complex_unique),
-            "simple": WebSplitCell(each.simple, each.simple_unique),
-        }
-        for side, cell in here.items():
-            paper = PUBLISHED[part][side]
-            share = f"{100 * each.complex_unique / total:.1f}" if side == "complex" else ""
-            label = f"{part} {side} sentences"
-            rows.append((label, *map(_number, cell), share, *map(_number, paper)))
+        share = f"{100 * each.complex_unique / whole:.1f}"
+        ours = {"complex": (each.complex, each.complex_unique, share)}
+        ours["simple"] = (each.simple, each.simple_unique, "")
+        for side, (total, unique, shown) in ours.items():
+            label, paper = f"{part} {side} sentences", _numbers(*papers[part][side])
+            rows.append((label, *_numbers(total, unique), shown, *paper))
     header = ("", "count", "unique", "% of unique", "A&G 2018", "unique")
     blocks: list[Block] = [Table(header, rows)]
     # As ``parataxis corpus leaks`` counts it.
     held_out = {part: parts[part] for part in _PARTS[1:]}
-    for part, seen in tally.overlaps(held_out, parts["train"]).items():
+    for part, seen in part_overlaps(held_out, parts["train"]).items():
         record[part] = {**asdict(counts[part]), "in_training": overlap_records(seen)}
         blocks += [ReportParagraph(f"{part} in train"), overlap_table(seen)]
     summary = (
@@ -312,32 +263,12 @@ def _split_report(
     return Report("A split by triples", [*blocks, Notes([summary])], record, bare=True)
 
 
+@documented
 def verify(
-    corpora: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CORPUS...",
-            show_default=False,
-            help=f"The parts other than training, or a whole corpus that --parts divides: "
-            f"{CORPUS_HELP}",
-        ),
-    ],
-    train: Annotated[
-        list[str] | None,
-        typer.Option("--train", metavar="CORPUS", help="The training part; can be repeated."),
-    ] = None,
-    parts_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--parts",
-            metavar="FILE",
-            show_default=False,
-            help="The JSON file of the parts; for a WebSplit folder, its own is the default.",
-        ),
-    ] = None,
-    fail: Annotated[
-        bool, typer.Option("--fail", help="Exit with code 1 if a condition is violated.")
-    ] = False,
+    corpora: list[str],
+    train: list[str] | None = None,
+    parts: Path | None = None,
+    fail: bool = False,
     output_format: ReportFormatOption = ReportFormat.TEXT,
     strict: StrictOption = False,
 ) -> None:
@@ -345,21 +276,29 @@ def verify(
 
     Works on any split of a corpus that has triples, no matter how it was made. It also reports a
     complex sentence that occurs in two parts, and an empty part.
+
+    Options:
+    CORPUS...: The parts other than training, or a whole corpus that --parts divides:
+        FORMAT:FILE,FILE (see `parataxis corpus formats`); the format may be left out where the
+        names of the files tell it, and - is standard input.
+    --train CORPUS: The training part; can be repeated.
+    --parts FILE: The JSON file of the parts; for a WebSplit folder, its own is the default.
+    --fail: Exit with code 1 if a condition is violated.
     """
     chosen = parse_corpora(corpora)
     trained = parse_corpora(train or [])
     if not trained and len(chosen) > 1:
         raise InputError("Name the training part with --train, or one corpus and its --parts.")
-    if trained and parts_file:
+    if trained and parts:
         raise InputError("--train and --parts exclude each other: the file says what is training.")
     with open_output(None) as out:
         with Progress(None, out) as progress:
             if trained:
-                parts = _named_parts(trained, chosen, progress, strict=strict)
+                examples = _named_parts(trained, chosen, progress, strict=strict)
             else:
-                path = parts_file or _parts_file(chosen[0], "--parts")
-                parts = _divided(chosen[0], path, progress, strict=strict)
-            verdict = verifying.verify(parts)
+                path = parts or _parts_file(chosen[0], "--parts")
+                examples = _divided(chosen[0], path, progress, strict=strict)
+            verdict = verifying.verify(examples)
         if verdict.sources == verdict.without_triples:
             raise InputError("The corpus has no triples; there is nothing to verify.")
         out.write(_verdict_report(verdict).render(output_format))
@@ -372,11 +311,8 @@ def verify(
 def _named_parts(
     trained: Sequence[Corpus], others: Sequence[Corpus], progress: Progress, *, strict: bool
 ) -> dict[str, Iterable[Example]]:
-    def training() -> Iterator[Example]:
-        for each in trained:
-            yield from counting(read_corpus(each, strict=strict), progress)
-
-    parts: dict[str, Iterable[Example]] = {"train": training()}
+    training = chain.from_iterable(read_corpus(each, strict=strict) for each in trained)
+    parts: dict[str, Iterable[Example]] = {"train": counting(training, progress)}
     for number, each in enumerate(others, start=1):
         name = each.label if each.label not in parts else f"{each.label} ({number})"
         parts[name] = counting(read_corpus(each, strict=strict), progress)
@@ -430,5 +366,6 @@ def _verdict_report(verdict: verifying.Verdict) -> Report:
     return Report("A split by triples, verified", blocks, asdict(verdict), bare=True)
 
 
-def _number(number: int | None) -> str:
-    return "" if number is None else f"{number:,}"
+def _numbers(*numbers: int) -> list[str]:
+    """Cells of a table; a number that the papers do not print is negative."""
+    return [f"{number:,}" if number >= 0 else "" for number in numbers]

@@ -11,22 +11,25 @@ written that are not the entity's, which is small in a model that copies.
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from html import escape
-from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
+from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.figures import new_figure, plain_label
 from parataxis.lab.diagnose.memorisation import Span
-from parataxis.report import Report
-from parataxis.report.page import block_html, page_head
+from parataxis.lab.diagnose.sheet import script_page
+from parataxis.report import NONE, Block, Report, ReportParagraph, Table, counted
+from parataxis.report.page import block_html
 from parataxis.rewrite.align import align
 from parataxis.splitters.registry import SPLIT_MARK, Attention
 from parataxis.text.tokens import tokenize
 
 _NOWHERE = float("nan")
+_REFERENCES = 8
+"""The most references of a source that are aligned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,58 +87,84 @@ def reference_attention(source: str, entity: Span, references: Iterable[Sequence
 
 def mean_entity_attention(shares: Sequence[EntityAttention]) -> EntityAttention:
     """The mean of each number over the sources that have it."""
-    return EntityAttention(
-        *(
-            _mean([getattr(each, name) for each in shares])
-            for name in ("model", "elsewhere", "uniform", "reference")
-        )
-    )
-
-
-def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if value == value]
-    return float(np.mean(known)) if known else _NOWHERE
+    columns = zip(*map(astuple, shares), strict=True) if shares else [()] * 4
+    known = ([value for value in column if value == value] for column in columns)
+    return EntityAttention(*(float(np.mean(each)) if each else _NOWHERE for each in known))
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The attention of one rewrite, the words of the first entity, and what to say about it."""
+    """The attention of one rewrite, the words of the first entity, what to say about it, and the
+    numbers where there is an entity."""
 
     id: str
     attention: Attention
     entity: Span | None
     note: str
+    numbers: EntityAttention | None = None
+
+
+def look(example: Example, found: Attention, entity: Span | None) -> Looked:
+    """Measure the attention of one rewrite to the first entity."""
+    if entity is None:
+        return Looked(example.id, found, None, "The source names no entity.")
+    copied = reference_attention(example.source, entity, example.references[:_REFERENCES])
+    numbers = entity_attention(found, entity, copied)
+    name = " ".join(found.source[slice(*entity)])
+    note = (
+        f"{_shown(numbers.model)} of the attention is on “{name}”, {_shown(numbers.elsewhere)} "
+        f"while other words are written; even attention would give {_shown(numbers.uniform)}"
+    )
+    if numbers.reference == numbers.reference:
+        note += f", copying the references {_shown(numbers.reference)}"
+    return Looked(example.id, found, entity, f"{note}.", numbers)
+
+
+def attention_report(name: str, looked: Iterable[Looked], sources: int) -> Report:
+    """The mean numbers of a splitter, over the sources in which an entity was found."""
+    shares = [each.numbers for each in looked if each.numbers is not None]
+    mean = mean_entity_attention(shares)
+    rows = {
+        name: mean.model,
+        "  while other words are written": mean.elsewhere,
+        "even attention": mean.uniform,
+        "copying the references": mean.reference,
+    }
+    if mean.reference != mean.reference:
+        del rows["copying the references"]
+    of = f"{len(shares):,} of {counted(sources, 'source')}"
+    summary: list[Block] = [
+        Table(
+            ("attention on the first entity", "share"),
+            [(label, _shown(value)) for label, value in rows.items()],
+        ),
+        ReportParagraph(f"Means over {of} in which an entity was found."),
+    ]
+    if not shares:
+        summary = [ReportParagraph("No source names an entity, so there is nothing to measure.")]
+    record = {"sources": sources, "with_entity": len(shares), **asdict(mean)}
+    return Report(f"What {name} looks at", summary, record)
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3f}" if value == value else NONE
 
 
 def attention_page(report: Report, looked: Iterable[Looked]) -> str:
     """The page: the summary, then each rewrite."""
-    own = files("parataxis.lab.diagnose") / "assets"
-    style = (own / "attention.css").read_text(encoding="utf-8")
-    script = (own / "attention.js").read_text(encoding="utf-8")
-    parts = [
-        page_head(report.title, style, scripts=True),
-        f"<h1>{escape(report.title)}</h1>",
-        *(line for block in report.blocks for line in block_html(block)),
-        '<p class="hint">Point at a word of the output, or go there with Tab and the arrow keys, '
-        "to see what it looked at; at a word of the source, to see which words looked at it. The "
-        'first entity is <span class="entity">underlined</span>.</p>',
-        "<main>",
-        *(line for each in looked for line in _article(each)),
-        "</main>",
-        "<footer><p>Made with Parataxis.</p></footer>",
-        f"<script>\n{script}</script>",
-        "</body>",
-        "</html>",
-    ]
-    return "\n".join(parts) + "\n"
+    return script_page(
+        "attention",
+        report.title,
+        summary="\n".join(line for block in report.blocks for line in block_html(block)),
+        articles="\n".join(line for each in looked for line in _article(each)),
+    )
 
 
 def _article(looked: Looked) -> Iterator[str]:
     attention = looked.attention
     yield f'<article><p class="reason">{escape(looked.id)}</p>'
     source = " ".join(
-        _word(place, word, is_entity=_is_in(place, looked.entity))
-        for place, word in enumerate(attention.source)
+        _word(place, word, looked.entity) for place, word in enumerate(attention.source)
     )
     yield f'<p class="source words" aria-label="Source">{source}</p>'
     yield '<ol class="output" aria-label="Output">'
@@ -143,20 +172,32 @@ def _article(looked: Looked) -> Iterator[str]:
         words = " ".join(_word(place, attention.output[place]) for place in sentence)
         yield f'<li class="words">{words}</li>'
     yield '</ol><p class="told" role="status"></p>'
-    yield '<div class="wide">'
-    yield from _map(looked)
-    yield f'</div><p class="share">{escape(looked.note)}</p></article>'
+    yield '<div class="wide"><table class="map" aria-label="Attention">'
+    heads = "".join(
+        f"<th{_kind(place, looked.entity)}><span>{escape(word)}</span></th>"
+        for place, word in enumerate(attention.source)
+    )
+    yield f"<tr><th></th>{heads}</tr>"
+    for word, row in zip(attention.output, attention.weights.tolist(), strict=True):
+        kind = ' class="split"' if word == SPLIT_MARK else ""
+        cells = "".join(
+            f'<td data-w="{weight:.3f}" style="--w:{weight:.3f}"'
+            f' title="{escape(word)} – {escape(other)}: {weight:.2f}"></td>'
+            for other, weight in zip(attention.source, row, strict=True)
+        )
+        yield f"<tr{kind}><th>{escape(word)}</th>{cells}</tr>"
+    yield f'</table></div><p class="share">{escape(looked.note)}</p></article>'
 
 
-def _word(place: int, word: str, *, is_entity: bool = False) -> str:
-    kind = ' class="entity"' if is_entity else ""
+def _word(place: int, word: str, entity: Span | None = None) -> str:
     # Tab stops at the first word; the arrow keys reach the others.
     stop = 0 if place == 0 else -1
+    kind = _kind(place, entity)
     return f'<span{kind} data-place="{place}" tabindex="{stop}">{escape(word)}</span>'
 
 
-def _is_in(place: int, span: Span | None) -> bool:
-    return span is not None and span[0] <= place < span[1]
+def _kind(place: int, entity: Span | None) -> str:
+    return ' class="entity"' if entity and entity[0] <= place < entity[1] else ""
 
 
 def _sentences(output: Sequence[str]) -> list[list[int]]:
@@ -170,34 +211,11 @@ def _sentences(output: Sequence[str]) -> list[list[int]]:
     return [sentence for sentence in sentences if sentence]
 
 
-def _map(looked: Looked) -> Iterator[str]:
-    attention = looked.attention
-    yield '<table class="map" aria-label="Attention">'
-    heads = "".join(
-        f"<th{_kind(_is_in(place, looked.entity))}><span>{escape(word)}</span></th>"
-        for place, word in enumerate(attention.source)
-    )
-    yield f"<tr><th></th>{heads}</tr>"
-    for word, row in zip(attention.output, attention.weights.tolist(), strict=True):
-        kind = ' class="split"' if word == SPLIT_MARK else ""
-        cells = "".join(
-            f'<td data-w="{weight:.3f}" style="--w:{weight:.3f}"'
-            f' title="{escape(word)} – {escape(other)}: {weight:.2f}"></td>'
-            for other, weight in zip(attention.source, row, strict=True)
-        )
-        yield f"<tr{kind}><th>{escape(word)}</th>{cells}</tr>"
-    yield "</table>"
-
-
-def _kind(is_entity: bool) -> str:
-    return ' class="entity"' if is_entity else ""
-
-
 _INCH = 0.2
 """Of a word, in inches."""
 
 
-def heatmap_png(attention: Attention, entity: Span | None = None, *, title: str = "") -> bytes:
+def heatmap_png(attention: Attention, entity: Span | None = None) -> bytes:
     """A heat map as PNG: the source from left to right, the output from top to bottom, as in
     figures 1 and 2 of Aharoni and Goldberg (2018). The words of the first entity are underlined."""
     rows, columns = len(attention.output), len(attention.source)
@@ -214,8 +232,6 @@ def heatmap_png(attention: Attention, entity: Span | None = None, *, title: str 
         )
         for label in axes.get_xticklabels()[slice(*entity)]:
             label.set_color("#c4320a")
-    if title:
-        axes.set_title(plain_label(title), fontsize=9)
     figure.colorbar(shown, ax=axes, shrink=0.5, fraction=0.03, pad=0.02).ax.tick_params(labelsize=7)
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=150, metadata={"Software": None})

@@ -7,13 +7,20 @@ an entity, repeated three times. It states nothing, so everything a splitter wri
 from training (Aharoni and Goldberg 2018, §2, table 3).
 """
 
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from itertools import chain, islice
+from pathlib import Path
 
 from parataxis.checks import Checker
-from parataxis.checks.units import FactUnit, Sort, units
+from parataxis.checks.units import Sort, units
+from parataxis.evaluate.commands.corpus import overlap_records, overlap_table
 from parataxis.evaluate.corpora.example import Example, entities
+from parataxis.evaluate.corpora.leaks import Overlaps
 from parataxis.evaluate.corpora.sentences import on_one_line
+from parataxis.report import Block, Heading, Points, Report, ReportParagraph, Table
 from parataxis.rewrite.forms import is_known
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.syntax.analysis import Analysis
@@ -52,16 +59,11 @@ class TrainingMemory:
         """The examples of a training set, unchanged. A sentence was seen, whether as a source or
         as a simple sentence."""
         for example in examples:
-            self._look(example.source, example.id)
-            for reference in example.references:
-                for sentence in reference:
-                    self._look(sentence, example.id)
+            for sentence in (example.source, *chain.from_iterable(example.references)):
+                key = _squeezed(sentence)
+                if key in self._seen and self._seen[key] is None:
+                    self._seen[key] = example.id
             yield example
-
-    def _look(self, sentence: str, id_: str) -> None:
-        key = _squeezed(sentence)
-        if key in self._seen and self._seen[key] is None:
-            self._seen[key] = id_
 
     def where(self, sentence: str) -> str | None:
         """The id of the first training example that has the sentence, if any has."""
@@ -73,75 +75,65 @@ def _squeezed(sentence: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ExaminedSentence:
     """A simple sentence, the words of it that its source does not have, and the id of a training
     example that has the sentence."""
 
     source: str
     sentence: str
     new: tuple[str, ...]
-    seen: str | None
-
-    @property
-    def is_unsupported(self) -> bool:
-        """Whether it states something that its source does not."""
-        return bool(self.new)
+    training: str | None
 
     @property
     def is_recited(self) -> bool:
         """Whether it occurs in training and its source does not state it."""
-        return self.is_unsupported and self.seen is not None
-
-
-@dataclass(frozen=True)
-class Recital:
-    """The simple sentences of some sources, rewrite by rewrite."""
-
-    rewrites: Sequence[Sequence[Said]]
+        return bool(self.new) and self.training is not None
 
     @property
-    def said(self) -> list[Said]:
-        """All simple sentences."""
-        return [each for rewrite in self.rewrites for each in rewrite]
+    def entity(self) -> str:
+        """The entity of a probe: a third of its source."""
+        words = self.source.split(" ")
+        return " ".join(words[: len(words) // REPEATS])
 
-    @property
-    def sentences(self) -> int:
-        """How many simple sentences there are."""
-        return sum(map(len, self.rewrites))
 
-    @property
-    def verbatim(self) -> int:
-        """How many of them occur in training."""
-        return sum(each.seen is not None for each in self.said)
+class SentenceTally:
+    """The simple sentences of some sources, rewrite by rewrite: how many of them are in training
+    (``verbatim``), state something that their source does not (``unsupported``), or do both
+    (``recited``), how many sources have such sentences, and these counts in percent."""
 
-    @property
-    def unsupported(self) -> int:
-        """How many state something that their source does not."""
-        return sum(each.is_unsupported for each in self.said)
+    def __init__(self, rewrites: Sequence[Sequence[ExaminedSentence]]) -> None:
+        self.rewrites = rewrites
+        self.said = [each for rewrite in rewrites for each in rewrite]
+        self.sources, self.sentences = len(rewrites), len(self.said)
+        self.verbatim = sum(each.training is not None for each in self.said)
+        self.unsupported = sum(bool(each.new) for each in self.said)
+        self.recited = sum(each.is_recited for each in self.said)
+        self.unsupported_sources = sum(any(each.new for each in rewrite) for rewrite in rewrites)
+        self.recited_sources = sum(any(each.is_recited for each in rewrite) for rewrite in rewrites)
+        self.percent = {
+            count: 100 * getattr(self, count) / max(1, whole)
+            for whole, counts in ((self.sentences, _OF_SENTENCES), (self.sources, _OF_SOURCES))
+            for count in counts
+        }
 
-    @property
-    def recited(self) -> int:
-        """How many do both."""
-        return sum(each.is_recited for each in self.said)
+    def record(self) -> dict[str, object]:
+        """The counts for machines."""
+        return {
+            "sources": self.sources,
+            "sentences": self.sentences,
+            "in_training": self.verbatim,
+            "unsupported": self.unsupported,
+            "recited": self.recited,
+        }
 
-    @property
-    def talkative(self) -> int:
-        """The number of sources with an unsupported sentence."""
-        return sum(any(each.is_unsupported for each in rewrite) for rewrite in self.rewrites)
 
-    @property
-    def reciting(self) -> int:
-        """The number of sources with a recited sentence."""
-        return sum(any(each.is_recited for each in rewrite) for rewrite in self.rewrites)
-
-    def share(self, count: int) -> float:
-        """The share of the simple sentences."""
-        return count / self.sentences if self.sentences else 0.0
+_OF_SENTENCES = ("verbatim", "unsupported", "recited")
+_OF_SOURCES = ("unsupported_sources", "recited_sources")
 
 
 def examine(
     rewrites: Iterable[Rewrite], memory: TrainingMemory, *, every_word: bool = False
-) -> Recital:
+) -> SentenceTally:
     """Look at every simple sentence: was it in training, and does its source support it?
 
     A new name or number is no rephrasing; a new word may be one ("located" for "in"), and counts
@@ -160,21 +152,21 @@ def examine(
                 new[finding.sentence].append(finding.words)
         found.append(
             tuple(
-                Said(rewrite.source, sentence, tuple(words), memory.where(sentence))
+                ExaminedSentence(rewrite.source, sentence, tuple(words), memory.where(sentence))
                 for sentence, words in zip(rewrite.simple, new, strict=True)
             )
         )
-    return Recital(found)
+    return SentenceTally(found)
 
 
 def _names_or_numbers(sentence: str, finding: Finding) -> bool:
-    found = [unit for unit in units(sentence) if finding.start <= unit.start < finding.end]
-    return any(unit.sort in (Sort.NAME, Sort.NUMBER) or _opens_as_name(unit) for unit in found)
-
-
-def _opens_as_name(unit: FactUnit) -> bool:
-    """Whether the first word of a sentence, which has a capital anyway, is most likely a name."""
-    return unit.is_fact and unit.start == 0 and not is_known(unit.key)
+    return any(
+        unit.sort in (Sort.NAME, Sort.NUMBER)
+        # The first word of a sentence has a capital anyway; an unknown one is most likely a name.
+        or (unit.is_fact and unit.start == 0 and not is_known(unit.key))
+        for unit in units(sentence)
+        if finding.start <= unit.start < finding.end
+    )
 
 
 Span = tuple[int, int]
@@ -237,3 +229,195 @@ def find_entity(words: Sequence[str], known: Iterable[str]) -> Span | None:
                     best = found
                 break
     return best
+
+
+MUCH = 10.0
+"""The percentage that is not an accident: of simple sentences beyond that of the references, or of
+probes."""
+SOME = 1.0
+"""The percentage that is worth reporting."""
+LEAKY = 50.0
+"""An evaluation set with more of its simple sentences in training says little about a system."""
+
+_SHOWN = 5
+_TEXTS = tomllib.loads(Path(__file__).with_name("verdict.toml").read_text(encoding="utf-8"))
+
+
+class VerdictLevel(StrEnum):
+    """The verdict in a word."""
+
+    RECITES = "recites"
+    INVENTS = "invents"
+    SOMETIMES = "sometimes"
+    CLEAN = "clean"
+
+
+@dataclass(frozen=True)
+class Memorisation:
+    """The findings about one system.
+
+    ``overlaps`` are those of the evaluation set with training, and ``references`` its references;
+    both are None where no evaluation set was given, as ``probes`` where nothing was probed.
+    """
+
+    system: str
+    training: str
+    evaluation: str | None
+    predictions: SentenceTally
+    references: SentenceTally | None = None
+    probes: SentenceTally | None = None
+    overlaps: Overlaps | None = None
+
+    @property
+    def level(self) -> VerdictLevel:
+        recited = max(self._excess("recited"), self._probed("recited_sources"))
+        if recited >= MUCH:
+            return VerdictLevel.RECITES
+        if max(self._excess("unsupported"), self._probed("unsupported_sources")) >= MUCH:
+            return VerdictLevel.INVENTS
+        return VerdictLevel.SOMETIMES if recited >= SOME else VerdictLevel.CLEAN
+
+    def _excess(self, count: str) -> float:
+        """The percentage of simple sentences, beyond that of the references: what they have of it
+        is rephrased, and not made up."""
+        known = self.references.percent[count] if self.references else 0.0
+        return self.predictions.percent[count] - known
+
+    def _probed(self, count: str) -> float:
+        return self.probes.percent[count] if self.probes else 0.0
+
+    @property
+    def is_leaky(self) -> bool:
+        """Whether the evaluation set has most of its simple sentences in training."""
+        return self.references is not None and self.references.percent["verbatim"] > LEAKY
+
+    def headline(self) -> str:
+        """The verdict in one sentence."""
+        is_probed = self.level is VerdictLevel.INVENTS and self._excess("unsupported") < MUCH
+        return str(_TEXTS["headline"]["probes" if is_probed else self.level].format(it=self))
+
+    def sentences(self) -> list[str]:
+        """The reasons, in plain words."""
+        own, known, probes = self.predictions, self.references, self.probes
+        verbatim = ["verbatim"]
+        recited = ["recited" if own.recited else "unsupported" if own.unsupported else "supported"]
+        if known is not None:
+            verbatim.append("known_verbatim")
+            recited.append("known_unsupported" if known.unsupported else "known_supported")
+        said = [each for each in probes.said if each.is_recited] if probes else []
+        about = [each for each in said if each.entity in each.sentence] or said
+        probed = []
+        if probes is not None and probes.sources:
+            probed = [
+                "probed" if probes.unsupported_sources else "silent",
+                *["example"][: len(about)],
+            ]
+        leaky = []
+        if self.is_leaky:
+            verbatim.append("leaky_verbatim")
+            leaky.append("leaky")
+        parts = {
+            "it": self,
+            "own": own,
+            "known": known,
+            "probes": probes,
+            "example": about[0] if about else None,
+        }
+        return [
+            " ".join(_TEXTS["reasons"][key].format(**parts) for key in keys)
+            for keys in (verbatim, recited, probed, leaky)
+            if keys
+        ]
+
+    def document(self) -> Report:
+        """The verdict on a page."""
+        title = f"Has {self.system} memorised its training set?"
+        return Report(title, [*self._blocks()], self.record())
+
+    def _blocks(self) -> Iterator[Block]:
+        yield ReportParagraph(self.headline())
+        yield Points(self.sentences())
+        yield Heading("What it wrote")
+        rows = {self.system: self.predictions, "REFERENCE": self.references, "probes": self.probes}
+        yield Table(
+            ("", "sentences", "in training", "%", "unsupported", "%", "both", "%"),
+            [_row(name, tally) for name, tally in rows.items() if tally is not None],
+        )
+        yield ReportParagraph(_TEXTS["notes"]["columns"])
+        examples = _examples(self.predictions, recited=True)
+        if examples is not None:
+            yield from (Heading("Reproduced"), examples)
+        if self.probes is not None:
+            yield from _probe_blocks(self.probes)
+        if self.overlaps is not None:
+            yield Heading(f"{self.evaluation} in {self.training}")
+            yield overlap_table(self.overlaps)
+            yield ReportParagraph(_TEXTS["notes"]["overlaps"])
+
+    def record(self) -> dict[str, object]:
+        """All of it for machines."""
+        return {
+            "system": self.system,
+            "training": self.training,
+            "evaluation": self.evaluation,
+            "verdict": self.level.value,
+            "sentences": [self.headline(), *self.sentences()],
+            "predictions": self.predictions.record(),
+            "references": self.references.record() if self.references else None,
+            "probes": _probe_record(self.probes) if self.probes else None,
+            "recited": [asdict(each) for each in self.predictions.said if each.is_recited],
+            "overlaps": overlap_records(self.overlaps) if self.overlaps else None,
+        }
+
+
+def _row(name: str, tally: SentenceTally) -> tuple[str, ...]:
+    cells = [name, f"{tally.sentences:,}"]
+    for count in _OF_SENTENCES:
+        cells += [f"{getattr(tally, count):,}", f"{tally.percent[count]:.1f}"]
+    return tuple(cells)
+
+
+def _examples(tally: SentenceTally, *, recited: bool) -> Table | None:
+    """The first sentences of which there is most to see, each once; table 3 of the paper."""
+    shown: dict[str, ExaminedSentence] = {}
+    for each in tally.said:
+        if each.is_recited or (each.new and not recited):
+            shown.setdefault(each.sentence, each)
+    rows = [
+        (each.source, each.sentence, ", ".join(each.new), each.training or "")
+        for each in islice(shown.values(), _SHOWN)
+    ]
+    header = ("input", "it says", "not in the input", "training")
+    return Table(header, rows, names=4, passages=True) if rows else None
+
+
+def _probe_blocks(probes: SentenceTally) -> Iterator[Block]:
+    yield Heading("Probes")
+    counts = {
+        "nothing unsupported": probes.sources - probes.unsupported_sources,
+        "something unsupported": probes.unsupported_sources,
+        "a training sentence": probes.recited_sources,
+    }
+    rows = [(name, f"{n:,}", f"{100 * n / probes.sources:.1f}") for name, n in counts.items()]
+    yield Table(("what came out", "entities", "%"), rows)
+    examples = _examples(probes, recited=probes.recited > 0)
+    if examples is not None:
+        yield examples
+
+
+def _probe_record(probes: SentenceTally) -> dict[str, object]:
+    return {
+        **probes.record(),
+        "probes": probes.sources,
+        "with_unsupported": probes.unsupported_sources,
+        "with_training_sentence": probes.recited_sources,
+        "entities": [
+            {
+                "entity": rewrite[0].entity,
+                "simple": [each.sentence for each in rewrite],
+                "new": [list(each.new) for each in rewrite],
+                "training": [each.training for each in rewrite],
+            }
+            for rewrite in probes.rewrites
+        ],
+    }

@@ -11,13 +11,15 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from html import escape
 from importlib.resources import files
+from string import Template
 
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import words
+from parataxis.report import Report, Table
 from parataxis.report.page import page_head
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.syntax.analysis import Analysis
@@ -104,11 +106,12 @@ def as_sheet(lines: Iterable[SheetLine]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    for line in lines:
-        number = "" if line.number is None else line.number
-        head = (line.system, line.id, line.source, number, line.text)
-        writer.writerow((*head, line.checks or "", line.mark.value, line.why))
+    writer.writerows(map(_cells, lines))
     return BYTE_ORDER_MARK + out.getvalue()
+
+
+def _cells(line: SheetLine) -> list[str]:
+    return ["" if value is None else str(value) for value in astuple(line)]
 
 
 def read_sheet(text: str, name: str) -> list[SheetLine]:
@@ -124,7 +127,9 @@ def read_sheet(text: str, name: str) -> list[SheetLine]:
         )
     try:
         lines = [
-            _line(row, f"{name}, line {reader.line_num}") for row in reader if any(_cells(row))
+            _line(row, f"{name}, line {reader.line_num}")
+            for row in reader
+            if any(isinstance(value, str) and value for value in row.values())
         ]
     except csv.Error as error:
         raise InputError(f"{name}, line {reader.line_num}: {error}.") from error
@@ -133,35 +138,22 @@ def read_sheet(text: str, name: str) -> list[SheetLine]:
     return lines
 
 
-def _cells(row: Mapping[str, str | None]) -> Iterator[str]:
-    return (value for value in row.values() if isinstance(value, str))
-
-
 def _line(row: Mapping[str, str | None], where: str) -> SheetLine:
     cells = {column: (row.get(column) or "").strip() for column in COLUMNS}
-    number = cells["n"].removesuffix(".0")  # some spreadsheets write whole numbers like that
+    system, id_, source, number, text, checks, mark, why = cells.values()
+    number = number.removesuffix(".0")  # some spreadsheets write whole numbers like that
     if number and not number.isdecimal():
         raise InputError(f'{where}: "{number}" is not the number of a sentence.')
     allowed = _OF_SENTENCES if number else _OF_FACTS
-    mark = _read_mark(cells["mark"], allowed, where)
-    checks = _read_mark(cells["checks"], allowed, where) if cells["checks"] else None
+    for each in (mark, checks or mark):
+        if each.lower() not in allowed:
+            raise InputError(f'{where}: the mark must be {" or ".join(allowed)}, not "{each}".')
     return SheetLine(
-        cells["system"],
-        cells["id"],
-        cells["source"],
-        int(number) if number else None,
-        cells["sentence"],
-        checks,
-        mark,
-        cells["why"],
+        *(system, id_, source, int(number) if number else None, text),
+        ErrorMark(checks.lower()) if checks else None,
+        ErrorMark(mark.lower()),
+        why,
     )
-
-
-def _read_mark(text: str, allowed: Sequence[ErrorMark], where: str) -> ErrorMark:
-    found = [mark for mark in allowed if mark.value == text.lower()]
-    if not found:
-        raise InputError(f'{where}: the mark must be {" or ".join(allowed)}, not "{text}".')
-    return found[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,42 +189,59 @@ def tallies(lines: Iterable[SheetLine]) -> list[ErrorTally]:
     ]
 
 
+def error_report(found: Sequence[ErrorTally]) -> Report:
+    """The table of errors. A sheet that nobody has corrected agrees with the checks anyway, so the
+    last column is then left out."""
+    header = ["system", "sources", "unsupported", "repeated", "correct", "missing"]
+    rows = [
+        [
+            *(each.system, str(each.sources)),
+            *(str(each.counts[mark]) for mark in (ErrorMark.UNSUPPORTED, ErrorMark.REPEATED)),
+            _of(each.counts[ErrorMark.CORRECT], each.sentences),
+            str(each.counts[ErrorMark.MISSING]),
+        ]
+        for each in found
+    ]
+    if any(each.agreed != each.lines for each in found):
+        header.append("as the checks")
+        rows = [[*row, _of(each.agreed, each.lines)] for row, each in zip(rows, found, strict=True)]
+    record = [
+        {
+            "system": each.system,
+            "sources": each.sources,
+            "sentences": each.sentences,
+            **{mark.value: each.counts[mark] for mark in ErrorMark if mark is not ErrorMark.KEPT},
+            "lines": each.lines,
+            "as_the_checks": each.agreed,
+        }
+        for each in found
+    ]
+    return Report("Errors", [Table(header, rows)], record, record, bare=True)
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part}/{whole} ({100 * part / whole:.0f} %)" if whole else "0"
+
+
 def sheet_page(title: str, lines: Iterable[SheetLine]) -> str:
     """The sheet as a page on which a person corrects the marks and saves them as CSV.
 
     The page needs no other file and no network.
     """
-    own = files("parataxis.lab.diagnose") / "assets"
-    style = (own / "sheet.css").read_text(encoding="utf-8")
-    script = (own / "sheet.js").read_text(encoding="utf-8")
-    # No "<" may stand in a script, or a sentence could end it.
-    data = json.dumps([_page_cells(line) for line in lines], ensure_ascii=False).replace(
-        "<", r"\u003c"
+    data = json.dumps([_cells(line) for line in lines], ensure_ascii=False)
+    return script_page(
+        "sheet",
+        title,
+        data=data.replace("<", r"\u003c"),  # in a script, "<" could end it
+        columns=json.dumps(COLUMNS),
     )
-    return f"""{page_head(title, style, scripts=True)}
-<h1>{escape(title)}</h1>
-<p>The checks have marked each simple sentence. Correct the marks: <kbd>1</kbd> correct (all and
-only what the source says), <kbd>2</kbd> unsupported (something the source does not say),
-<kbd>3</kbd> repeated (said before); <kbd>↑</kbd> and <kbd>↓</kbd> go from line to line. A fact of
-the source that no sentence says is missing; untick what is not, and add what is. Nothing leaves
-this page: save the sheet as CSV, and make the table with <code>parataxis diagnose table</code>.</p>
-<div class="bar"><button id="save" type="button">Save as CSV</button>
-<label class="button">Go on from a CSV <input id="load" type="file" accept=".csv,text/csv"></label>
-<span id="state" role="status"></span></div>
-<div class="wide"><table id="table" aria-label="Counts"></table></div>
-<main id="sheet"></main>
-<footer><p>Made with Parataxis.</p></footer>
-<script id="data" type="application/json">{data}</script>
-<script>
-const COLUMNS = {json.dumps(COLUMNS)};
-{script}</script>
-</body>
-</html>
-"""
 
 
-def _page_cells(line: SheetLine) -> list[str]:
-    number = "" if line.number is None else str(line.number)
-    checks = line.checks.value if line.checks else ""
-    head = [line.system, line.id, line.source, number, line.text]
-    return [*head, checks, line.mark.value, line.why]
+def script_page(name: str, title: str, **parts: str) -> str:
+    """A page with a script: the template, style and script of that name in ``assets``."""
+    template, style, script = (
+        (files("parataxis.lab.diagnose") / "assets" / f"{name}.{suffix}").read_text("utf-8")
+        for suffix in ("html", "css", "js")
+    )
+    head = page_head(title, style, scripts=True)
+    return Template(template).substitute(head=head, title=escape(title), script=script, **parts)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,17 @@ from parataxis.errors import InputError
 from parataxis.evaluate.compare_report import span
 from parataxis.evaluate.metrics.protocol import Statistics
 from parataxis.evaluate.resample import Interval, Resampler
-from parataxis.lab.downstream.gold import Chart
-from parataxis.lab.downstream.parsers import Extractor, Parser
+from parataxis.lab.downstream.parsers import DependencyPair, ExtractedTriple, TextReader
 from parataxis.lab.downstream.score import (
     MEASURES,
+    Chart,
     Measure,
     Rows,
     SplitSentence,
     pair_rows,
     triple_rows,
 )
-from parataxis.report import NONE, Block, Notes, Report, Table
+from parataxis.report import NONE, Notes, Report, Table
 
 T = TypeVar("T")
 
@@ -40,35 +40,26 @@ WINDOW = 64
 
 
 @dataclass(frozen=True)
-class ScoreChange:
-    """A score before and after splitting; NaN where there is nothing to count."""
+class Effect:
+    """A measure of one reader before and after splitting, on the sentences of one length; a line
+    of the CSV. Scores are NaN where there is nothing to count."""
 
-    sentences: int
+    reader: str
+    measure: str
+    words: str
+    """The fewest and most words, :data:`ALL`, or the fewest and "+"."""
+    sentences: str
+    """"all", where those that the splitter left whole are equal before and after, or "split"."""
+    number: int
+    """How many sentences."""
     gold: int
     """How many gold pairs or frames there were to find."""
     before: float
     after: float
-    interval: Interval | None
-    """Of the difference, after minus before."""
-
-    @property
-    def difference(self) -> float:
-        """By how much splitting raised the score."""
-        return self.after - self.before
-
-
-@dataclass(frozen=True)
-class Effect:
-    """A measure of one reader on the sentences of one length."""
-
-    reader: str
-    measure: str
-    length: str
-    """The fewest and most words, :data:`ALL`, or the fewest and "+"."""
-    every: ScoreChange
-    """Over all sentences: those that the splitter left whole are equal before and after."""
-    split: ScoreChange
-    """Over those that were split."""
+    change: float
+    low: float
+    high: float
+    """The 95 % interval of the change; NaN for too few sentences."""
     torn: float
     """Percent of the gold pairs of the tree that cannot be attached after splitting, over the
     sentences that were split."""
@@ -76,8 +67,8 @@ class Effect:
 
 def effects(
     sentences: Sequence[SplitSentence],
-    parsers: Sequence[Parser],
-    extractors: Sequence[Extractor] = (),
+    parsers: Sequence[TextReader[DependencyPair]],
+    extractors: Sequence[TextReader[ExtractedTriple]] = (),
     *,
     lengths: Sequence[int] = (10, 20, 30, 40),
     resampler: Resampler | None = None,
@@ -102,12 +93,8 @@ def effects(
     return found
 
 
-class _Read(NamedTuple):
-    """A sentence and its rows."""
-
-    sentence: SplitSentence
-    before: Rows
-    after: Rows
+_Read = tuple[SplitSentence, Rows, Rows]
+"""A sentence, and its rows before and after."""
 
 
 def _read(
@@ -128,39 +115,32 @@ def _read(
             after = [each for text in simple if (each := found[text]) is not None]
             if before is not None and len(after) == len(simple):
                 first = rows(sentence, [before], sentence.before)
-                done.append(_Read(sentence, first, rows(sentence, after, sentence.after)))
+                done.append((sentence, first, rows(sentence, after, sentence.after)))
         advance(len(window))
     return done
 
 
 def _by_length(
     reader: str, read: Sequence[_Read], lengths: Sequence[int], resampler: Resampler | None
-) -> list[Effect]:
+) -> Iterator[Effect]:
     if not read:
         raise InputError(f"{reader} could read none of the sentences.")
-    is_split = np.array([each.sentence.rewrite.is_split for each in read])
-    torn = np.array([each.sentence.torn for each in read])
-    pairs = np.array([each.sentence.torn + len(each.sentence.arcs) for each in read])
-    sizes = np.array([len(each.sentence.gold.analysis) for each in read])
-    found = []
+    sentences = [sentence for sentence, _, _ in read]
+    is_split = np.array([each.rewrite.is_split for each in sentences])
+    torn = np.array([each.torn for each in sentences])
+    pairs = np.array([each.torn + len(each.arcs) for each in sentences])
+    sizes = np.array([len(each.gold.analysis) for each in sentences])
     for measure in MEASURES:
-        if measure.counts not in read[0].before:
+        if measure.counts not in read[0][1]:
             continue
-        before = np.array([each.before[measure.counts] for each in read])
-        after = np.array([each.after[measure.counts] for each in read])
-        for length, chosen in length_groups(sizes, lengths):
+        before = np.array([rows[measure.counts] for _, rows, _ in read])
+        after = np.array([rows[measure.counts] for _, _, rows in read])
+        for words, chosen in length_groups(sizes, lengths):
             split = chosen & is_split
-            found.append(
-                Effect(
-                    reader,
-                    measure.name,
-                    length,
-                    _change(measure, before[chosen], after[chosen], resampler),
-                    _change(measure, before[split], after[split], resampler),
-                    100 * float(torn[split].sum()) / max(1, int(pairs[split].sum())),
-                )
-            )
-    return found
+            share = 100 * float(torn[split].sum()) / max(1, int(pairs[split].sum()))
+            for name, rows in (("all", chosen), ("split", split)):
+                change = _change(measure, before[rows], after[rows], resampler)
+                yield Effect(reader, measure.name, words, name, *change, share)
 
 
 def length_groups(sizes: NDArray[np.int64], lengths: Sequence[int]) -> list[tuple[str, Mask]]:
@@ -174,18 +154,15 @@ def length_groups(sizes: NDArray[np.int64], lengths: Sequence[int]) -> list[tupl
 
 def _change(
     measure: Measure, before: Statistics, after: Statistics, resampler: Resampler | None
-) -> ScoreChange:
-    gold = int(before[:, -1].sum())
-    interval = None
+) -> tuple[int, int, float, float, float, float, float]:
+    """The number of sentences and of gold items, the scores, their difference, and its interval."""
+    first, second = (measure.from_statistics(each.sum(0)).value for each in (before, after))
+    low = high = math.nan
     if resampler is not None and len(before) >= FEWEST:
         interval = resampler.difference(measure, after, before)
-    return ScoreChange(
-        len(before),
-        gold,
-        measure.from_statistics(before.sum(0)).value,
-        measure.from_statistics(after.sum(0)).value,
-        interval,
-    )
+        low, high = interval.low, interval.high
+    gold = int(before[:, -1].sum())
+    return len(before), gold, first, second, second - first, low, high
 
 
 _BY_LENGTH = ("attachment", "pairs", "pairs-named", "triples", "triples-named")
@@ -197,10 +174,9 @@ def effect_report(effects: Sequence[Effect], notes: Sequence[str]) -> Report:
     whole = Table(
         ("reader", "measure", "sentences", "number", "gold", *_CHANGE),
         [
-            [effect.reader, effect.measure, name, *_cells(found)]
-            for effect in effects
-            if effect.length == ALL
-            for name, found in (("all", effect.every), ("split", effect.split))
+            [each.reader, each.measure, each.sentences, *_cells(each)]
+            for each in effects
+            if each.words == ALL
         ],
         names=3,
     )
@@ -208,50 +184,27 @@ def effect_report(effects: Sequence[Effect], notes: Sequence[str]) -> Report:
         ("reader", "measure", "words", "all", "split", "gold", *_CHANGE, "torn %"),
         [
             [
-                *(effect.reader, effect.measure, effect.length, f"{effect.every.sentences:,}"),
-                *(*_cells(effect.split), _number(effect.torn, "{:.1f}")),
+                *(split.reader, split.measure, split.words, f"{every.number:,}"),
+                *(*_cells(split), _number(split.torn, "{:.1f}")),
             ]
-            for effect in effects
-            if effect.measure in _BY_LENGTH and effect.length != ALL
+            for every, split in zip(effects[::2], effects[1::2], strict=True)
+            if split.measure in _BY_LENGTH and split.words != ALL
         ],
         names=3,
     )
-    lines = list(_lines(effects))
-    blocks: list[Block] = [whole, by_length, Notes(notes)]
+    lines = [asdict(each) for each in effects]
     record = {"notes": list(notes), "effects": lines}
-    return Report("The effect of splitting", blocks, record, lines, bare=True)
+    tables = (whole, by_length, Notes(notes))
+    return Report("The effect of splitting", tables, record, lines, bare=True)
 
 
-def _cells(change: ScoreChange) -> list[str]:
+def _cells(effect: Effect) -> list[str]:
     return [
-        f"{change.sentences:,}",
-        f"{change.gold:,}",
-        _number(change.before),
-        _number(change.after),
-        _number(change.difference, "{:+.2f}"),
-        span(change.interval),
+        *(f"{effect.number:,}", f"{effect.gold:,}"),
+        *(_number(effect.before), _number(effect.after), _number(effect.change, "{:+.2f}")),
+        span(Interval(effect.low, effect.high)),
     ]
 
 
 def _number(value: float, form: str = "{:.2f}") -> str:
     return NONE if math.isnan(value) else form.format(value)
-
-
-def _lines(effects: Sequence[Effect]) -> Iterator[dict[str, object]]:
-    """A line for each reader, measure, length and choice of sentences (all or split)."""
-    for effect in effects:
-        for name, change in (("all", effect.every), ("split", effect.split)):
-            bounds = asdict(change.interval) if change.interval else {"low": None, "high": None}
-            yield {
-                "reader": effect.reader,
-                "measure": effect.measure,
-                "words": effect.length,
-                "sentences": name,
-                "number": change.sentences,
-                "gold": change.gold,
-                "before": change.before,
-                "after": change.after,
-                "change": change.difference,
-                **bounds,
-                "torn": effect.torn,
-            }

@@ -1,10 +1,9 @@
 """The parsers and triple extractors that are compared; they give words by character offsets."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from parataxis.errors import InputError, ParataxisError
-from parataxis.lab.downstream.gold import ROLES
 from parataxis.syntax.analysis import ROOT, Analysis
 
 if TYPE_CHECKING:
@@ -16,6 +15,11 @@ Span = tuple[int, int]
 """Where a word starts and ends in its text."""
 
 
+ROLES = frozenset(("nsubj", "csubj", "obj", "iobj", "obl", "ccomp", "xcomp"))
+"""Relations between a predicate and an argument. Those between clauses are what splitting
+changes."""
+
+
 class DependencyPair(NamedTuple):
     """A predicate, its argument and their relation, in the labels of Universal Dependencies."""
 
@@ -24,62 +28,73 @@ class DependencyPair(NamedTuple):
     argument: Span
 
 
-class Parser(Protocol):
-    """Anything that finds predicates and arguments."""
+class ExtractedTriple(NamedTuple):
+    """Where the words of a subject, verb and object stand."""
+
+    subject: tuple[Span, ...]
+    verb: tuple[Span, ...]
+    object: tuple[Span, ...]
+
+
+Found = TypeVar("Found")
+
+
+class TextReader(NamedTuple, Generic[Found]):
+    """A parser, which finds dependency pairs, or an extractor, which finds triples. ``pipe`` gives
+    what is found in each text; None where it cannot be read."""
 
     name: str
-
-    def pipe(self, texts: Sequence[str]) -> Iterator[list[DependencyPair] | None]:
-        """The pairs of each text; None where it cannot be parsed."""
-        ...
+    pipe: Callable[[Sequence[str]], Iterable[Sequence[Found] | None]]
 
 
-class AnalyserParser:
-    """The analyser of Parataxis."""
-
-    name = "analyser"
-
-    def pipe(self, texts: Sequence[str]) -> Iterator[list[DependencyPair] | None]:
-        """The pairs of each text; None where it is too long."""
-        # Imported here because a list of all commands needs no models.
-        from parataxis.syntax.analyser import load_analyser
-
-        for found in load_analyser().pipe(texts):
-            yield _pairs(found) if isinstance(found, Analysis) else None
-
-
-def _pairs(analysis: Analysis) -> list[DependencyPair]:
-    return [
-        DependencyPair(
-            (analysis[word.head].start, analysis[word.head].end),
-            word.relation,
-            (word.start, word.end),
-        )
-        for word in analysis
-        if word.head != ROOT and word.relation in ROLES
-    ]
-
-
-class SpacyParser:
-    """The parser of a spaCy pipeline for English, its labels translated."""
-
-    def __init__(self, model: str) -> None:
-        self.name = f"spacy:{model}"
-        self._nlp = load_pipeline(model)
-
-    def pipe(self, texts: Sequence[str]) -> Iterator[list[DependencyPair] | None]:
-        """The pairs of each text."""
-        return map(pairs, self._nlp.pipe(texts))
-
-
-def load_parser(name: str) -> Parser:
-    """The parser "analyser" or "spacy:MODEL"."""
+def load_parser(name: str) -> TextReader[DependencyPair]:
+    """The parser "analyser" (ours) or "spacy:MODEL"."""
     kind, _, model = name.partition(":")
-    if name == AnalyserParser.name:
-        return AnalyserParser()
+    if name == "analyser":
+        return TextReader(name, _analyser_pairs)
     if kind == "spacy" and model:
-        return SpacyParser(model)
+        nlp = load_pipeline(model)
+        return TextReader(name, lambda texts: (list(pairs(doc)) for doc in nlp.pipe(texts)))
     raise InputError(f'There is no parser "{name}"; write "analyser" or "spacy:MODEL".')
+
+
+def load_extractor(name: str) -> TextReader[ExtractedTriple]:
+    """The extractor "textacy:MODEL", on the parser of a spaCy pipeline for English."""
+    kind, _, model = name.partition(":")
+    if kind != "textacy" or not model:
+        raise InputError(f'There is no extractor "{name}"; write "textacy:MODEL".')
+    try:
+        from textacy.extract.triples import subject_verb_object_triples
+    except ImportError as error:
+        raise ParataxisError(
+            "Triples need textacy; install it with: pip install 'parataxis[downstream]'."
+        ) from error
+    nlp = load_pipeline(model)
+
+    def extract(texts: Sequence[str]) -> Iterator[list[ExtractedTriple]]:
+        for doc in nlp.pipe(texts):
+            yield [
+                ExtractedTriple(*(tuple(map(_span, part)) for part in found))
+                for found in subject_verb_object_triples(doc)
+            ]
+
+    return TextReader(name, extract)
+
+
+def _analyser_pairs(texts: Sequence[str]) -> Iterator[list[DependencyPair] | None]:
+    # Imported here because a list of all commands needs no models.
+    from parataxis.syntax.analyser import load_analyser
+
+    for found in load_analyser().pipe(texts):
+        if not isinstance(found, Analysis):
+            yield None
+            continue
+        words = [(word, found[word.head]) for word in found if word.head != ROOT]
+        yield [
+            DependencyPair((head.start, head.end), word.relation, (word.start, word.end))
+            for word, head in words
+            if word.relation in ROLES
+        ]
 
 
 _BE = frozenset(
@@ -101,19 +116,16 @@ _ROLES = {
 }
 _CLAUSES = ("csubj", "ccomp", "xcomp")
 _PREPOSITIONS = ("prep", "agent", "dative")
+_HEADS = ("VERB", "AUX", "ADJ")
 
 
-def pairs(doc: "Doc") -> list[DependencyPair]:
+def pairs(doc: "Doc") -> Iterator[DependencyPair]:
     """The predicates and arguments of a document.
 
     spaCy's pipelines for English use the labels of ClearNLP, in which a preposition governs its
     noun and a form of "be" its complement. In UD the noun depends on the predicate, and the
     complement is the predicate.
     """
-    return list(_clearnlp_pairs(doc))
-
-
-def _clearnlp_pairs(doc: "Doc") -> Iterator[DependencyPair]:
     for token in doc:
         predicate = _predicate(token.head)
         if token.dep_ in _PREPOSITIONS and token.pos_ != "PRON":
@@ -130,9 +142,6 @@ def _clearnlp_pairs(doc: "Doc") -> Iterator[DependencyPair]:
         elif token != predicate:
             argument = _predicate(token) if role in _CLAUSES else token
             yield DependencyPair(_span(predicate), role, _span(argument))
-
-
-_HEADS = frozenset(("VERB", "AUX", "ADJ"))
 
 
 def _predicate(token: "Token") -> "Token":
@@ -181,53 +190,3 @@ def load_pipeline(model: str) -> "Language":
     if not nlp.has_pipe("parser"):
         raise InputError(f'The pipeline "{model}" of spaCy has no parser; name one that has.')
     return nlp
-
-
-class ExtractedTriple(NamedTuple):
-    """Where the words of a subject, verb and object stand."""
-
-    subject: tuple[Span, ...]
-    verb: tuple[Span, ...]
-    object: tuple[Span, ...]
-
-
-class Extractor(Protocol):
-    """Anything that finds triples."""
-
-    name: str
-
-    def pipe(self, texts: Sequence[str]) -> Iterator[list[ExtractedTriple]]:
-        """The triples of each text."""
-        ...
-
-
-class TextacyExtractor:
-    """The extractor of textacy, on the parser of a spaCy pipeline for English."""
-
-    def __init__(self, model: str) -> None:
-        try:
-            from textacy.extract.triples import subject_verb_object_triples
-        except ImportError as error:
-            raise ParataxisError(
-                "Triples need textacy; install it with: pip install 'parataxis[downstream]'."
-            ) from error
-        self.name = f"textacy:{model}"
-        self._nlp = load_pipeline(model)
-        self._extract = subject_verb_object_triples
-
-    def pipe(self, texts: Sequence[str]) -> Iterator[list[ExtractedTriple]]:
-        """The triples of each text."""
-        for doc in self._nlp.pipe(texts):
-            yield [ExtractedTriple(*map(_spans, found)) for found in self._extract(doc)]
-
-
-def _spans(tokens: "Sequence[Token]") -> tuple[Span, ...]:
-    return tuple((token.idx, token.idx + len(token)) for token in tokens)
-
-
-def load_extractor(name: str) -> Extractor:
-    """The extractor "textacy:MODEL"."""
-    kind, _, model = name.partition(":")
-    if kind == "textacy" and model:
-        return TextacyExtractor(model)
-    raise InputError(f'There is no extractor "{name}"; write "textacy:MODEL".')

@@ -5,7 +5,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.corpora.registry import parse_corpus
 from parataxis.lab.lstm.search import END, MARKS, PAD, SPLIT, UNKNOWN, Vocabulary, words_of
 from parataxis.lab.training import similar_length_batches
+from parataxis.syntax.wordpieces import stack
 from parataxis.text.files import Malformed, ReadReport
 
 log = logging.getLogger(__name__)
@@ -49,44 +50,6 @@ def read_corpora(names: Sequence[str], limit: int | None = None) -> Iterator[Exa
             raise InputError(f"{name} holds no example with a reference to train or score with.")
 
 
-@dataclass(frozen=True)
-class Ragged:
-    """Rows of numbers of different lengths, end to end."""
-
-    values: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    """Where each row starts, and where the last one ends."""
-
-    @classmethod
-    def of(cls, rows: Iterable[Sequence[int]]) -> "Ragged":
-        """Put rows together."""
-        values, starts = array("i"), array("q", [0])
-        for row in rows:
-            values.extend(row)
-            starts.append(len(values))
-        return cls(np.array(values, dtype=np.int32), np.array(starts, dtype=np.int64))
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def __getitem__(self, row: int) -> NDArray[np.int32]:
-        return self.values[self.starts[row] : self.starts[row + 1]]
-
-    @cached_property
-    def lengths(self) -> NDArray[np.int64]:
-        """Of the rows."""
-        return np.diff(self.starts)
-
-    def padded(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Some rows as a matrix."""
-        lengths = self.starts[rows + 1] - self.starts[rows]
-        inside = np.arange(lengths.max(initial=1)) < lengths[:, None]
-        matrix = np.full(inside.shape, PAD, dtype=np.int64)
-        places = self.starts[rows][:, None] + np.arange(inside.shape[1])
-        matrix[inside] = self.values[places[inside]]
-        return matrix
-
-
 class Texts:
     """Sources and references while they are read: every word gets a number of its own, and each
     text is cut into words only once."""
@@ -95,36 +58,24 @@ class Texts:
         self.numbers: dict[str, int] = {}
         self.counts: Counter[int] = Counter()
         """With how many sources each word occurs, in them or in their references."""
-        self.sources: dict[str, array[int]] = {}
         self._cut: dict[str, array[int]] = {}
-        self._targets = array("i")
-        self._starts = array("q", [0])
-        self._owners = array("q")
-        self._places: dict[str, int] = {}
+        self._sources: dict[str, int] = {}
+        self._references: list[tuple[int, list[array[int]]]] = []
+        """The place of the source, and the words of each sentence."""
 
     def add(self, source: str, references: Sequence[Sequence[str]]) -> None:
-        """Add a source and its references."""
-        place = self._places.setdefault(source, len(self._places))
-        self.sources[source] = self._words(source)
-        found = set(self.sources[source])
-        for sentence in {sentence for reference in references for sentence in reference}:
-            found.update(self._words(sentence))
+        place = self._sources.setdefault(source, len(self._sources))
+        found: set[int] = set()
+        for text in dict.fromkeys((source, *chain.from_iterable(references))):
+            if text not in self._cut:
+                words = words_of(text)
+                numbers = [self.numbers.setdefault(word, len(self.numbers)) for word in words]
+                self._cut[text] = array("i", numbers)
+            found.update(self._cut[text])
         self.counts.update(found)
-        for reference in references:
-            for position, sentence in enumerate(reference):
-                if position:  # negative, so that it cannot be taken for a word
-                    self._targets.append(-SPLIT)
-                self._targets.extend(self._words(sentence))
-            self._starts.append(len(self._targets))
-            self._owners.append(place)
-
-    def _words(self, text: str) -> "array[int]":
-        found = self._cut.get(text)
-        if found is None:
-            numbers = [self.numbers.setdefault(word, len(self.numbers)) for word in words_of(text)]
-            found = array("i", numbers)
-            self._cut[text] = found
-        return found
+        self._references += [
+            (place, [self._cut[each] for each in reference]) for reference in references
+        ]
 
     def vocabulary(self, size: int, least: int) -> Vocabulary:
         """The most frequent words, at most ``size``, that occur at least so often."""
@@ -138,34 +89,26 @@ class Texts:
 
     def pairs(self, vocabulary: Vocabulary, longest: int) -> "Pairs":
         """The texts as numbers of a vocabulary, without the pairs that are longer on one side."""
-        table = np.array(
-            [vocabulary.numbers.get(word, -1) for word in self.numbers] or [0], dtype=np.int64
-        )
-        sources = []
+        known = [vocabulary.numbers.get(word, UNKNOWN) for word in self.numbers]
+        is_known = [word in vocabulary.numbers for word in self.numbers]
         beyond: list[dict[int, int]] = []
-        for words in self.sources.values():
-            own: dict[int, int] = {}
-            row = []
-            for word in words:
-                known = int(table[word])
-                row.append(
-                    known if known >= 0 else own.setdefault(word, len(vocabulary) + len(own))
-                )
-            sources.append(row)
-            beyond.append(own)
-        raw = np.frombuffer(self._targets, dtype=np.int32) if self._targets else np.zeros(0, int)
-        mapped = np.where(raw >= 0, table[np.maximum(raw, 0)], -raw)
-        starts, owners = np.array(self._starts), np.array(self._owners)
-        for place in np.nonzero(mapped < 0)[0]:
-            target = int(np.searchsorted(starts, place, side="right")) - 1
-            mapped[place] = beyond[owners[target]].get(int(raw[place]), UNKNOWN)
-        # Each reference ends in END.
-        ended = np.insert(mapped, starts[1:], END).astype(np.int32)
-        targets = Ragged(ended, starts + np.arange(len(starts)))
-        ragged = Ragged.of(sources)
-        fits = (targets.lengths <= longest) & (ragged.lengths[owners] <= longest)
-        fits &= (targets.lengths > 1) & (ragged.lengths[owners] > 0)
-        return Pairs(ragged, targets, owners, np.nonzero(fits)[0])
+        for source in self._sources:
+            others = dict.fromkeys(word for word in self._cut[source] if not is_known[word])
+            beyond.append({word: len(vocabulary) + place for place, word in enumerate(others)})
+
+        def read(words: Iterable[int], place: int) -> list[int]:
+            return [beyond[place].get(word, known[word]) for word in words]
+
+        def target(place: int, reference: Sequence[Sequence[int]]) -> list[int]:
+            row: list[int] = []
+            for sentence in reference:
+                row += [*read(sentence, place), SPLIT]
+            return [*row[:-1], END]
+
+        sources = [array("i", read(self._cut[text], at)) for text, at in self._sources.items()]
+        targets = [array("i", target(at, reference)) for at, reference in self._references]
+        owners = np.array([at for at, _ in self._references], dtype=np.int64)
+        return Pairs(sources, targets, owners, longest)
 
 
 @dataclass(frozen=True)
@@ -177,24 +120,34 @@ class LstmBatch:
     targets: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
 class Pairs:
-    """Sources and references; ``rows`` are the references that can be used."""
+    """Sources and references as numbers of words. ``owners`` has the source of each reference, and
+    ``rows`` are the references that can be used: neither side is empty or too long."""
 
-    sources: Ragged
-    targets: Ragged
-    owners: NDArray[np.int64]
-    """The source of each reference."""
-    rows: NDArray[np.int64]
+    def __init__(
+        self,
+        sources: "list[array[int]]",
+        targets: "list[array[int]]",
+        owners: NDArray[np.int64],
+        longest: int,
+    ) -> None:
+        self.sources, self.targets, self.owners = sources, targets, owners
+        self.source_lengths = np.array([len(each) for each in sources], dtype=np.int64)
+        self.target_lengths = np.array([len(each) for each in targets], dtype=np.int64)
+        own = self.source_lengths[owners]
+        fits = (own > 0) & (own <= longest)
+        fits &= (self.target_lengths > 1) & (self.target_lengths <= longest)
+        self.rows = np.nonzero(fits)[0]
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def batch(self, rows: NDArray[np.int64]) -> LstmBatch:
-        """Some references with their sources."""
         owners = self.owners[rows]
         return LstmBatch(
-            self.sources.padded(owners), self.sources.lengths[owners], self.targets.padded(rows)
+            stack([self.sources[row] for row in owners], PAD),
+            self.source_lengths[owners],
+            stack([self.targets[row] for row in rows], PAD),
         )
 
     def drawn(self, most: int, chance: np.random.Generator) -> NDArray[np.int64]:
@@ -206,12 +159,11 @@ class Pairs:
         owners = self.owners[rows][order]
         first = np.searchsorted(owners, owners, side="left")
         kept = order[np.arange(len(order)) - first < most]
-        chosen: NDArray[np.int64] = rows[np.sort(kept)]
-        return chosen
+        return rows[np.sort(kept)]
 
     def batches(self, most: int, size: int, chance: np.random.Generator) -> list[NDArray[np.int64]]:
         """An epoch: batches of references of similar length, in random order."""
-        lengths = self.targets.lengths * 1000 + self.sources.lengths[self.owners]
+        lengths = self.target_lengths * 1000 + self.source_lengths[self.owners]
         batches = similar_length_batches(self.drawn(most, chance), lengths, size, 50)
         order = chance.permutation(len(batches))
         return [batches[place] for place in order]

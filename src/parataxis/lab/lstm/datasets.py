@@ -9,18 +9,17 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import Example, gather
-from parataxis.evaluate.corpora.leaks import Overlap, Overlaps, find_overlaps
-from parataxis.lab.lstm.config import BLEU, LstmConfig, find_config, read_config
+from parataxis.evaluate.corpora.leaks import Overlap, find_overlaps
 from parataxis.lab.lstm.data import read_corpora
-from parataxis.lab.lstm.export import BUNDLE
-from parataxis.lab.lstm.model import TRIPLES, LstmDescription
-from parataxis.lab.lstm.pipeline import MODEL, LstmRecipe, train_lstm
-from parataxis.lab.lstm.splitter import CopySplitter, Seq2SeqSplitter
+from parataxis.lab.lstm.pipeline import BUNDLE, MODEL, train_lstm
+from parataxis.lab.lstm.splitter import TRIPLES, CopySplitter, LstmDescription, Seq2SeqSplitter
+from parataxis.lab.lstm.train import BLEU, LstmConfig, find_config, read_config
 from parataxis.lab.lstm.triples import TriplesSplitter
 from parataxis.lab.training import LAST, SCORES
 from parataxis.rewrite.jsonl import to_json
@@ -35,12 +34,10 @@ _EVERY = 200
 
 def rewrite_corpora(
     model: Path, names: Sequence[str], output: Path, *, beam: int, limit: int | None = None
-) -> int:
-    """Write a rewrite of each source of the corpora, with the id of its example, and return their
-    number; the file appears when all are written."""
+) -> None:
+    """Write a rewrite of each source of the corpora."""
     examples = gather(read_corpora(names, limit))
     rewrite_examples(model, examples, output, beam=beam, name=", ".join(names))
-    return len(examples)
 
 
 def rewrite_examples(
@@ -75,123 +72,80 @@ RECORD = "comparison.json"
 """The settings of a comparison, which must be the same when it is resumed."""
 
 
-@dataclass(frozen=True)
-class TrainingSet:
-    """A training set under the name of the system that is made from it."""
+class TrainingSet(NamedTuple):
+    """Corpora to train on, and those that decide which epoch is kept, named as on the command
+    line."""
 
-    name: str
-    data: tuple[str, ...]
-    """Corpora, each named as on the command line."""
-    validation: tuple[str, ...]
-    """Corpora that decide which epoch is kept."""
+    data: Sequence[str]
+    validation: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is the same for all training sets, and where everything goes.
-
-    ``steps`` is the budget of every model. The epochs of the configuration do not end a run,
-    since an epoch of a small training set is short; its patience does.
-    """
-
-    output: Path
-    steps: int
-    config: str = "lstm-ag18"
-    changes: Mapping[str, str] = field(default_factory=dict)
-    """Single settings that differ from the configuration's."""
-    limit: int | None = None
-    """Use only this many examples of each corpus, for a rehearsal."""
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """All changes of the configuration."""
-        budget = {"steps": str(self.steps), "epochs": str(self.steps)}
-        return {**budget, **self.changes}
-
-    def run(self, name: str) -> Path:
-        """The folder of a run."""
-        return self.output / "runs" / name
-
-    def rewrites(self, name: str) -> Path:
-        """The rewrites of the test set by the model of a run."""
-        return self.output / "rewrites" / f"{name}.jsonl"
-
-
-@dataclass(frozen=True)
-class DatasetMaterial:
-    """The size of a training set, and its overlap with the test set."""
-
-    sources: int
-    references: int
-    overlaps: Overlaps
-
-    @property
-    def seen_sources(self) -> int:
-        """Different sources of the test set that are in training, word for word or nearly."""
-        kinds = (Overlap.SOURCES, Overlap.NEAR_SOURCES)
-        return sum(self.overlaps[kind].unique_found for kind in kinds)
-
-
-@dataclass(frozen=True)
-class DatasetOutcome:
-    """The result of a training set: the rewrites, and the course of the run."""
+class DatasetOutcome(NamedTuple):
+    """The rewrites of the test set by the model of a training set, and a row of the table that
+    describes training sets and runs."""
 
     name: str
     rewrites: Path
-    material: DatasetMaterial
-    steps: int
-    """The number of steps taken."""
-    best_step: int
-    """The last step of the epoch whose weights were kept."""
-    perplexity: float
-    """The perplexity of that epoch on the validation set."""
+    row: dict[str, str]
 
 
 def train_each(
-    plan: Plan, sets: Sequence[TrainingSet], test: Sequence[Example], *, resume: bool = False
+    sets: Mapping[str, TrainingSet],
+    test: Sequence[Example],
+    output: Path,
+    *,
+    steps: int,
+    config: str = "lstm-ag18",
+    changes: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    resume: bool = False,
 ) -> list[DatasetOutcome]:
     """Train a model on each training set, and let it rewrite the test set.
 
-    Problems with the corpora are found before the first run. A training set that shares sources
-    with the test set gets a warning.
+    All models have the same configuration, with ``changes``, and a budget of ``steps``. The epochs
+    of the configuration do not end a run, since an epoch of a small training set is short; its
+    patience does. Problems with the corpora are found before the first run. A training set that
+    shares sources with the test set gets a warning.
     """
-    config = read_config(find_config(plan.config), plan.settings)
-    record = _record(plan, config, sets, test)
-    _check_record(plan.output, record, resume=resume)
-    materials = [_material(each, test, plan.limit) for each in sets]
-    for name in dict.fromkeys(name for each in sets for name in each.validation):
-        next(read_corpora([name], limit=1), None)
+    settings = {"steps": str(steps), "epochs": str(steps), **(changes or {})}
+    found = read_config(find_config(config), settings)
+    sources = "\n".join(example.source for example in test)
+    record = {
+        "settings": asdict(found),
+        "limit": limit,
+        "test": hashlib.sha256(sources.encode()).hexdigest(),
+        "sets": {name: each._asdict() for name, each in sets.items()},
+    }
+    record["sets"] = _check_record(output, record, resume=resume)
+    rows = {name: _material(name, each, test, limit) for name, each in sets.items()}
+    for corpus in dict.fromkeys(corpus for each in sets.values() for corpus in each.validation):
+        next(read_corpora([corpus], limit=1), None)
     for folder in ("runs", "rewrites"):
-        (plan.output / folder).mkdir(parents=True, exist_ok=True)
-    with write_files([plan.output / RECORD]) as (write,):
+        (output / folder).mkdir(parents=True, exist_ok=True)
+    with write_files([output / RECORD]) as (write,):
         write(json.dumps(record, ensure_ascii=False, indent=1))
-    found = []
-    for number, (each, material) in enumerate(zip(sets, materials, strict=True), start=1):
-        log.info("%s: training set %d of %d", each.name, number, len(sets))
-        _rewrite(plan, each, test, config)
-        found.append(_outcome(plan, each.name, material, config))
-    return found
-
-
-def _rewrite(plan: Plan, each: TrainingSet, test: Sequence[Example], config: LstmConfig) -> None:
-    """Do what is left to do for one training set."""
-    output = plan.rewrites(each.name)
-    if output.is_file():
-        log.info("%s: its rewrites are there already", each.name)
-        return
-    run = plan.run(each.name)
-    model = run / MODEL
-    if all((model / part).is_file() for part in BUNDLE):
-        log.info("%s: its model is there already", each.name)
-    else:
-        recipe = LstmRecipe(each.data, each.validation, run, plan.config, plan.settings)
-        train_lstm(recipe, resume=(run / LAST).exists(), limit=plan.limit)
     distinct = list({example.source: example for example in test}.values())
-    rewrite_examples(model, distinct, output, beam=config.beam, name="The test set")
+    outcomes = []
+    for number, (name, each) in enumerate(sets.items(), start=1):
+        log.info("%s: training set %d of %d", name, number, len(sets))
+        run, rewrites = output / "runs" / name, output / "rewrites" / f"{name}.jsonl"
+        if rewrites.is_file():
+            log.info("%s: its rewrites are there already", name)
+        else:
+            if all((run / MODEL / part).is_file() for part in BUNDLE):
+                log.info("%s: its model is there already", name)
+            else:
+                is_begun = (run / LAST).exists()
+                train_lstm(*each, run, config, settings, resume=is_begun, limit=limit)
+            rewrite_examples(run / MODEL, distinct, rewrites, beam=found.beam, name="The test set")
+        outcomes.append(DatasetOutcome(name, rewrites, {**rows[name], **_course(run, found)}))
+    return outcomes
 
 
-def _material(each: TrainingSet, test: Sequence[Example], limit: int | None) -> DatasetMaterial:
-    """Read a training set once."""
+def _material(
+    name: str, each: TrainingSet, test: Sequence[Example], limit: int | None
+) -> dict[str, str]:
+    """Read a training set once: its size, and its overlap with the test set."""
     sources = references = 0
 
     def counted() -> Iterator[Example]:
@@ -202,21 +156,25 @@ def _material(each: TrainingSet, test: Sequence[Example], limit: int | None) -> 
             yield example
 
     overlaps = find_overlaps(counted(), {"test": test})["test"]
-    material = DatasetMaterial(sources, references, overlaps)
-    if material.seen_sources:
+    seen = sum(overlaps[kind].unique_found for kind in (Overlap.SOURCES, Overlap.NEAR_SOURCES))
+    if seen:
         log.warning(
             "%s holds %d of the %d test sources, word for word or nearly: its model may have "
             "memorised them",
-            *(each.name, material.seen_sources, overlaps[Overlap.SOURCES].unique_total),
+            *(name, seen, overlaps[Overlap.SOURCES].unique_total),
         )
-    return material
+    return {
+        "training set": name,
+        "sources": f"{sources:,}",
+        "references": f"{references:,}",
+        "test sources seen": f"{seen:,}",
+        "simple sentences seen": f"{overlaps[Overlap.SIMPLE].unique_found:,}",
+    }
 
 
-def _outcome(
-    plan: Plan, name: str, material: DatasetMaterial, config: LstmConfig
-) -> DatasetOutcome:
-    """How a run went, by its table of epochs."""
-    with (plan.run(name) / SCORES).open(newline="", encoding="utf-8") as stream:
+def _course(run: Path, config: LstmConfig) -> dict[str, str]:
+    """How a run went, by its table of epochs: the steps taken, and the epoch that was kept."""
+    with (run / SCORES).open(newline="", encoding="utf-8") as stream:
         epochs = list(csv.DictReader(stream))
 
     def value(epoch: Mapping[str, str]) -> tuple[float, float]:
@@ -224,64 +182,37 @@ def _outcome(
         return bleu, -float(epoch["perplexity"])
 
     best = max(epochs, key=value)
-    return DatasetOutcome(
-        name,
-        plan.rewrites(name),
-        material,
-        int(epochs[-1]["step"]),
-        int(best["step"]),
-        float(best["perplexity"]),
-    )
-
-
-# What a comparison was started with ---------------------------------------------------------------
-
-_SETS, _TEST, _SETTINGS, _LIMIT = "sets", "test", "settings", "limit"
-
-
-def _record(
-    plan: Plan, config: LstmConfig, sets: Sequence[TrainingSet], test: Sequence[Example]
-) -> dict[str, object]:
-    sources = "\n".join(example.source for example in test)
     return {
-        _SETTINGS: asdict(config),
-        _LIMIT: plan.limit,
-        _TEST: hashlib.sha256(sources.encode()).hexdigest(),
-        _SETS: {
-            each.name: {"data": list(each.data), "validation": list(each.validation)}
-            for each in sets
-        },
+        "steps": f"{int(epochs[-1]['step']):,}",
+        "best": f"{int(best['step']):,}",
+        "perplexity": f"{float(best['perplexity']):.2f}",
     }
 
 
-def _check_record(output: Path, record: dict[str, object], *, resume: bool) -> None:
-    """Refuse to mix two comparisons in one folder. Training sets may be added; those that are
-    already there must not change."""
+def _check_record(output: Path, record: Mapping[str, Any], *, resume: bool) -> dict[str, Any]:
+    """Refuse to mix two comparisons in one folder, and return all its training sets. Some may be
+    added; those that are already there must not change."""
     path = output / RECORD
+    sets: dict[str, Any] = record["sets"]
     if not path.is_file():
         if resume:
             raise InputError(f"There is no comparison to resume in {output}.")
         if output.exists() and (not output.is_dir() or any(output.iterdir())):
             raise InputError(f"{output} is not an empty folder; name another for the comparison.")
-        return
+        return sets
     if not resume:
         raise InputError(f"{output} holds a comparison already; resume it or name another folder.")
+    words = {"settings": "settings", "limit": "limit", "test": "test sources"}
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
-        sets: dict[str, object] = before[_SETS]
-        same = {name: before[name] == record[name] for name in (_SETTINGS, _LIMIT, _TEST)}
+        known: dict[str, Any] = before["sets"]
+        other = [words[name] for name in words if before[name] != record[name]]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} is damaged; name another folder for the comparison.") from error
-    words = {_SETTINGS: "settings", _LIMIT: "limit", _TEST: "test sources"}
-    asked = record[_SETS]
-    other = [words[name] for name, is_same in same.items() if not is_same]
-    if isinstance(asked, dict):
-        other += [
-            f"corpora for {name}" for name in asked if sets.get(name, asked[name]) != asked[name]
-        ]
-        record[_SETS] = {**sets, **asked}
+    other += [f"corpora for {name}" for name in sets if known.get(name, sets[name]) != sets[name]]
     if other:
         raise InputError(
             f"The comparison in {output} was started with other {' and '.join(other)}; resume it "
             "with those, or name another folder."
         )
+    return {**known, **sets}

@@ -6,7 +6,7 @@ What the paper leaves open is taken from the options in its released scripts
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,9 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from parataxis.errors import InputError
-from parataxis.lab.lstm.search import PAD, START, UNKNOWN
+from parataxis.lab.lstm.search import CANDIDATES, PAD, START, UNKNOWN
+from parataxis.lab.lstm.splitter import GraphDecoder
+from parataxis.lab.training import TorchModel
 
 SPREAD = 0.1
 WINDOW = 10
@@ -133,31 +135,22 @@ class Network(nn.Module):
         embedded: Tensor = self.embedding(torch.where(numbers < self.words, numbers, UNKNOWN))
         return embedded
 
-    def read(self, source: Tensor, lengths: Tensor) -> tuple[LstmMemory, Tensor, Tensor]:
-        """Read padded sources; ``lengths`` must lie in the CPU's memory. Also the two states that
-        the decoder starts with (sources x width)."""
-        packed = pack_padded_sequence(
-            self.embed(source), lengths, batch_first=True, enforce_sorted=False
-        )
+    def read(
+        self, source: Tensor, lengths: Tensor | None = None
+    ) -> tuple[LstmMemory, Tensor, Tensor]:
+        """Read sources; the memory, and the two states that the decoder starts with (sources x
+        width). Padded ones need their ``lengths``, which must lie in the CPU's memory."""
+        inputs: Any = self.embed(source)
+        if lengths is not None:
+            inputs = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
         with _single_precision(source):
-            states, (state, cell) = self.encoder(packed)
-        states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
-        return (
-            self._memory(states, source, source == PAD),
-            torch.cat((state[0], state[1]), 1),
-            torch.cat((cell[0], cell[1]), 1),
-        )
-
-    def read_one(self, source: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Read sources without padding: states, keys, and the decoder's first two states."""
-        states, (state, cell) = self.encoder(self.embed(source))
-        memory = self._memory(states, source, source == PAD)
-        first, second = (torch.cat((each[0], each[1]), 1) for each in (state, cell))
-        return memory.states, memory.keys, first, second
-
-    def _memory(self, states: Tensor, source: Tensor, hidden: Tensor) -> LstmMemory:
+            states, ends = self.encoder(inputs)
+        if lengths is not None:
+            states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
         states = self.dropout(states)
-        return LstmMemory(states, self.attention.key(states), hidden, source)
+        memory = LstmMemory(states, self.attention.key(states), source == PAD, source)
+        state, cell = (torch.cat((each[0], each[1]), 1) for each in ends)
+        return memory, state, cell
 
     def forward(self, source: Tensor, lengths: Tensor, targets: Tensor) -> Tensor:
         """The log-probability of each word of the targets (sources x steps)."""
@@ -165,23 +158,23 @@ class Network(nn.Module):
         start = torch.full_like(targets[:, :1], START)
         previous = self.embed(torch.cat((start, targets[:, :-1]), 1))
         if self.sizes.feed:
-            output_steps = self._speak_in_turn(memory, previous, state, cell)
+            spoken = self._speak_in_turn(memory, previous, state, cell)
         else:
             with _single_precision(source):
                 states, _ = self.decoder(previous, (state[None], cell[None]))
-            output_steps = self._attend(memory, self.dropout(states), previous)
-        return self._log_of(memory, output_steps, targets)
+            spoken = self._attend(memory, self.dropout(states), previous)
+        return self._log_of(memory, spoken, targets)
 
     def _speak_in_turn(
         self, memory: LstmMemory, previous: Tensor, state: Tensor, cell: Tensor
     ) -> DecoderOutput:
         """All steps one after the other: each is fed the output of the one before."""
         position = LstmPosition(state[:, None], cell[:, None], torch.zeros_like(state)[:, None])
-        output_steps = []
+        steps = []
         for embedded in previous.unbind(1):
-            said, position = self.step(memory, embedded[:, None], position)
-            output_steps.append(said)
-        return DecoderOutput(*(torch.cat(parts, 1) for parts in zip(*output_steps, strict=True)))
+            spoken, position = self.step(memory, embedded[:, None], position)
+            steps.append(spoken)
+        return DecoderOutput(*(torch.cat(parts, 1) for parts in zip(*steps, strict=True)))
 
     def step(
         self, memory: LstmMemory, embedded: Tensor, position: LstmPosition
@@ -196,8 +189,8 @@ class Network(nn.Module):
                 *self.decoder.all_weights[0],
             )
         state, cell = (each.reshape(count, beams, width) for each in (state, cell))
-        output_steps = self._attend(memory, self.dropout(state), embedded)
-        return output_steps, LstmPosition(state, cell, output_steps.output)
+        spoken = self._attend(memory, self.dropout(state), embedded)
+        return spoken, LstmPosition(state, cell, spoken.output)
 
     def _attend(self, memory: LstmMemory, states: Tensor, embedded: Tensor) -> DecoderOutput:
         attention = self.attention(states, memory.keys, memory.hidden)
@@ -208,41 +201,100 @@ class Network(nn.Module):
         switch = self.switch(torch.cat((states, context, embedded), 2))
         return DecoderOutput(output, attention, switch.float())
 
-    def _log_of(self, memory: LstmMemory, output_steps: DecoderOutput, targets: Tensor) -> Tensor:
+    def _log_of(self, memory: LstmMemory, spoken: DecoderOutput, targets: Tensor) -> Tensor:
         is_known = targets < self.words
         index = torch.where(is_known, targets, UNKNOWN)
         logs = -functional.cross_entropy(
-            self.output(output_steps.output).float().flatten(0, 1),
+            self.output(spoken.output).float().flatten(0, 1),
             index.flatten(),
             reduction="none",
         ).view_as(targets)
         if self.switch is None:
             return logs
         equal = memory.source[:, None] == targets[..., None]
-        copied = (output_steps.attention * equal).sum(-1).clamp(min=LEAST).log()
-        switch = output_steps.switch[..., 0]
+        copied = (spoken.attention * equal).sum(-1).clamp(min=LEAST).log()
+        switch = spoken.switch[..., 0]
         return torch.logaddexp(
             functional.logsigmoid(switch) + copied,
             (functional.logsigmoid(-switch) + logs).masked_fill(~is_known, NEVER),
         )
 
-    def distribution(self, memory: LstmMemory, output_steps: DecoderOutput) -> Tensor:
+    def distribution(self, memory: LstmMemory, spoken: DecoderOutput) -> Tensor:
         """The log-probabilities of all words (sources x beams x vocabulary); with copying, also of
         the source's words outside the vocabulary, for which there is room behind it."""
-        logs: Tensor = self.output(output_steps.output).float().log_softmax(-1)
+        logs: Tensor = self.output(spoken.output).float().log_softmax(-1)
         if self.switch is None:
             return logs
         # Not a sigmoid, of which onnxruntime gets small values only roughly right.
-        either = torch.cat((output_steps.switch, torch.zeros_like(output_steps.switch)), 2).softmax(
-            2
-        )
+        either = torch.cat((spoken.switch, torch.zeros_like(spoken.switch)), 2).softmax(2)
         copies, writes = either[..., :1], either[..., 1:]
-        beyond = torch.zeros_like(output_steps.attention)
+        beyond = torch.zeros_like(spoken.attention)
         generated = torch.cat((writes * logs.exp(), beyond), 2)
         places = memory.source[:, None].expand(-1, logs.shape[1], -1)
-        return (
-            generated.scatter_add(2, places, copies * output_steps.attention).clamp(min=LEAST).log()
-        )
+        return generated.scatter_add(2, places, copies * spoken.attention).clamp(min=LEAST).log()
+
+
+class EncoderGraph(nn.Module):
+    """The network as it reads sources without padding; the outputs are :data:`ENCODED`."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, words: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        memory, state, cell = self.network.read(words)
+        return memory.states, memory.keys, state, cell
+
+
+class DecoderGraph(nn.Module):
+    """The network as it writes: the likeliest next words of each hypothesis. The outputs are
+    :data:`DECODED`.
+
+    Padding and the start are never written, nor is the unknown word by a network that can copy.
+    """
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+        self.banned: Tensor
+        banned = torch.zeros(network.words)
+        banned[[PAD, START]] = -torch.inf
+        if network.sizes.copy:
+            banned[UNKNOWN] = -torch.inf
+        self.register_buffer("banned", banned)
+
+    def forward(
+        self,
+        previous: Tensor,
+        state: Tensor,
+        cell: Tensor,
+        fed: Tensor,
+        memory: Tensor,
+        keys: Tensor,
+        hidden: Tensor,
+        source: Tensor,
+    ) -> tuple[Tensor, ...]:
+        network, read = self.network, LstmMemory(memory, keys, hidden, source)
+        start = LstmPosition(state, cell, fed)
+        spoken, position = network.step(read, network.embed(previous), start)
+        logs = network.distribution(read, spoken)
+        head = logs[..., : network.words] + self.banned
+        logs = torch.cat((head, logs[..., network.words :]), 2)
+        found = logs.topk(min(CANDIDATES, network.words), dim=2)
+        return found.indices, found.values, spoken.attention, *position
+
+
+ENCODED = ("memory", "keys", "state", "cell")
+DECODED = ("words", "logs", "attention", "next_state", "next_cell", "next_fed")
+
+
+def torch_decoder(network: Network, device: torch.device) -> GraphDecoder:
+    """The network behind the interface of the search."""
+    return GraphDecoder(
+        TorchModel(EncoderGraph(network), ENCODED, device),
+        TorchModel(DecoderGraph(network), DECODED, device),
+        network.words,
+    )
 
 
 def _single_precision(like: Tensor) -> torch.autocast:

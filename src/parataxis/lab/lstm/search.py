@@ -35,14 +35,8 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Vocabulary) and self.words == other.words
-
-    __hash__ = None  # type: ignore[assignment]
-
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each word."""
         return {word: number for number, word in enumerate(self.words)}
 
     def read(self, words: Sequence[str]) -> list[int]:
@@ -175,7 +169,11 @@ class _Search:
         while len(self.rows):
             self._step()
             self._close()
-        return [self._found(source) for source in range(len(self.finished))]
+        found = []
+        for source, ends in enumerate(self.finished):
+            best = sorted(ends, key=lambda end: -end[0])[: self.beam]
+            found.append([self._hypothesis(source, *end) for end in best])
+        return found
 
     def _step(self) -> None:
         step = self.decoder.step(self.memory, self.state, self.previous)
@@ -202,7 +200,8 @@ class _Search:
         place = np.full(len(self.finished), -1)
         place[self.rows] = np.arange(count)
         self.moments.append(_Moment(place, parents, self.previous, step.attention))
-        self.state = _chosen(step.state, np.arange(count), parents)
+        rows = np.arange(count)[:, None]
+        self.state = {name: array[rows, parents] for name, array in step.state.items()}
 
     def _close(self) -> None:
         """Leave out the sources that are done."""
@@ -230,10 +229,6 @@ class _Search:
             self.memory = {name: array[keep] for name, array in self.memory.items()}
             self.state = {name: array[keep] for name, array in self.state.items()}
 
-    def _found(self, source: int) -> list[LstmHypothesis]:
-        best = sorted(self.finished[source], key=lambda end: -end[0])[: self.beam]
-        return [self._hypothesis(source, *end) for end in best]
-
     def _hypothesis(self, source: int, log: float, steps: int, beam: int) -> LstmHypothesis:
         """Follow a hypothesis back from the step in which it ended."""
         words: list[int] = []
@@ -249,8 +244,3 @@ class _Search:
             np.array(attention[::-1], dtype=np.float32).reshape(len(words), self.lengths[source]),
             steps < self.limits[source],
         )
-
-
-def _chosen(state: Arrays, rows: Integers, beams: Integers) -> Arrays:
-    """The state of these hypotheses of these sources."""
-    return {name: array[rows[:, None], beams] for name, array in state.items()}

@@ -1,21 +1,151 @@
-"""The sequence-to-sequence splitters of Aharoni and Goldberg (2018), plain and copying."""
+"""The sequence-to-sequence splitters of Aharoni and Goldberg (2018), plain and copying, and the
+folder of a trained model that they run: two ONNX graphs, the words, and a description."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from parataxis.errors import InputError, ParataxisError
-from parataxis.lab.lstm.model import SENTENCES, LoadedModel, open_model
-from parataxis.lab.lstm.search import BEAM, SPLIT, LstmHypothesis, Vocabulary, search, words_of
+from parataxis.lab.lstm.search import (
+    BEAM,
+    PAD,
+    SPLIT,
+    UNKNOWN,
+    Arrays,
+    LstmHypothesis,
+    Step,
+    Vocabulary,
+    search,
+    words_of,
+)
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Origin, OutputToken, Rewrite
 from parataxis.splitters.registry import Attention
-from parataxis.syntax.onnx import threads
+from parataxis.splitters.settings import SplitSettings
+from parataxis.syntax.onnx import Model, OnnxModel, threads
+from parataxis.syntax.wordpieces import stack
 from parataxis.text.tokens import Token, tokenize
+
+ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
+DESCRIPTION, WORDS = "lstm.json", "words.txt"
+VERSION = 1
+"""The version of the files in a model's folder."""
+
+SENTENCES, TRIPLES = "sentences", "triples"
+"""What a model reads."""
+
+
+@dataclass(frozen=True)
+class LstmDescription:
+    """What a model is, stored beside it as ``lstm.json``."""
+
+    copies: bool
+    feeds: bool
+    """Whether a step is fed the last attentional state, besides the last word."""
+    width: int
+    words: int
+    reads: str
+    configuration: str
+    version: int = VERSION
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> "LstmDescription":
+        """The description in a folder, if it is one of this version."""
+        if not folder.is_dir():
+            raise ParataxisError(f"{folder} is not a folder; name the folder of a trained model.")
+        path = folder / DESCRIPTION
+        if not path.is_file():
+            raise ParataxisError(f"There is no model in {folder}: {DESCRIPTION} is missing.")
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            version = stored["version"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ParataxisError(f"{path} is damaged; export the model again.") from error
+        names = {field.name for field in fields(cls)}
+        if version != VERSION or set(stored) != names:
+            raise ParataxisError(
+                f"The model in {folder} has version {version}, and this version of Parataxis reads "
+                f"version {VERSION}; export it again."
+            )
+        return cls(**stored)
+
+
+@dataclass
+class LoadedModel:
+    """A model that is ready to write."""
+
+    description: LstmDescription
+    vocabulary: Vocabulary
+    decoder: "GraphDecoder"
+
+
+def open_model(folder: Path) -> LoadedModel:
+    """The model in a folder; :class:`ParataxisError` where it is not there or does not fit."""
+    description = LstmDescription.read(folder)
+    for name in (ENCODER, DECODER, WORDS):
+        if not (folder / name).is_file():
+            raise ParataxisError(f"The model in {folder} is incomplete: {name} is missing.")
+    vocabulary = Vocabulary.load(folder / WORDS)
+    if len(vocabulary) != description.words:
+        raise ParataxisError(
+            f"{folder / WORDS} has {len(vocabulary):,} words with the marks, and the model was "
+            f"trained with {description.words:,}; export it again."
+        )
+    try:
+        encoder, decoder = OnnxModel(folder / ENCODER), OnnxModel(folder / DECODER)
+    except Exception as error:  # onnxruntime names no error for a file that is not a graph
+        raise ParataxisError(f"A graph in {folder} is damaged; export the model again.") from error
+    unused = [] if description.feeds else ["fed"]
+    unused += [] if description.copies else ["source"]
+    graphs = GraphDecoder(encoder, decoder, description.words, unused)
+    return LoadedModel(description, vocabulary, graphs)
+
+
+class GraphDecoder:
+    """An encoder and a decoder, in onnxruntime or torch, behind the interface of the search.
+
+    An ONNX graph has no inputs that it does not use; ``unused`` names those of the decoder.
+    """
+
+    def __init__(
+        self, encoder: Model, decoder: Model, words: int, unused: Sequence[str] = ()
+    ) -> None:
+        self._encoder, self._decoder, self._words, self._unused = encoder, decoder, words, unused
+
+    def read(self, sources: Sequence[Sequence[int]], beam: int) -> tuple[Arrays, Arrays]:
+        """Read the sources one by one, so that padding does not affect them."""
+        numbers = stack(sources, PAD)
+        known = [np.array([n if n < self._words else UNKNOWN for n in each]) for each in sources]
+        found = [self._encoder({"words": each[None]}) for each in known]
+        memory = {"source": numbers, "hidden": numbers == PAD}
+        for name in ("memory", "keys"):
+            padded = np.zeros((*numbers.shape, found[0][name].shape[2]), dtype=np.float32)
+            for row, each in enumerate(found):
+                padded[row, : each[name].shape[1]] = each[name][0]
+            memory[name] = padded
+        state = {
+            name: np.repeat(np.concatenate([each[name] for each in found])[:, None], beam, axis=1)
+            for name in ("state", "cell")
+        }
+        return memory, {**state, "fed": np.zeros_like(state["state"])}
+
+    def step(self, memory: Arrays, state: Arrays, previous: NDArray[np.int64]) -> Step:
+        inputs = {**memory, **state, "previous": previous}
+        found = self._decoder({n: each for n, each in inputs.items() if n not in self._unused})
+        states = {name: found[f"next_{name}"] for name in ("state", "cell", "fed")}
+        return Step(found["words"], found["logs"], found["attention"], states)
+
 
 _HUGS_LAST = re.compile(r"[,;:.!?%)\]}”»…]+|n['’]t|['’](s|re|ve|ll|d|m)?", re.IGNORECASE)
 _HUGS_NEXT = frozenset("([{“«‘$£€¥#")
@@ -29,10 +159,6 @@ class Written:
 
     text: str
     place: int | None
-
-    def elsewhere(self) -> "Written":
-        """The same word, where the sentence to compose is not the one that it was read in."""
-        return Written(self.text, None)
 
 
 def written(
@@ -125,10 +251,11 @@ class Seq2SeqSplitter:
         splitter._model()
         return splitter
 
-    def adjusted(self, *, beam: int | None = None, strict: bool = False) -> Self:
+    def adjusted(self, settings: SplitSettings) -> Self:
         """The same splitter with another beam; strictness is left to the caller, which keeps a
         source whole if a check faults its rewrite."""
-        splitter = type(self)(self.folder, beam=self.beam if beam is None else beam)
+        beam = self.beam if settings.beam is None else settings.beam
+        splitter = type(self)(self.folder, beam=beam)
         splitter._loaded = self._loaded
         return splitter
 
@@ -207,13 +334,14 @@ class Seq2SeqSplitter:
                 f'{self.name}` and name its folder: "{self.name}:DIR".'
             )
         model = open_model(self.folder)
-        if model.description.reads != SENTENCES:
+        found = model.description
+        if found.reads != SENTENCES:
             raise ParataxisError(
-                f"The model in {self.folder} reads {model.description.reads}, not sentences; see "
-                "docs/lstm.md for how to use it."
+                f"The model in {self.folder} reads {found.reads}, not sentences; see docs/lstm.md "
+                "for how to use it."
             )
-        if model.description.copies != self._copies:
-            other = "copynet" if model.description.copies else "seq2seq"
+        if found.copies != self._copies:
+            other = "copynet" if found.copies else "seq2seq"
             raise ParataxisError(
                 f'The model in {self.folder} belongs to the splitter "{other}"; name it as '
                 f'"{other}:{self.folder}".'

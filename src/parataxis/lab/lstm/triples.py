@@ -9,12 +9,12 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from parataxis.errors import InputError, ParataxisError
-from parataxis.lab.lstm.model import TRIPLES, open_model
+from parataxis.evaluate.corpora.example import Triple
 from parataxis.lab.lstm.search import BEAM, search, words_of
-from parataxis.lab.lstm.splitter import compose, written
+from parataxis.lab.lstm.splitter import TRIPLES, Written, compose, open_model, written
+from parataxis.lab.websplit import depth_first
 from parataxis.rewrite.record import Rewrite
 from parataxis.text.tokens import tokenize
 
@@ -22,39 +22,17 @@ PARTITIONS = "partitions.json"
 _NAME = "split-seq2seq"
 
 
-class Fact(NamedTuple):
-    """A triple: "Ghent | country | Belgium"."""
-
-    subject: str
-    relation: str
-    object: str
+Part = tuple[Triple, ...]
 
 
-Part = tuple[Fact, ...]
-
-
-def in_tree_order(triples: Iterable[tuple[str, str, str]]) -> list[Fact]:
+def in_tree_order(triples: Iterable[tuple[str, str, str]]) -> tuple[Triple, ...]:
     """Triples from the root of their tree on, depth first; children by their names.
 
     >>> [fact.relation for fact in in_tree_order(
     ...     [("Ghent", "country", "Belgium"), ("Ann", "home", "Ghent"), ("Ann", "age", "9")])]
     ['age', 'home', 'country']
     """
-    left = sorted(Fact(*triple) for triple in triples)
-    objects = {fact.object for fact in left}
-    roots = [fact.subject for fact in left if fact.subject not in objects]
-    ordered: list[Fact] = []
-
-    def walk(subject: str) -> None:
-        for fact in [fact for fact in left if fact.subject == subject]:
-            if fact in left:
-                left.remove(fact)
-                ordered.append(fact)
-                walk(fact.object)
-
-    for root in [*roots, *(fact.subject for fact in left)]:
-        walk(root)
-    return ordered
+    return depth_first(sorted(Triple(*triple) for triple in triples))
 
 
 def linearised(part: Iterable[tuple[str, str, str]]) -> str:
@@ -75,14 +53,12 @@ class Partitions:
         self._sizes: dict[int, Counter[str]] = defaultdict(Counter)
 
     def add(self, parts: Sequence[Iterable[tuple[str, str, str]]]) -> None:
-        """Count the parts of a reference."""
         relations = [sorted(triple[1] for triple in part) for part in parts]
         together = sorted(relation for part in relations for relation in part)
         self._cuts[_key(together)][_key(relations)] += 1
         self._sizes[len(together)][_key([len(part) for part in relations])] += 1
 
     def cut(self, triples: Iterable[tuple[str, str, str]]) -> list[Part]:
-        """The likeliest parts."""
         facts = in_tree_order(triples)
         seen = self._cuts.get(_key(sorted(fact.relation for fact in facts)))
         if seen:
@@ -91,18 +67,16 @@ class Partitions:
         wanted = json.loads(_most_common(sizes)) if sizes else [1] * len(facts)
         parts = []
         for size in wanted:
-            parts.append(tuple(facts[:size]))
+            parts.append(facts[:size])
             facts = facts[size:]
         return parts
 
     def write(self, path: Path) -> None:
-        """Write them as JSON."""
         stored = {"cuts": self._cuts, "sizes": {str(n): each for n, each in self._sizes.items()}}
         path.write_text(json.dumps(stored, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: Path) -> "Partitions":
-        """Read what :meth:`write` wrote."""
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
             found = cls()
@@ -140,14 +114,14 @@ class TriplesSplitter:
         tokens = tokenize(sentence)
         simple = [
             # The places are those of the triples' words, which are not the sentence's.
-            compose([word.elsewhere() for word in each], sentence, tokens)[0]
+            compose([Written(word.text, None) for word in each], sentence, tokens)[0]
             for hypotheses, part in zip(found, words, strict=True)
             for each in written(hypotheses[0], part, vocabulary)
         ]
         return Rewrite(source=sentence, simple=tuple(simple or [sentence]), splitter=self.name)
 
 
-def _by_relations(facts: Sequence[Fact], relations: Sequence[Sequence[str]]) -> list[Part]:
+def _by_relations(facts: Sequence[Triple], relations: Sequence[Sequence[str]]) -> list[Part]:
     left = list(facts)
     parts = []
     for wanted in relations:

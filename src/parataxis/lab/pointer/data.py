@@ -1,11 +1,10 @@
 """Training examples as numbers, in one file, and as padded batches on a device."""
 
+import gzip
 import json
 import logging
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from parataxis.lab.pointer.network import DecoderState
 from parataxis.rewrite.forms import form_of, key, lemmas
+from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer.actions import (
     CLOSED,
     CLOSED_WORDS,
@@ -324,9 +324,20 @@ class _Source:
 
 log = logging.getLogger(__name__)
 
-_LOST_AT_MOST = 2
-_NEW_AT_MOST = 1
 _SHORTEST = 5
+
+SURE = {
+    Level.PLAIN: (-4.0, -1.1),
+    Level.LIGHT: (-3.5, -1.2),
+    Level.ATOMIC: (-7.0, -1.2),
+}
+"""The least log-probability of a rewrite by the teacher that is learned from, and that of a source
+which it leaves whole."""
+SPLIT_INSTEAD = (-1.5, -3.5)
+"""A sampled split takes the place of the whole source if it is at most that much less probable, and
+at least that probable."""
+FAITHFUL = ("taught", *Level)
+"""Kinds of rewrites that are learned from only if they keep all content words and add none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,76 +347,52 @@ class TrainingPair:
     source: str
     simple: tuple[str, ...]
     kind: str
+    level: Level = Level.PLAIN
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the source should stay as it is."""
+        return self.simple == (self.source,)
+
+    @property
+    def is_faithful(self) -> bool:
+        """Whether the rewrite has the content words of the source, and no others."""
+        written = {word for sentence in self.simple for word in _content(sentence)}
+        return self.is_whole or written == set(_content(self.source))
 
 
 def read_rewrites(path: Path, kind: str) -> Iterator[TrainingPair]:
-    """The rewrites of a JSONL file with ``complex`` and ``simple``."""
+    """The rewrites of a JSONL file with ``complex`` and ``simple``; those with a ``level`` that is
+    not plain have it as their kind."""
     with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            record = json.loads(line)
-            yield TrainingPair(record["complex"], tuple(record["simple"]), kind)
+        for record in map(json.loads, lines):
+            level = Level(record.get("level") or Level.PLAIN)
+            own = kind if level is Level.PLAIN else level.value
+            yield TrainingPair(record["complex"], tuple(record["simple"]), own, level)
+
+
+def read_taught(path: Path) -> Iterator[TrainingPair]:
+    """The rewrites of a folder from ``parataxis train verifier --only label`` that the teacher is
+    sure of, without those that change a sentence but do not split it."""
+    for part in sorted(path.glob("*.jsonl.gz")) if path.is_dir() else [path]:
+        for record in map(json.loads, gzip.decompress(part.read_bytes()).splitlines()):
+            level = Level(record.get("level") or Level.PLAIN)
+            kind = "taught" if level is Level.PLAIN else f"{level}-taught"
+            pair = TrainingPair(record["complex"], tuple(record["simple"]), kind, level)
+            chance, split = record["log_chance"], record.get("split")
+            gap, least = SPLIT_INSTEAD
+            if split and record["split_log_chance"] >= max(chance + gap, least):
+                yield replace(pair, simple=tuple(split))
+            elif chance >= SURE[level][pair.is_whole] and (pair.is_whole or len(pair.simple) > 1):
+                yield pair
 
 
 def simple_sentences(pairs: Iterable[TrainingPair], every: int) -> Iterator[TrainingPair]:
-    """Every so many-th simple sentence of the rewrites: it should stay as it is."""
-    sentences = (sentence for pair in pairs if len(pair.simple) > 1 for sentence in pair.simple)
-    for number, sentence in enumerate(sentences):
+    """Every so many-th simple sentence of the plain rewrites: it should stay as it is."""
+    split = (pair for pair in pairs if len(pair.simple) > 1 and pair.level is Level.PLAIN)
+    for number, sentence in enumerate(sentence for pair in split for sentence in pair.simple):
         if number % every == 0 and len(sentence.split()) >= _SHORTEST:
             yield TrainingPair(sentence, (sentence,), "simple")
-
-
-def noisy_pairs(data: Path) -> Iterator[TrainingPair]:
-    """MinWiki and WikiSplit pairs that keep nearly all content words and add nearly none.
-
-    The Wikipedia sources of the development rewrites come from WikiSplit: their pairs are left out.
-    """
-    held_out = read_rewrites(data / "rewrites" / "dev.jsonl", "dev")
-    barred = {_letters(pair.source) for pair in held_out}
-    for source, simple in (*_minwiki(data), *_wikisplit(data)):
-        if len(simple) > 1 and _letters(source) not in barred and _is_faithful(source, simple):
-            yield TrainingPair(source, tuple(simple), "noisy")
-
-
-def _letters(text: str) -> str:
-    """Letters and digits alone: the same for a sentence however it was tokenised."""
-    return "".join(filter(str.isalnum, text)).lower()
-
-
-def _minwiki(data: Path) -> Iterator[tuple[str, list[str]]]:
-    folder = data / "minwiki"
-    with (
-        (folder / "train.complex").open(encoding="utf-8") as sources,
-        (folder / "train.simple").open(encoding="utf-8") as targets,
-    ):
-        for source, target in zip(sources, targets, strict=True):
-            parts = [part.strip(" .") for part in target.strip().split(" . ")]
-            yield source.strip(), [f"{part}." for part in parts if part]
-
-
-def _wikisplit(data: Path) -> Iterator[tuple[str, list[str]]]:
-    for name in ("tune", "validation"):
-        with (data / "wikisplit" / f"{name}.tsv").open(encoding="utf-8") as lines:
-            for line in lines:
-                source, _, target = line.strip().partition("\t")
-                yield _joined(source), [_joined(part) for part in target.split("<::::>")]
-
-
-def _joined(tokens: str) -> str:
-    """Penn Treebank tokens as running text."""
-    text = tokens.strip().replace("``", '"').replace("''", '"')
-    text = re.sub(r" ([,.;:%)\]!?])", r"\1", text)
-    text = re.sub(r"([(\[$]) ", r"\1", text)
-    text = re.sub(r" (n't|'(?:s|re|ve|ll|d|m))\b", r"\1", text)
-    return re.sub(r'" ([^"]*?) ?"', r'"\1"', text)
-
-
-def _is_faithful(source: str, simple: Sequence[str]) -> bool:
-    have = Counter(_content(source))
-    written = Counter(word for sentence in simple for word in _content(sentence))
-    return (
-        len(set(have) - set(written)) <= _LOST_AT_MOST
-        and len(set(written) - set(have)) <= _NEW_AT_MOST
-    )
 
 
 def _content(text: str) -> Iterator[str]:
@@ -421,9 +408,10 @@ def make_examples(pairs: Iterable[TrainingPair]) -> Iterator[PointerExample]:
     for pair in pairs:
         tried += 1
         words = [token.text for token in tokenize(pair.source)]
-        whole = pair.simple == (pair.source,)
-        actions = target_actions(words, pair.simple, whole=whole)
+        if pair.kind.startswith(FAITHFUL) and not pair.is_faithful:
+            continue
+        actions = target_actions(words, pair.simple, whole=pair.is_whole)
         if actions is not None:
             made += 1
-            yield PointerExample(read_source(words), actions, pair.kind, pair.source)
+            yield PointerExample(read_source(words, pair.level), actions, pair.kind, pair.source)
     log.info("%d of %d pairs can be written", made, tried)

@@ -33,7 +33,7 @@ from parataxis.lab.pointer.network import (
     PointerNetwork,
 )
 from parataxis.lab.pointer.train import TorchDecoder, TorchMemory, load_network
-from parataxis.lab.quantise import product_inputs, quantise
+from parataxis.lab.quantise import WatchedModel, quantise
 from parataxis.lab.training import export_graph
 from parataxis.splitters.pointer.actions import COPY, Features, read_source
 from parataxis.splitters.pointer.model import (
@@ -47,11 +47,11 @@ from parataxis.splitters.pointer.model import (
     open_decoder,
 )
 from parataxis.splitters.pointer.search import Decoder, Place, search
-from parataxis.syntax.onnx import Arrays, OnnxModel
+from parataxis.syntax.onnx import OnnxModel
 from parataxis.text.tokens import tokenize
 
 
-class EncoderGraph(nn.Module):
+class PointerEncoderGraph(nn.Module):
     """One source in; out comes all that the decoder needs to know about it."""
 
     def __init__(self, network: PointerNetwork) -> None:
@@ -63,7 +63,7 @@ class EncoderGraph(nn.Module):
         return memory.targets, memory.inputs, *memory.keys, *memory.values
 
 
-class DecoderGraph(nn.Module):
+class PointerDecoderGraph(nn.Module):
     """One step of all hypotheses (sources, beams): log-probabilities and new recurrent states."""
 
     def __init__(self, network: PointerNetwork) -> None:
@@ -200,8 +200,6 @@ LIKELY = -20.0
 LEAST_EQUAL = 0.8
 """The share of the fixed sentences that int8 must rewrite exactly as torch does."""
 BEAM = 4
-HEADROOM = 1.1
-"""How much larger than on the fixed sentences the inputs of the decoder's products may get."""
 
 
 def export(weights: Path, output: Path) -> None:
@@ -248,7 +246,7 @@ def export_float(network: PointerNetwork, folder: Path) -> None:
         "shapes": torch.tensor([[0, 2, 1, 6, 0], [0, 2, 1, 0, 0]]),
         "first": torch.tensor([[0, 1, 2, 3], [0, 1, 2, 0]]),
     }
-    encoder = EncoderGraph(network).eval()
+    encoder = PointerEncoderGraph(network).eval()
     with torch.no_grad():
         found = encoder(*read.values())
     per_layer = [f"{name}_{layer}" for name in ("keys", "values") for layer in range(layers)]
@@ -273,7 +271,7 @@ def export_float(network: PointerNetwork, folder: Path) -> None:
     axes["hidden"] = {0: "batch", 1: "words"}
     axes |= {name: {0: "batch", MEMORY_AXES[name.partition("_")[0]]: "words"} for name in memory}
     export_graph(
-        DecoderGraph(network).eval(),
+        PointerDecoderGraph(network).eval(),
         folder / DECODER,
         {**place, **hidden, **memory},
         ["logs", "states"],
@@ -288,29 +286,10 @@ def _largest_inputs(folder: Path, sources: Sequence[Features]) -> dict[str, floa
     Its layers normalise their inputs, so that these are much alike for all sentences; the
     encoder's are not.
     """
-    graph = onnx.load(str(folder / DECODER))
-    names = product_inputs(graph)
-    graph.graph.output.extend(map(onnx.helper.make_empty_tensor_value_info, names))
-    with tempfile.TemporaryDirectory() as name:
-        onnx.save(graph, str(Path(name) / DECODER))
-        watched = _Watched(OnnxModel(Path(name) / DECODER), names)
+    watched = WatchedModel(folder / DECODER)
     description = PointerDescription.read(folder / DESCRIPTION)
     search(OnnxDecoder(OnnxModel(folder / ENCODER), watched, description), sources, beam=BEAM)
-    return {name: HEADROOM * value for name, value in watched.largest.items()}
-
-
-class _Watched:
-    """A model, and the largest entries of some of its outputs so far."""
-
-    def __init__(self, model: OnnxModel, names: Sequence[str]) -> None:
-        self.model, self.largest = model, dict.fromkeys(names, 0.0)
-
-    def __call__(self, inputs: Arrays) -> Arrays:
-        """Run the model once."""
-        outputs = self.model(inputs)
-        for name, value in self.largest.items():
-            self.largest[name] = max(value, float(np.abs(outputs[name]).max()))
-        return outputs
+    return watched.largest
 
 
 class _Compared:

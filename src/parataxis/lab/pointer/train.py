@@ -1,10 +1,10 @@
-"""Training the pointer network: first on all examples, then on the rewrites alone.
+"""Training the pointer network: first mostly on the teacher's rewrites, then mostly on others.
 
-The output folder receives ``pointer.pt``: the averaged weights that were best on the held-out
-rewrites, and the sizes of the network.
+The output folder receives ``pointer.pt``: the averaged weights that wrote most of the held-out
+rewrites exactly, and the sizes of the network.
 """
 
-import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from parataxis.errors import InputError
 from parataxis.lab.encoder import Encoder, EncoderSize
 from parataxis.lab.pointer.data import ExampleSet, PointerBatch, PointerExample, written_words
-from parataxis.lab.pointer.network import DecoderState, NetworkMemory, PointerNetwork, PointerSizes
+from parataxis.lab.pointer.network import (
+    COPIED,
+    NOWHERE,
+    DecoderState,
+    NetworkMemory,
+    PointerNetwork,
+    PointerSizes,
+)
+from parataxis.lab.quantise import read_weights
 from parataxis.lab.training import (
     Evaluation,
     Trainer,
@@ -29,13 +38,20 @@ from parataxis.lab.training import (
     similar_length_batches,
     two_rate_optimizer,
 )
-from parataxis.splitters.pointer.actions import COPY, END, WHOLE, Features
+from parataxis.rewrite.forms import key
+from parataxis.splitters.pointer.actions import END, WHOLE, Features
+from parataxis.splitters.pointer.model import DECODER, ENCODER
 from parataxis.splitters.pointer.search import Place, search
 from parataxis.text.tokens import tokenize
 
 WEIGHTS = "pointer.pt"
 BUCKET = 20
 """Batches of similar length are cut from stretches of this many batches."""
+STEPS = 30
+"""The usual number of steps of a rewrite."""
+SEARCHED = 400
+"""The number of held-out sources that are rewritten in an evaluation."""
+SEARCH_BATCH = 64
 UNKNOWN = 100
 """The word piece that stands in for a hidden one."""
 FIRST_REAL = 999
@@ -47,10 +63,11 @@ class PointerConfig:
     """The settings of ``config.toml``."""
 
     seed: int
-    early_epochs: float
-    """Epochs over all examples, before those over the rewrites alone."""
     epochs: int
-    """Epochs over the rewrites alone."""
+    late_epochs: int
+    """Epochs at the end, with the shares in ``late_kinds``."""
+    patience: int
+    """The run ends after this many evaluations without a better one."""
     batch: int
     warmup_steps: int
     encoder_rate: float
@@ -60,11 +77,12 @@ class PointerConfig:
     hidden_pieces: float
     aligned: float
     """The weight of the loss on the very word that was copied, beside that on its spelling."""
-    imitate: float
-    """The share of the loss that is the distance to the teachers, where there are teachers."""
+    first_step: float
+    """The weight of the first step, which decides whether the source stays whole."""
     sizes: PointerSizes
     kinds: dict[str, float]
     """How often an example of each kind is seen in an epoch."""
+    late_kinds: dict[str, float]
 
 
 def read_config(path: Path, changes: Mapping[str, str] | None = None) -> PointerConfig:
@@ -73,18 +91,17 @@ def read_config(path: Path, changes: Mapping[str, str] | None = None) -> Pointer
     return PointerConfig(**{**settings, "sizes": PointerSizes(**settings["sizes"])})
 
 
-def losses(
-    network: PointerNetwork, batch: PointerBatch, aligned: float, taught: Tensor | None
+def rewrite_loss(
+    network: PointerNetwork, batch: PointerBatch, aligned: float, first_step: float
 ) -> Tensor:
-    """The mean loss of a step on the target, and the mean cross-entropy with the teachers."""
+    """The mean loss of a rewrite, divided by its usual number of steps."""
     logs = network_logs(network, batch)
     spelling = logs.masked_fill(~batch.allowed(), -1e9).logsumexp(-1)
     exact = logs.gather(2, batch.actions[..., None])[..., 0]
-    parts = [-(spelling + aligned * exact)]
-    if taught is not None:
-        parts.append(-(taught * logs).sum(-1))
-    steps = batch.real.sum()
-    return torch.stack([(part * batch.real).sum() / steps for part in parts])
+    weights = batch.real.float()
+    weights[:, 0] *= first_step
+    loss: Tensor = -((spelling + aligned * exact) * weights).sum() / (STEPS * len(weights))
+    return loss
 
 
 def network_logs(network: PointerNetwork, batch: PointerBatch) -> Tensor:
@@ -114,7 +131,7 @@ def spelling_loss(network: PointerNetwork, examples: ExampleSet, size: int = 128
 class PointerTrainer(Trainer[PointerNetwork, NDArray[np.int64]]):
     """A run on rewrites; what counts as an epoch is the stretch between two evaluations."""
 
-    score_fields = ("held_out_step", "held_out_rewrite")
+    score_fields = ("held_out_step", "held_out_rewrite", "identical")
 
     def __init__(
         self,
@@ -124,27 +141,25 @@ class PointerTrainer(Trainer[PointerNetwork, NDArray[np.int64]]):
         dev: Sequence[PointerExample],
         device: torch.device,
         output: Path,
-        teachers: Sequence[PointerNetwork] = (),
         *,
-        report_every: int = 300,
+        report_every: int = 500,
     ) -> None:
         network.to(device)
         options = {"weight_decay": config.weight_decay, "betas": (0.9, 0.98)}
         optimizer = two_rate_optimizer(network, network.encoder.parameters(), device, **options)
         average = config.average_decay
         super().__init__(network, optimizer, config, device, output, average_decay=average)
-        self.teachers = [teacher.to(device).eval() for teacher in teachers]
-        self.teacher_outputs: list[Tensor] = []
-        """The mean probabilities of the teachers for each example: the same in every epoch."""
         self.examples, self.dev = ExampleSet(examples, device), ExampleSet(dev, device)
+        self.searched = dev[:: -(-len(dev) // SEARCHED)]
         self.kinds = np.array([example.kind for example in examples])
         self.report_every = report_every
         self.plan = self._plan()
 
     @property
     def is_over(self) -> bool:
-        """Whether all steps are taken."""
-        return self.epoch * self.report_every >= len(self.plan)
+        """Whether all steps are taken, or nothing has become better for too long."""
+        done = self.epoch * self.report_every >= len(self.plan)
+        return done or self.waited >= self.config.patience
 
     def batches(self) -> list[NDArray[np.int64]]:
         """The batches up to the next evaluation."""
@@ -153,28 +168,23 @@ class PointerTrainer(Trainer[PointerNetwork, NDArray[np.int64]]):
     def _plan(self) -> list[NDArray[np.int64]]:
         """All batches of the run, which depend on the seed alone."""
         chance = np.random.default_rng(self.config.seed)
+        lengths = self.examples.lengths[:, [0, 2]].sum(1)
         batches: list[NDArray[np.int64]] = []
-        early = math.ceil(self.config.early_epochs)
-        for epoch in range(early + self.config.epochs):
-            share = min(1.0, self.config.early_epochs - epoch) if epoch < early else 1.0
-            rows = self._chosen(chance, everything=epoch < early)
-            rows = rows[: int(len(rows) * share)]
-            lengths = self.examples.lengths[:, 2]
+        early, late = self.config.epochs, self.config.late_epochs
+        for kinds in [self.config.kinds] * early + [self.config.late_kinds] * late:
+            rows = self._chosen(chance, kinds)
             cut = similar_length_batches(rows, lengths, self.config.batch, BUCKET)
             chance.shuffle(cut)
             batches += cut
         return batches
 
-    def _chosen(self, chance: np.random.Generator, *, everything: bool) -> NDArray[np.int64]:
+    def _chosen(self, chance: np.random.Generator, kinds: Mapping[str, float]) -> NDArray[np.int64]:
         """The examples of one epoch, shuffled."""
         parts = []
-        for kind, times in self.config.kinds.items():
+        for kind, times in kinds.items():
             rows = np.nonzero(self.kinds == kind)[0]
-            if kind in ("noisy", "taught") and not everything:
-                continue
-            whole, rest = int(times), times - int(times)
-            parts += [rows] * whole
-            parts.append(chance.permutation(rows)[: int(len(rows) * rest)])
+            parts += [rows] * int(times)
+            parts.append(chance.permutation(rows)[: int(len(rows) * (times % 1))])
         return chance.permutation(np.concatenate(parts))
 
     def rates(self) -> list[float]:
@@ -183,56 +193,30 @@ class PointerTrainer(Trainer[PointerNetwork, NDArray[np.int64]]):
         return [self.config.encoder_rate * factor, self.config.rate * factor]
 
     def loss(self, batch: NDArray[np.int64]) -> tuple[Tensor, Mapping[str, Tensor | float]]:
-        """The loss on the targets, mixed with the distance to the teachers."""
+        """The loss on the targets."""
         padded = self.examples.batch(batch)
-        taught = self.taught(batch)
         self._hide(padded)
         with autocast(self.device):
-            parts = losses(self.network, padded, self.config.aligned, taught)
-        share = self.config.imitate if self.teachers else 0.0
-        loss = (1 - share) * parts[0] + share * parts[-1]
+            loss = rewrite_loss(self.network, padded, self.config.aligned, self.config.first_step)
         return loss, {"loss": loss.detach()}
 
     def evaluate(self) -> Evaluation:
-        """The loss of the averaged weights on held-out rewrites."""
-        sums = spelling_loss(self.averaged(), self.dev)
+        """The share of held-out rewrites that the averaged weights write exactly, and their loss.
+
+        The loss is the worse guide: it rises again while the share still does.
+        """
+        network = self.averaged()
+        sums = spelling_loss(network, self.dev)
         step, rewrite = sums[:, 0].sum() / sums[:, 1].sum(), sums[:, 0].mean()
+        found = rewrites(network, self.searched, self.device)
+        wanted = [_written(example, example.actions) for example in self.searched]
+        identical = float(np.mean([a == b for a, b in zip(found, wanted, strict=True)]))
         figures = {"held_out_step": float(step), "held_out_rewrite": float(rewrite)}
-        return Evaluation((-float(rewrite),), figures)
+        return Evaluation((identical, -float(rewrite)), {**figures, "identical": identical})
 
     def keep(self) -> None:
         """Write the averaged weights."""
         save_network(self.averaged(), self.output / WEIGHTS)
-
-    def taught(self, rows: NDArray[np.int64]) -> Tensor | None:
-        """The mean probabilities of the teachers for these examples."""
-        if not self.teachers:
-            return None
-        if not self.teacher_outputs:
-            self._ask_teachers()
-        _, words, actions = self.examples.lengths[rows].max(0)
-        taught = torch.zeros(len(rows), actions, COPY + words, device=self.device)
-        for place, row in enumerate(rows):
-            known = self.teacher_outputs[row]
-            taught[place, : known.shape[0], : known.shape[1]] = known
-        return taught
-
-    @torch.no_grad()
-    def _ask_teachers(self) -> None:
-        """Run the teachers once on every example; half precision is exact enough."""
-        lengths = self.examples.lengths
-        outputs: dict[int, Tensor] = {}
-        order = np.argsort(lengths[:, 2], kind="stable")
-        for start in range(0, len(order), 2 * self.config.batch):
-            rows = order[start : start + 2 * self.config.batch]
-            batch = self.examples.batch(rows)
-            with autocast(self.device):
-                each = [network_logs(teacher, batch).exp() for teacher in self.teachers]
-            mean = torch.stack(each).mean(0).half()
-            for place, row in enumerate(rows):
-                _, words, actions = lengths[row]
-                outputs[row] = mean[place, :actions, : COPY + words].clone()
-        self.teacher_outputs = [outputs[row] for row in range(len(lengths))]
 
     def _hide(self, batch: PointerBatch) -> None:
         """Replace some word pieces by "unknown", so that the model relies on structure."""
@@ -242,18 +226,26 @@ class PointerTrainer(Trainer[PointerNetwork, NDArray[np.int64]]):
         batch.fields["pieces"] = torch.where(hidden, UNKNOWN, pieces)
 
 
-def samples(
-    network: PointerNetwork, dev: Sequence[PointerExample], device: torch.device
-) -> list[str]:
-    """Rewrites of held-out sources, to look at."""
-    found = search(TorchDecoder(network, device), [example.source for example in dev], beam=4)
-    texts = []
-    for example, result in zip(dev, found, strict=True):
-        words = [token.text for token in tokenize(example.text)]
-        actions = result.hypotheses[0].actions if result.hypotheses else (WHOLE,)
-        sentences = written_words(words, (WHOLE,) if result.whole > 0.5 else actions)
-        texts.append(" | ".join(map(" ".join, sentences)))
-    return texts
+def rewrites(
+    network: PointerNetwork, examples: Sequence[PointerExample], device: torch.device
+) -> list[list[list[str]]]:
+    """What a small search writes for the sources of examples: the words of each sentence."""
+    decoder, found = TorchDecoder(network, device), []
+    for start in range(0, len(examples), SEARCH_BATCH):
+        some = [example.source for example in examples[start : start + SEARCH_BATCH]]
+        found += search(decoder, some, beam=2)
+    return [
+        _written(
+            example,
+            result.hypotheses[0].actions if result.hypotheses and result.whole <= 0.5 else (WHOLE,),
+        )
+        for example, result in zip(examples, found, strict=True)
+    ]
+
+
+def _written(example: PointerExample, actions: Sequence[int]) -> list[list[str]]:
+    words = [token.text for token in tokenize(example.text)]
+    return [list(map(key, sentence)) for sentence in written_words(words, actions)]
 
 
 class TorchMemory:
@@ -329,3 +321,25 @@ def load_network(path: Path) -> PointerNetwork:
         return PointerNetwork(encoder, PointerSizes(**stored["sizes"]))
 
     return load_weights(path, build).eval()
+
+
+def load_bundle(folder: Path) -> PointerNetwork:
+    """Load the network from a bundle of the shipped size, as far as int8 has kept its weights."""
+    state = read_weights(folder / ENCODER) | read_weights(folder / DECODER)
+    layers = len(
+        [name for name in state if re.fullmatch(r"encoder\.layers\.\d+\.inner\.bias", name)]
+    )
+    network = PointerNetwork(Encoder(EncoderSize(layers=layers)), PointerSizes())
+    sizes = network.sizes
+    bends = state["bends"].reshape(NOWHERE + 1, COPIED, sizes.layers, sizes.heads)
+    for layer in range(sizes.layers):
+        own = bends[:, :, layer]
+        # Only their sums are stored.
+        state[f"layers.{layer}.bend.distance.weight"] = own[:, 0]
+        state[f"layers.{layer}.bend.copied.weight"] = own[0] - own[0, :1]
+    wanted = network.state_dict()
+    missing = wanted.keys() - state.keys()
+    if missing:
+        raise InputError(f"{folder} has no weights for {', '.join(sorted(missing)[:3])}.")
+    network.load_state_dict({name: torch.from_numpy(state[name].copy()) for name in wanted})
+    return network.eval()

@@ -1,28 +1,123 @@
 """Documents with formatting: Word, Markdown and HTML, rewritten with their formatting kept."""
 
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePath
+from typing import NamedTuple
 
 from parataxis.api import Splitter
 from parataxis.errors import InputError
-from parataxis.run.documents.document import (
-    DocumentReport,
-    FormattedDocument,
-    Paragraph,
-    Sentence,
-)
+from parataxis.rewrite.record import Rewrite
+from parataxis.run.documents.plan import Plan, Range, make_plan
+from parataxis.run.units import places_of
 
-__all__ = [
-    "DocumentFormat",
-    "DocumentReport",
-    "FormattedDocument",
-    "Paragraph",
-    "Sentence",
-    "decode",
-    "document_format",
-    "open_document",
-    "split_document",
-]
+_MOVES = "a link, a note, a field or the like that would have to move"
+"""Why a sentence without a plan is left alone."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence at ``start`` to ``end`` of the characters of its paragraph. ``text`` is the
+    sentence on one line, as a splitter gets it. ``whole``, ``pinned``, ``partly`` and ``verbatim``
+    are those of :func:`make_plan`. ``obstacle`` is the reason why the sentence cannot be changed,
+    if there is one."""
+
+    text: str
+    start: int
+    end: int
+    whole: Sequence[Range] = ()
+    pinned: Sequence[int] = ()
+    partly: Sequence[Range] = ()
+    verbatim: Sequence[Range] = ()
+    obstacle: str = ""
+
+
+class Paragraph(NamedTuple):
+    """The text of a paragraph as a reader sees it, and its sentences."""
+
+    text: str
+    sentences: Sequence[Sentence]
+
+
+class Change(NamedTuple):
+    """A sentence that is rewritten: the number of its paragraph, its plan, and who made it."""
+
+    paragraph: int
+    sentence: Sentence
+    plan: Plan
+    splitter: str
+
+
+@dataclass
+class DocumentReport:
+    """How many sentences a document has, how many were split, and how many were left alone although
+    the splitter had split them, by the reason."""
+
+    sentences: int = 0
+    split: int = 0
+    left_alone: Counter[str] = field(default_factory=Counter)
+
+    def note(self) -> str:
+        """A sentence about those left alone, or "" if there are none.
+
+        >>> DocumentReport(left_alone=Counter({"a tab": 2, "a picture": 1})).note()
+        '3 sentences that could be split were left alone: 2 have a tab, 1 has a picture.'
+        """
+        total = self.left_alone.total()
+        if not total:
+            return ""
+        reasons = ", ".join(
+            f"{count} {'has' if count == 1 else 'have'} {reason}"
+            for reason, count in self.left_alone.most_common()
+        )
+        plural, were = ("", "was") if total == 1 else ("s", "were")
+        return f"{total} sentence{plural} that could be split {were} left alone: {reasons}."
+
+
+class FormattedDocument(ABC):
+    """A document: its paragraphs with their sentences, and the same document with rewrites."""
+
+    def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
+        self.paragraphs = paragraphs
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences, in order, as a splitter gets them."""
+        return [sentence.text for _, sentences in self.paragraphs for sentence in sentences]
+
+    @abstractmethod
+    def rewritten(
+        self, rewrites: Sequence[Rewrite], *, tracked: bool = False
+    ) -> tuple[bytes, DocumentReport]:
+        """The document with the rewrites of all its sentences, and the report on them. Raises
+        InputError if changes are to be tracked in a document that cannot track them."""
+
+    def changes(self, rewrites: Sequence[Rewrite], report: DocumentReport) -> list[Change]:
+        """The changes that the rewrites make; the report counts the sentences left alone."""
+        places = [(n, each) for n, (_, own) in enumerate(self.paragraphs) for each in own]
+        report.sentences = len(places)
+        found = []
+        for (number, sentence), rewrite in zip(places, rewrites, strict=True):
+            if not rewrite.is_split:
+                continue
+            plan = None
+            if not sentence.obstacle:
+                plan = make_plan(
+                    rewrite,
+                    places=places_of(self.paragraphs[number].text, sentence),
+                    whole=sentence.whole,
+                    pinned=sentence.pinned,
+                    partly=sentence.partly,
+                    verbatim=sentence.verbatim,
+                )
+            if plan is None:
+                report.left_alone[sentence.obstacle or _MOVES] += 1
+            else:
+                found.append(Change(number, sentence, plan, rewrite.splitter))
+        return found
 
 
 class DocumentFormat(StrEnum):
@@ -52,10 +147,8 @@ def document_format(path: PurePath | str) -> DocumentFormat | None:
 
 
 def open_document(data: bytes, name: str) -> FormattedDocument:
-    """Read the document in the bytes of the file ``name``, whose suffix gives the format.
-
-    Raises InputError, with the name, for bytes that are not in that format.
-    """
+    """Read the document in the bytes of the file ``name``, whose suffix gives the format. Raises
+    InputError, with the name, for bytes that are not in that format."""
     match document_format(name):
         case DocumentFormat.WORD:
             from parataxis.run.documents.docx import DocxDocument

@@ -10,17 +10,10 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from parataxis.errors import InputError, ParataxisError
+from parataxis.errors import InputError, needs
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.documents.document import (
-    Change,
-    DocumentReport,
-    FormattedDocument,
-    Paragraph,
-    Sentence,
-)
-from parataxis.run.documents.revise import Tracking, revise
-from parataxis.run.documents.wordml import WordParagraph, read_paragraphs, w
+from parataxis.run.documents import Change, DocumentReport, FormattedDocument, Paragraph, Sentence
+from parataxis.run.documents.wordml import Tracking, WordParagraph, read_paragraphs, revise, w
 from parataxis.text.segments import sentence_spans
 
 if TYPE_CHECKING:
@@ -36,10 +29,8 @@ _FLAG_ENCRYPTED = 1
 
 
 class Archive:
-    """The parts of a Word file, which is a zip archive; ``name`` is used in error messages.
-
-    Raises InputError if the bytes are no archive, are encrypted, or would not fit into memory.
-    """
+    """The parts of a Word file, which is a zip archive; ``name`` is used in error messages. Raises
+    InputError if the bytes are no archive, are encrypted, or would not fit into memory."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self._name = name
@@ -59,18 +50,20 @@ class Archive:
             raise InputError(f"{name} is protected by a password; save it without one.")
         if len(set(self.names())) != len(parts):
             raise InputError(f"{name} is damaged: two of its parts have the same name.")
-        if any(map(_is_suspect, parts)) or sum(info.file_size for info in parts) > LARGEST:
+        is_bomb = any(
+            info.file_size > max(_SUSPECT_SIZE, _SUSPECT_RATIO * max(1, info.compress_size))
+            for info in parts
+        )
+        if is_bomb or sum(info.file_size for info in parts) > LARGEST:
             raise InputError(
                 f"{name} is too large: unpacked, it would have more than {LARGEST >> 20} MB, or it "
                 "is made to fill the memory."
             )
 
     def names(self) -> list[str]:
-        """The names of the parts."""
         return self._archive.namelist()
 
     def read(self, part: str) -> bytes:
-        """One part, unpacked."""
         try:
             return self._archive.read(part)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
@@ -97,11 +90,6 @@ def _like(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
     return made
 
 
-def _is_suspect(info: zipfile.ZipInfo) -> bool:
-    tight = info.file_size > _SUSPECT_RATIO * max(1, info.compress_size)
-    return tight and info.file_size > _SUSPECT_SIZE
-
-
 _CONTENT_TYPES = "[Content_Types].xml"
 _TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"
 _MAIN = re.compile(
@@ -119,10 +107,8 @@ _FINISHED = re.compile(r"[.!?][\"'”’)\]]*$")
 
 class DocxDocument(FormattedDocument):
     """A Word document: the paragraphs of its main part, then those of headers, footers and notes.
-
     ``name`` is used in error messages. Raises InputError if the bytes are not a Word document that
-    can be read.
-    """
+    can be read."""
 
     def __init__(self, data: bytes, name: str = "The document") -> None:
         self._archive = Archive(data, name)
@@ -140,11 +126,9 @@ class DocxDocument(FormattedDocument):
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False, date: datetime | None = None
     ) -> tuple[bytes, DocumentReport]:
-        """The document with the rewrites of all its sentences, and the report on them.
-
-        With ``tracked`` each split is a tracked change of the author "Parataxis (splitter)", made
-        at ``date`` (default: now).
-        """
+        """The document with the rewrites of all its sentences, and the report on them. With
+        ``tracked`` each split is a tracked change of the author "Parataxis (splitter)", made at
+        ``date`` (default: now)."""
         report = DocumentReport()
         changes = self.changes(rewrites, report)
         report.split = len(changes)
@@ -213,12 +197,8 @@ class DocxDocument(FormattedDocument):
         return frozenset(found)
 
     def _tree(self, part: str) -> "Node":
-        try:
+        with needs("Word documents need lxml", "docx"):
             from lxml import etree
-        except ImportError as error:
-            raise ParataxisError(
-                "Word documents need lxml; install it with: pip install 'parataxis[docx]'."
-            ) from error
 
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         try:

@@ -9,16 +9,8 @@ from collections.abc import Sequence
 from html import escape, unescape
 from html.parser import HTMLParser
 
-from parataxis.run.documents.document import Change
-from parataxis.run.documents.markup import (
-    Block,
-    Chain,
-    Element,
-    MarkupDocument,
-    Tail,
-    TextCell,
-    placeholder,
-)
+from parataxis.run.documents import Change
+from parataxis.run.documents.markup import Block, CellReader, MarkupDocument, placeholder
 
 
 def _tags(names: str) -> frozenset[str]:
@@ -36,8 +28,7 @@ _SKIPPED = _tags(
 )
 _OBSTACLES = {"br": "a line break"} | dict.fromkeys(["img", "input", "embed"], "a picture")
 _VOID = _tags("area base br col embed hr img input link meta param source track wbr basefont")
-_DEEPEST = 100
-"""How deep inline tags may be nested; a block with more is left alone."""
+_DEEPEST = 100  # how deep inline tags may be nested; a block with more is left alone
 
 
 class HtmlDocument(MarkupDocument):
@@ -57,20 +48,18 @@ class HtmlDocument(MarkupDocument):
         return escape(text, quote=False)
 
 
-class _HtmlReader(HTMLParser):
+class _HtmlReader(CellReader, HTMLParser):
     """Cuts a document into blocks of cells."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=False)
+        CellReader.__init__(self)
+        HTMLParser.__init__(self, convert_charrefs=False)
         self.blocks: list[Block] = []
         self._text = text
-        self._cells: list[TextCell] = []
-        self._chain: Chain = ()
         self._names: list[str] = []
         self._is_broken = False
-        self._whole: list[
-            str
-        ] = []  # the outermost open tag with other content than text, and those of its name in it
+        # The outermost open tag with other content than text, and those of its name in it.
+        self._whole: list[str] = []
         self._whole_start = 0
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]  # the parser's lines
         self.feed(text)
@@ -89,9 +78,9 @@ class _HtmlReader(HTMLParser):
             if tag == self._whole[0]:
                 self._whole.append(tag)
         elif tag in _OBSTACLES:
-            self._add("\n" if tag == "br" else "\ufffc", raw, start, end, _OBSTACLES[tag])
+            self.add("\n" if tag == "br" else "\ufffc", raw, start, end, obstacle=_OBSTACLES[tag])
         elif tag == "wbr":
-            self._tail(start, end)
+            self.tail(raw, end)
         elif tag in _SKIPPED or dict(attrs).get("translate") == "no":
             if tag not in _INLINE:
                 self._end_block()
@@ -99,11 +88,11 @@ class _HtmlReader(HTMLParser):
                 self._whole, self._whole_start = [tag], start
         elif tag in _VERBATIM or tag in _NOTES:
             self._whole, self._whole_start = [tag], start
-        elif tag in _INLINE and len(self._chain) >= _DEEPEST:
-            self._break()
+        elif tag in _INLINE and len(self.chain) >= _DEEPEST:
+            self._is_broken = True
         elif tag in _INLINE:
             is_formatting = tag in _FORMATTING and "id" not in dict(attrs)
-            self._chain += (Element(raw, is_formatting=is_formatting, start=start),)
+            self.open(raw, start, is_formatting=is_formatting)
             self._names.append(tag)
         else:
             self._end_block()
@@ -130,7 +119,7 @@ class _HtmlReader(HTMLParser):
             return
         start = self._place
         for i, char in enumerate(data, start):
-            self._add(" " if char in " \t\r\n\f" else char, char, i, i + 1)
+            self.add(" " if char in " \t\r\n\f" else char, char, i, i + 1)
 
     def handle_entityref(self, name: str) -> None:
         self._reference(f"&{name}")
@@ -139,18 +128,21 @@ class _HtmlReader(HTMLParser):
         self._reference(f"&#{name}")
 
     def handle_comment(self, data: str) -> None:
-        if not self._whole and self._cells:
+        if not self._whole and self.cells:
             end = self._text.find("-->", self._place)
-            self._tail(self._place, end + 3) if end >= 0 else self._break()
+            if end >= 0:
+                self.tail(self._text[self._place : end + 3], end + 3)
+            else:
+                self._is_broken = True
 
     def handle_decl(self, decl: str) -> None:
         self._end_block()
 
     def handle_pi(self, data: str) -> None:
-        self._break()
+        self._is_broken = True
 
     def unknown_decl(self, data: str) -> None:
-        self._break()
+        self._is_broken = True
 
     def _reference(self, raw: str) -> None:
         if self._whole:
@@ -162,51 +154,33 @@ class _HtmlReader(HTMLParser):
         if chars == raw:  # "AT&T"
             self.handle_data(raw)
             return
-        self._add(chars, raw, start, start + len(raw), "" if len(chars) == 1 else "a sign")
-
-    def _add(self, chars: str, raw: str, start: int, end: int, obstacle: str = "") -> None:
-        if self._is_broken:
-            return
-        for number, char in enumerate(chars):
-            own = "" if number else raw
-            self._cells.append(TextCell(char, own, self._chain, start, end, obstacle=obstacle))
-
-    def _tail(self, start: int, end: int) -> None:
-        if self._cells:
-            self._cells[-1].tails += (Tail(self._text[start:end], self._chain, end),)
+        obstacle = "" if len(chars) == 1 else "a sign"
+        self.add(chars, raw, start, start + len(raw), obstacle=obstacle)
 
     def _close(self, tag: str, raw: str, end: int) -> None:
         if not self._names or self._names[-1] != tag:
-            self._break()  # the tags are not nested
+            self._is_broken = True  # the tags are not nested
             return
-        element = self._chain[-1]
-        element.closing, element.end = raw, end
+        element = self.close_element(raw, end)
         self._names.pop()
-        self._chain = self._chain[:-1]
-        if not self._cells or element not in self._cells[-1].chain:
-            self._tail(element.start, end)
+        if not self.cells or element not in self.cells[-1].chain:
+            self.tail(self._text[element.start : end], end)
 
     def _end_whole(self, tag: str, end: int) -> None:
         raw = self._text[self._whole_start : end]
-        if tag in _NOTES and self._cells and not self._cells[-1].char.isspace():
-            self._tail(self._whole_start, end)
+        if tag in _NOTES and self.cells and not self.cells[-1].char.isspace():
+            self.tail(raw, end)
         elif tag in _VERBATIM | _NOTES | _INLINE:
             content = raw[raw.find(">") + 1 : raw.rfind("<")]
-            first = len(self._cells)
-            self._add(placeholder(unescape(content), first), raw, self._whole_start, end)
-            for cell in self._cells[first:]:
-                cell.verbatim = first
-            if first == len(self._cells):
-                self._break()
-
-    def _break(self) -> None:
-        self._is_broken = True
+            first = len(self.cells)
+            word = placeholder(unescape(content), first)
+            self.add(word, raw, self._whole_start, end, verbatim=first)
 
     def _end_block(self) -> None:
-        cells, chain = self._cells, self._chain
+        cells, chain = self.cells, self.chain
         is_found = all(self._text.startswith(cell.raw, cell.start) for cell in cells if cell.raw)
         first = next((i for i, cell in enumerate(cells) if not cell.char.isspace()), len(cells))
         # A tag that is still open may end anywhere.
         if first < len(cells) and is_found and not self._is_broken and not chain:
             self.blocks.append(Block(cells[first:]))
-        self._cells, self._chain, self._names, self._is_broken = [], (), [], False
+        self.cells, self.chain, self._names, self._is_broken = [], (), [], False

@@ -12,11 +12,10 @@ from markdown_it import MarkdownIt
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 from markdown_it.token import Token
 
-from parataxis.run.documents.document import Change
+from parataxis.run.documents import Change
 from parataxis.run.documents.markup import (
     Block,
-    Chain,
-    Element,
+    CellReader,
     MarkupDocument,
     Tail,
     TextCell,
@@ -53,7 +52,7 @@ class MarkdownDocument(MarkupDocument):
 
     def write(self, changes: Sequence[Change]) -> str:
         """The document with its changes; a sentence on several lines is wrapped again."""
-        made = self.replacements(changes)
+        made = list(self.replacements(changes))
         spans = tuple(Span(*region, "") for region, _ in made)
         texts = {i: [re.sub(r"\s*\n\s*", " ", text)] for i, (_, text) in enumerate(made)}
         return Document(self.text, spans).rebuild(texts)
@@ -83,15 +82,15 @@ def _blocks(text: str) -> Iterator[Block]:
         if place is None or _DEFINITION.match(token.content):
             continue
         try:
-            cells = read_inline(token.content, token.children or [], place)
-        except LostError:
+            reader = _InlineReader(token.content, token.children or [], place)
+        except _LostError:
             continue
+        cells = _with_notes(_with_obstacles(reader.cells, token.content, place))
         marker = _MARKER.match("".join(cell.char for cell in cells))
         yield Block(cells[marker.end() if marker else 0 :])
 
 
 def _without_front_matter(text: str) -> str:
-    """The text with empty lines in place of the front matter."""
     match = _FRONT_MATTER.match(text)
     if match is None:
         return text
@@ -118,40 +117,31 @@ def _places(
     return places.__getitem__
 
 
-class LostError(Exception):
+class _LostError(Exception):
     """A token was not found in the source."""
 
 
-def read_inline(
-    content: str, tokens: Sequence[Token], place: Callable[[int], int]
-) -> list[TextCell]:
-    """The cells of a paragraph; ``place`` maps a character of the paragraph to the document.
+class _InlineReader(CellReader):
+    """Reads the cells of a paragraph; ``place`` maps its characters to the document. Raises
+    _LostError if the tokens do not match the source."""
 
-    Raises LostError if the tokens do not match the source.
-    """
-    reader = _InlineReader(content, place)
-    for token in tokens:
-        reader.read(token)
-    if reader.cursor != len(content):
-        raise LostError
-    return _with_notes(_with_obstacles(reader.cells, content, place))
-
-
-class _InlineReader:
-    def __init__(self, content: str, place: Callable[[int], int]) -> None:
+    def __init__(self, content: str, tokens: Sequence[Token], place: Callable[[int], int]) -> None:
+        super().__init__()
         self.content, self.place = content, place
-        self.cursor = 0
-        self.cells: list[TextCell] = []
-        self._chain: Chain = ()
-        self._verbatims = 0
-        self._autolink = -1
+        self.cursor = self._verbatims = 0
+        self._is_in_autolink = False
+        for token in tokens:
+            self._read(token)
+        if self.cursor != len(content):
+            raise _LostError
 
-    def read(self, token: Token) -> None:
+    def _read(self, token: Token) -> None:
         kind = token.type
-        if self._autolink >= 0:  # the link and its text were read together
-            self._autolink = -1 if kind == "link_close" else self._autolink
+        if self._is_in_autolink:  # the link and its text were read together
+            self._is_in_autolink = kind != "link_close"
         elif kind == "text":
-            self._text(token.content)
+            for char in token.content:
+                self._add(char, self._take(char))
         elif kind == "text_special":
             self._add(token.content, self._take(token.markup))
         elif kind == "softbreak":
@@ -167,23 +157,19 @@ class _InlineReader:
         elif kind == "html_inline":
             self._html(token.content)
         elif kind == "link_open" and token.markup == "autolink":
-            self._autolink = self.cursor
+            self._is_in_autolink = True
             end = self.content.index(">", self.cursor) + 1
             self._verbatim(self.content[self.cursor + 1 : end - 1], self._up_to(end))
         elif kind == "link_open":
-            self._open(self._take("["), is_formatting=False)
+            self.open("[", self._start(self._take("[")), is_formatting=False)
         elif kind == "link_close":
             self._close(self._up_to(self._link_end(self.cursor + 1)))
         elif kind.endswith("_open"):
-            self._open(self._take(token.markup), is_formatting=True)
+            self.open(token.markup, self._start(self._take(token.markup)), is_formatting=True)
         elif kind.endswith("_close"):
             self._close(self._take(token.markup))
         else:
-            raise LostError
-
-    def _text(self, text: str) -> None:
-        for char in text:
-            self._add(char, self._take(char))
+            raise _LostError
 
     def _code(self, token: Token) -> None:
         start = self.cursor + len(self._take(token.markup))
@@ -192,61 +178,52 @@ class _InlineReader:
                 self.cursor -= len(token.markup)
                 self._verbatim(token.content, self._up_to(ticks.end()))
                 return
-        raise LostError
+        raise _LostError
 
     def _html(self, tag: str) -> None:
         start = self.cursor
         self._take(tag)
         if tag.startswith("<!--") and self.cells:
-            self._tail(tag)
+            self.tail(tag, self._end)
         else:
             self.cursor = start
             self._add("\ufffc", self._take(tag), "a tag")
 
     def _verbatim(self, content: str, raw: str) -> None:
         word = placeholder(content, self._verbatims)
+        self.add(word, raw, self._start(raw), self._end, verbatim=self._verbatims)
         self._verbatims += 1
-        first = len(self.cells)
-        self._add(word, raw)
-        for cell in self.cells[first:]:
-            cell.verbatim = self._verbatims
 
-    def _open(self, raw: str, *, is_formatting: bool) -> None:
-        start = self.place(self.cursor - len(raw))
-        self._chain += (Element(raw, is_formatting=is_formatting, start=start),)
+    def _start(self, raw: str) -> int:
+        """Where in the document the source begins that was read last."""
+        return self.place(self.cursor - len(raw))
+
+    @property
+    def _end(self) -> int:
+        return self.place(self.cursor - 1) + 1
 
     def _close(self, raw: str) -> None:
-        element = self._chain[-1]
-        element.closing, element.end = raw, self.place(self.cursor - 1) + 1
-        self._chain = self._chain[:-1]
+        element = self.close_element(raw, self._end)
         inside = [cell for cell in self.cells if element in cell.chain]
         text = "".join(cell.raw for cell in inside)
         if not inside or text.startswith("^"):  # a reference to a note whose text is one word
             del self.cells[len(self.cells) - len(inside) :]
             if not self.cells:
-                raise LostError
-            self._tail(element.opening + text + raw)
-
-    def _tail(self, raw: str) -> None:
-        end = self.place(self.cursor - 1) + 1
-        self.cells[-1].tails += (Tail(raw, self._chain, end),)
+                raise _LostError
+            self.tail(element.opening + text + raw, self._end)
 
     def _add(self, chars: str, raw: str, obstacle: str = "") -> None:
-        """Add cells for some characters; the first holds the whole source."""
-        start, end = self.place(self.cursor - len(raw)), self.place(self.cursor - 1) + 1
-        for number, char in enumerate(chars):
-            own, begin = ("", end) if number else (raw, start)
-            self.cells.append(TextCell(char, own, self._chain, begin, end, obstacle=obstacle))
+        self.add(chars, raw, self._start(raw), self._end, obstacle=obstacle)
 
     def _take(self, raw: str) -> str:
         if not raw or not self.content.startswith(raw, self.cursor):
-            raise LostError
+            raise _LostError
         return self._up_to(self.cursor + len(raw))
 
     def _match(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self.content, self.cursor)
         if match is None:
-            raise LostError
+            raise _LostError
         return self._up_to(match.end())
 
     def _up_to(self, end: int) -> str:
@@ -256,7 +233,7 @@ class _InlineReader:
     def _link_end(self, after: int) -> int:
         """The end of a link whose text, with its bracket, ends at ``after``."""
         if self.content[after - 1 : after] != "]":
-            raise LostError
+            raise _LostError
         return _inline_end(self.content, after) or _reference_end(self.content, after)
 
 
@@ -267,7 +244,7 @@ def _label_end(content: str, start: int) -> int:
         depth += {"[": 1, "]": -1}.get(match.group(), 0)
         if depth == 0:
             return match.end()
-    raise LostError
+    raise _LostError
 
 
 def _inline_end(content: str, after: int) -> int:

@@ -13,14 +13,8 @@ from typing import NamedTuple
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.documents.document import (
-    Change,
-    DocumentReport,
-    FormattedDocument,
-    Paragraph,
-    Sentence,
-)
-from parataxis.run.documents.plan import New, Plan, Range
+from parataxis.run.documents import Change, DocumentReport, FormattedDocument, Paragraph, Sentence
+from parataxis.run.documents.plan import New, Range
 from parataxis.text.segments import Span, sentence_spans
 from parataxis.text.tokens import tokenize
 
@@ -30,11 +24,9 @@ _UNREADABLE = "markup that would read otherwise"
 
 @dataclass(eq=False)
 class Element:
-    """Markup around some cells: ``opening`` before them and ``closing`` after them.
-
-    Formatting may be cut in two and repeated around other words; anything else (a link, an element
-    with an id) stays in one piece. ``start`` and ``end`` are its place in the document.
-    """
+    """Markup around some cells: ``opening`` before them and ``closing`` after them. Formatting may
+    be cut in two and repeated around other words; anything else (a link, an element with an id)
+    stays in one piece. ``start`` and ``end`` are its place in the document."""
 
     opening: str
     closing: str = ""
@@ -57,10 +49,8 @@ class Tail(NamedTuple):
 
 @dataclass(slots=True)
 class TextCell:
-    """A character of the text, and its source from ``start`` to ``end`` of the document.
-
-    The first cell of verbatim text (code) holds its whole source; ``verbatim`` numbers such text.
-    """
+    """A character of the text, and its source from ``start`` to ``end`` of the document. The first
+    cell of verbatim text (code) holds its whole source; ``verbatim`` numbers such text."""
 
     char: str
     raw: str
@@ -93,11 +83,9 @@ class Block:
 
     @cached_property
     def text(self) -> str:
-        """The characters of all cells."""
         return "".join(cell.char for cell in self.cells)
 
     def sentences(self) -> list[Sentence]:
-        """The sentences of the block."""
         return [self._sentence(span) for span in sentence_spans(self.text)]
 
     def _sentence(self, span: Span) -> Sentence:
@@ -135,12 +123,12 @@ class Block:
         ends = [element.end for element in last.chain[depth:]]
         return start, max([last.end, *ends, *(tail.end for tail in last.tails)])
 
-    def write(self, sentence: Sentence, plan: Plan, escape: Callable[[str], str]) -> str:
+    def write(self, change: Change, escape: Callable[[str], str]) -> str:
         """The source of a rewritten sentence, with its markup."""
-        depth = self._depth(sentence)
+        depth = self._depth(change.sentence)
         parts: list[str] = []
         is_open: Chain = ()
-        for item, chain in self._items(sentence, plan, escape):
+        for item, chain in self._items(change, escape):
             common = len(_common(is_open, chain[depth:]))
             parts += [element.closing for element in reversed(is_open[common:])]
             is_open = chain[depth:]
@@ -149,20 +137,18 @@ class Block:
         parts += [element.closing for element in reversed(is_open)]
         return "".join(parts)
 
-    def expected(self, sentence: Sentence, plan: Plan) -> list[Sign]:
+    def expected(self, change: Change) -> list[Sign]:
         """The :func:`signature` that the rewritten sentence should have."""
         return [
             (sign, [element.opening for element in chain])
-            for item, chain in self._items(sentence, plan, str)
+            for item, chain in self._items(change, str)
             for sign in item.signs
         ]
 
-    def _items(
-        self, sentence: Sentence, plan: Plan, escape: Callable[[str], str]
-    ) -> Iterator[tuple[_Item, Chain]]:
-        depth = self._depth(sentence)
+    def _items(self, change: Change, escape: Callable[[str], str]) -> Iterator[tuple[_Item, Chain]]:
+        depth = self._depth(change.sentence)
         items: list[_Item] = []
-        for part in plan:
+        for part in change.plan:
             if isinstance(part, New):
                 items.append(self._new(part, depth, escape))
                 continue
@@ -233,6 +219,42 @@ def placeholder(content: str, number: int) -> str:
     return "X" + chr(ord("a") + number % 26)
 
 
+class CellReader:
+    """Collects the cells of a block, with the markup that is open around them."""
+
+    def __init__(self) -> None:
+        self.cells: list[TextCell] = []
+        self.chain: Chain = ()
+
+    def add(
+        self,
+        chars: str,
+        raw: str,
+        start: int,
+        end: int,
+        obstacle: str = "",
+        verbatim: int | None = None,
+    ) -> None:
+        """Add cells for some characters; the first holds the whole source."""
+        for number, char in enumerate(chars):
+            own, begin = ("", end) if number else (raw, start)
+            self.cells.append(TextCell(char, own, self.chain, begin, end, (), obstacle, verbatim))
+
+    def tail(self, raw: str, end: int) -> None:
+        """Add something that is not text after the last cell."""
+        if self.cells:
+            self.cells[-1].tails += (Tail(raw, self.chain, end),)
+
+    def open(self, raw: str, start: int, *, is_formatting: bool) -> None:
+        self.chain += (Element(raw, is_formatting=is_formatting, start=start),)
+
+    def close_element(self, raw: str, end: int) -> Element:
+        element = self.chain[-1]
+        element.closing, element.end = raw, end
+        self.chain = self.chain[:-1]
+        return element
+
+
 class MarkupDocument(FormattedDocument):
     """A text with inline markup; each of its blocks is a paragraph."""
 
@@ -244,7 +266,6 @@ class MarkupDocument(FormattedDocument):
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False
     ) -> tuple[bytes, DocumentReport]:
-        """The document with the rewrites of all its sentences, and the report on them."""
         if tracked:
             raise InputError("Only a Word document (.docx) can have tracked changes.")
         report = DocumentReport()
@@ -257,22 +278,17 @@ class MarkupDocument(FormattedDocument):
         report.split = len(changes)
         return self.write(changes).encode(), report
 
-    def replacements(self, changes: Sequence[Change]) -> list[tuple[Range, str]]:
+    def replacements(self, changes: Sequence[Change]) -> Iterator[tuple[Range, str]]:
         """The regions of the document that change, each with its new source."""
-        return [
-            (
-                self.blocks[change.paragraph].region(change.sentence),
-                self.blocks[change.paragraph].write(change.sentence, change.plan, self.escape),
-            )
-            for change in changes
-        ]
+        for change in changes:
+            block = self.blocks[change.paragraph]
+            yield block.region(change.sentence), block.write(change, self.escape)
 
     @abstractmethod
     def write(self, changes: Sequence[Change]) -> str:
         """The document with its changes."""
 
     def escape(self, text: str) -> str:
-        """Text as the format spells it."""
         return text
 
     def failed(self, changes: Sequence[Change]) -> set[int]:
@@ -287,7 +303,7 @@ class MarkupDocument(FormattedDocument):
             for change in changes:
                 if change.paragraph == number:
                     found += signature(block.cells[end : change.sentence.start])
-                    found += block.expected(change.sentence, change.plan)
+                    found += block.expected(change)
                     end = change.sentence.end
             wanted.append(found + signature(block.cells[end:]))
         return wanted

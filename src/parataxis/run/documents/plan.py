@@ -5,7 +5,7 @@ in place (a link, the word before a footnote) cannot, there is no plan.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from parataxis.rewrite.record import Rewrite
@@ -49,6 +49,7 @@ _SHORT = 3
 def make_plan(
     rewrite: Rewrite,
     *,
+    places: Sequence[int] | None = None,
     whole: Sequence[Range] = (),
     pinned: Sequence[int] = (),
     partly: Sequence[Range] = (),
@@ -58,7 +59,8 @@ def make_plan(
 
     Each ``whole`` range must stay in place in one piece; so must the unit at each ``pinned``
     character, and some word of each ``partly`` range. No word of a ``verbatim`` range may appear in
-    another form.
+    another form. ``places`` are those of the characters of the source, and of its end, in the
+    paragraph to which these ranges and the plan refer (None: the source itself).
 
     >>> rewrite = Rewrite(source="Ann, who sang, left.", simple=["Ann left.", "Ann sang."],
     ...     splitter="mine")
@@ -66,33 +68,44 @@ def make_plan(
     ...     for p in make_plan(rewrite)]
     ['Ann', '+ ', '+left', '+.', '+ ', '+Ann', ' sang', '.']
     """
+    at = range(len(rewrite.source) + 1) if places is None else places
     marked = mark(rewrite)
-    starts = accumulate((len(piece.text) for piece in marked.source), initial=0)
-    source = [_Unit(each.text, start) for each, start in zip(marked.source, starts, strict=False)]
-    simple = [each for sentence in marked.simple for each in (MarkedPiece(" "), *sentence)][1:]
-    if any(_is_altered(piece, rewrite.source, verbatim) for piece in simple):
-        return None
-    fixed = [*whole, *((place, place + 1) for place in pinned)]
-    must = {index for span in fixed for index in _within(source, span)}
+    ends = [0, *accumulate(len(piece.text) for piece in marked.source)]
+    source = [
+        _Unit(piece.text, at[start], at[end])
+        for piece, (start, end) in zip(marked.source, pairwise(ends), strict=True)
+    ]
+    simple = []
+    for piece in [each for sentence in marked.simple for each in (MarkedPiece(" "), *sentence)][1:]:
+        if piece.source is not None:
+            is_altered = piece.text != rewrite.source[slice(*piece.source)]
+            start, end = at[piece.source[0]], at[piece.source[1]]
+            if is_altered and any(start < last and first < end for first, last in verbatim):
+                return None
+            piece = replace(piece, source=(start, end))
+        simple.append(piece)
+    must = {
+        index
+        for span in (*whole, *((place, place + 1) for place in pinned))
+        for index in _within(source, span)
+    }
     pairs = _align(source, simple, must)
-    if not must <= pairs.keys() or not all(_in_one_piece(source, span, pairs) for span in whole):
+    if not must <= pairs.keys():
         return None
+    for span in whole:  # in one piece
+        if any(pairs[b] != pairs[a] + 1 for a, b in pairwise(sorted(_within(source, span)))):
+            return None
     words = {index for index in pairs if not source[index].is_space}
     if not all(words & _within(source, span) for span in partly):
         return None
-    return _parts(source, simple, pairs, whole)
+    return _parts(source, simple, pairs, _likes(source, simple, whole, at))
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A word, mark or space of the source."""
-
     text: str
     start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
+    end: int
 
     @property
     def is_space(self) -> bool:
@@ -103,26 +116,14 @@ def _within(source: Sequence[_Unit], span: Range) -> set[int]:
     return {i for i, unit in enumerate(source) if unit.start < span[1] and span[0] < unit.end}
 
 
-def _is_altered(piece: MarkedPiece, source: str, verbatim: Sequence[Range]) -> bool:
-    if piece.source is None or piece.text == source[slice(*piece.source)]:
-        return False
-    return any(piece.source[0] < end and start < piece.source[1] for start, end in verbatim)
-
-
-def _in_one_piece(source: Sequence[_Unit], span: Range, pairs: dict[int, int]) -> bool:
-    inside = sorted(_within(source, span))
-    return all(pairs[after] == pairs[before] + 1 for before, after in pairwise(inside))
-
-
 def _align(
     source: Sequence[_Unit], simple: Sequence[MarkedPiece], must: set[int]
 ) -> dict[int, int]:
     """Which units stay, and as which pieces of the rewrite: the best alignment that keeps the
     order, by dynamic programming."""
     rows, columns = len(source), len(simple)
-    kept = [
-        [-_MUST * _MUST] * (columns + 1) for _ in range(rows + 1)
-    ]  # where the last two are aligned
+    # The best value if the last two are aligned, and in any case.
+    kept = [[-_MUST * _MUST] * (columns + 1) for _ in range(rows + 1)]
     kept[0][0] = 0.0  # a run at the very beginning breaks nothing
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(1, rows + 1):
@@ -177,10 +178,9 @@ def _parts(
     source: Sequence[_Unit],
     simple: Sequence[MarkedPiece],
     pairs: dict[int, int],
-    whole: Sequence[Range],
+    likes: Sequence[int | None],
 ) -> Plan:
     kept_as = {piece: unit for unit, piece in pairs.items()}
-    likes = _likes(source, simple, whole)
     texts = {(unit.start, unit.end): unit.text for unit in source}
     plan: Plan = []
     for index, piece in enumerate(simple):
@@ -198,18 +198,20 @@ def _parts(
 
 
 def _likes(
-    source: Sequence[_Unit], simple: Sequence[MarkedPiece], whole: Sequence[Range]
+    source: Sequence[_Unit],
+    simple: Sequence[MarkedPiece],
+    whole: Sequence[Range],
+    at: Sequence[int],
 ) -> list[int | None]:
     """For each piece of the rewrite the character of the source whose formatting it takes: a word
     looks like its source, and a space like the same space of the source. Marks, inserted words and
     other spaces look like their neighbours."""
-    end = source[-1].end
     likes: list[int | None] = []
     for index, piece in enumerate(simple):
         if piece.text.isspace():
             likes.append(_same_space(source, simple[max(0, index - 1) : index + 2]))
         elif piece.source and has_word(piece.text):
-            likes.append(_outside(piece.source[0], whole, end))
+            likes.append(_outside(piece.source[0], whole, at))
         else:
             likes.append(None)
     return likes
@@ -223,10 +225,11 @@ def _same_space(source: Sequence[_Unit], around: Sequence[MarkedPiece]) -> int |
     return next((u.start for u in source if u.is_space and (u.start, u.end) == (start, end)), None)
 
 
-def _outside(place: int, whole: Sequence[Range], length: int) -> int | None:
+def _outside(place: int, whole: Sequence[Range], at: Sequence[int]) -> int | None:
     """The place itself, or one beside the range that contains it: a second copy of the words of a
     link is no link, and should not look like one."""
     for start, end in whole:
         if start <= place < end:
-            return start - 1 if start else end if end < length else None
+            after = min((each for each in at[:-1] if each >= end), default=None)
+            return max((each for each in at if each < start), default=after)
     return place

@@ -11,8 +11,7 @@ from torch import Tensor
 MOST_QUERIES, MOST_VALUES = 8, 128
 """The limits of :func:`attended`: hypotheses of a beam, words of a source."""
 
-_BLOCK = 1024
-"""How many numbers one program of a kernel works on."""
+_BLOCK = 1024  # how many numbers one program of a kernel works on
 _WIDEST = 128
 
 
@@ -160,7 +159,6 @@ def _rows_of(block: int) -> int:
 
 
 def quantised(rows: Tensor, scale: Tensor) -> Tensor:
-    """Rows quantised in steps of a scale, from -128 to 127."""
     rows = rows.contiguous()
     steps = torch.empty_like(rows, dtype=torch.bfloat16)
     count = rows.numel()

@@ -5,47 +5,46 @@ the kernels of :mod:`parataxis.run.gpu.kernels` do what would take torch several
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+if torch.cuda.is_available():
+    from parataxis.run.gpu import kernels
+
 _TYPES = {1: torch.float32, 2: torch.uint8, 3: torch.int8, 6: torch.int32, 7: torch.int64}
 _TYPES |= {9: torch.bool, 10: torch.float16, 11: torch.float64}
 
 
 def _ints(values: Tensor) -> list[int]:
-    """The numbers of a tensor on the host; a tensor on the device would make it wait."""
+    """The numbers of a tensor on the host; reading one from the device would make it wait."""
     if values.is_cuda:
         raise RuntimeError("an operator needs a shape that only the device knows")
     return [int(value) for value in values.reshape(-1).tolist()]
 
 
-def _exact(device: torch.device) -> torch.dtype:
-    """The type for integers of eight bits: sums of their products stay below 2**24, so that float32
-    holds them exactly, in whatever order they are added."""
-    return torch.bfloat16 if device.type == "cuda" else torch.float32
+def prepared(values: Tensor) -> Tensor:
+    """Integers of eight bits as the products take them: sums of their products stay below 2**24, so
+    float32 holds them exactly, in whatever order they are added."""
+    return values.to(torch.bfloat16 if values.device.type == "cuda" else torch.float32)
 
 
 def _quantise(rows: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
     """Rows in steps of a scale; ``zero`` is always 128, and rows are kept around zero instead."""
     if rows.is_cuda:
-        from parataxis.run.gpu import kernels
-
         return kernels.quantised(rows, scale)
-    return torch.round(rows / scale).clamp(-128, 127).to(_exact(rows.device))
+    return prepared(torch.round(rows / scale).clamp(-128, 127))
 
 
 def _quantised_rows(rows: Tensor, tiniest: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
     """Rows divided by their largest absolute entry, in steps around zero; and these entries."""
     if rows.is_cuda:
-        from parataxis.run.gpu import kernels
-
         return kernels.quantised_rows(rows, float(tiniest), float(step))
     scales = rows.abs().amax(-1, keepdim=True).clamp(min=float(tiniest))
-    return torch.round(rows / scales / float(step)).to(_exact(rows.device)), scales
+    return prepared(torch.round(rows / scales / float(step))), scales
 
 
 def _scaled_product(
@@ -63,8 +62,6 @@ def _scaled_product(
         if row_scales is not None:
             found = found * row_scales
         return found if bias is None else found + bias
-    from parataxis.run.gpu import kernels
-
     flat = torch.mm(rows.reshape(-1, rows.shape[-1]), weight, out_dtype=torch.float32)
     product = flat.reshape(*rows.shape[:-1], weight.shape[1])
     return kernels.scaled(product, float(step), scales, row_scales, bias)
@@ -87,29 +84,7 @@ def _float_product(
 ) -> Tensor:
     """The product of float rows and quantised weights. On a GPU each number of the rows is rounded
     to bfloat16, with eight bits of its own; the CPU takes eight bits of the largest number."""
-    return _scaled_product(rows.to(_exact(rows.device)), weight, 1.0, scales, None, bias)
-
-
-def prepared(weight: Tensor) -> Tensor:
-    """Quantised weights as the products take them."""
-    return weight.to(_exact(weight.device))
-
-
-def _not_quantised(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows as they are, with the scale one and the zero point zero.
-
-    On a CPU the range of all rows of a sentence decides its steps. In a batch it would be the range
-    of all sentences, so here the rows stay float, which is slightly more exact.
-    """
-    return rows, rows.new_ones(()), rows.new_zeros(())
-
-
-def _plain_product(rows: Tensor, weight: Tensor, zero: Tensor, weight_zero: Tensor) -> Tensor:
-    return rows @ weight.to(rows.dtype)
-
-
-def _dequantised(values: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
-    return (values.to(torch.int32) - zero.to(torch.int32)).to(torch.float32) * scale
+    return _scaled_product(prepared(rows), weight, 1.0, scales, None, bias)
 
 
 def _gelu(values: Tensor) -> Tensor:
@@ -122,8 +97,6 @@ def _gelu(values: Tensor) -> Tensor:
 def _attention(scores: Tensor, divisor: Tensor, bias: Tensor) -> Tensor:
     """The softmax of scores divided by a number, plus a bias."""
     if scores.is_cuda:
-        from parataxis.run.gpu import kernels
-
         return kernels.attention(scores, float(divisor), bias)
     return (scores / float(divisor) + bias).softmax(-1)
 
@@ -132,11 +105,9 @@ def _attended(
     queries: Tensor, keys: Tensor, values: Tensor, divisor: Tensor, bias: Tensor
 ) -> Tensor:
     """Attention: the mean of values, weighted by the products of queries and keys (columns)."""
-    if queries.is_cuda:
-        from parataxis.run.gpu import kernels
-
-        if queries.shape[-2] <= kernels.MOST_QUERIES and values.shape[-2] <= kernels.MOST_VALUES:
-            return kernels.attended(queries, keys, values, float(divisor), bias)
+    steps, words = queries.shape[-2], values.shape[-2]
+    if queries.is_cuda and steps <= kernels.MOST_QUERIES and words <= kernels.MOST_VALUES:
+        return kernels.attended(queries, keys, values, float(divisor), bias)
     return _attention(queries @ keys, divisor, bias) @ values
 
 
@@ -161,23 +132,11 @@ def _slice(values: Tensor, starts: Tensor, ends: Tensor, axes: Tensor, steps: Te
     return values[tuple(index)]
 
 
-def _expand(values: Tensor, shape: Tensor) -> Tensor:
-    return values.expand(np.broadcast_shapes(tuple(values.shape), tuple(_ints(shape))))
-
-
 def _pad(values: Tensor, pads: Tensor, constant: Tensor, mode: bytes = b"constant") -> Tensor:
     ends = _ints(pads)
     rank = len(ends) // 2
     pairs = [pair for axis in reversed(range(rank)) for pair in (ends[axis], ends[axis + rank])]
     return functional.pad(values, pairs, value=float(constant))
-
-
-def _shape(values: Tensor, start: int = 0, end: int | None = None) -> Tensor:
-    return torch.tensor(values.shape[start:end], dtype=torch.int64)
-
-
-def _range(start: Tensor, end: Tensor, step: Tensor) -> Tensor:
-    return torch.arange(start.item(), end.item(), step.item(), dtype=torch.int64)
 
 
 def _gather(table: Tensor, index: Tensor, axis: int = 0) -> Tensor:
@@ -186,15 +145,6 @@ def _gather(table: Tensor, index: Tensor, axis: int = 0) -> Tensor:
     return table.index_select(axis, index.reshape(-1)).reshape(
         *table.shape[:axis], *index.shape, *table.shape[axis + 1 :]
     )
-
-
-def _gather_rows(table: Tensor, index: Tensor, batch_dims: int = 0) -> Tensor:
-    """GatherND, as the graphs use it: rows of the table of each source."""
-    return table.gather(1, index.expand(-1, -1, table.shape[-1]))
-
-
-def _arg_max(values: Tensor, axis: int, keepdims: int, select_last_index: int = 0) -> Tensor:
-    return values.argmax(axis, keepdim=bool(keepdims))
 
 
 def _layer_norm(
@@ -219,60 +169,68 @@ def _divide(values: Tensor, by: Tensor) -> Tensor:
     return torch.div(values, by, rounding_mode="floor" if is_whole else None)
 
 
-_Operator = Callable[..., Tensor | tuple[Tensor, ...]]
-
-
-def _of(operator: _Operator, *host: int) -> tuple[_Operator, Sequence[int]]:
-    """An operator, and the numbers of the inputs that it takes on the host."""
-    return operator, host
-
-
-OPERATORS: dict[str, tuple[_Operator, Sequence[int]]] = {
-    "Abs": _of(torch.abs),
-    "Add": _of(torch.add),
-    "ArgMax": _of(_arg_max),
-    "Attended": _of(_attended, 3),
-    "Attention": _of(_attention, 1),
-    "Cast": _of(lambda values, to: values.to(_TYPES[to])),
-    "Clip": _of(_clip),
-    "Concat": _of(lambda *parts, axis: torch.cat(parts, axis)),
-    "ConstantOfShape": _of(lambda shape, value: value.expand(_ints(shape)), 0),
-    "DequantizeLinear": _of(_dequantised),
-    "Div": _of(_divide),
-    "DynamicQuantizeLinear": _of(_not_quantised),
-    "Equal": _of(torch.eq),
-    "Erf": _of(torch.erf),
-    "Expand": _of(_expand, 1),
-    "FloatProduct": _of(_float_product),
-    "Gather": _of(_gather),
-    "GatherElements": _of(lambda values, index, axis=0: values.gather(axis, index)),
-    "GatherND": _of(_gather_rows),
-    "Gelu": _of(_gelu),
-    "Greater": _of(torch.gt),
-    "GreaterOrEqual": _of(torch.ge),
-    "LayerNormalization": _of(_layer_norm),
-    "Less": _of(torch.lt),
-    "LogSoftmax": _of(lambda values, axis=-1: values.log_softmax(axis)),
-    "MatMul": _of(torch.matmul),
-    "MatMulInteger": _of(_plain_product),
-    "MatMulIntegerToFloat": _of(_product, 2),
-    "Max": _of(torch.maximum),
-    "Mul": _of(torch.mul),
-    "Pad": _of(_pad, 1, 2),
-    "QuantizeLinear": _of(_quantise),
-    "QuantisedRows": _of(_quantised_rows, 1, 2),
-    "Range": _of(_range, 0, 1, 2),
-    "ReduceMax": _of(lambda values, axes, keepdims: values.amax(axes, keepdim=bool(keepdims))),
-    "Relu": _of(torch.relu),
-    "Reshape": _of(_reshape, 1),
-    "ScaledProduct": _of(_scaled_product, 2),
-    "Shape": _of(_shape),
-    "Sigmoid": _of(torch.sigmoid),
-    "Slice": _of(_slice, 1, 2, 3, 4),
-    "Softmax": _of(lambda values, axis=-1: values.softmax(axis)),
-    "Split": _of(lambda values, sizes, axis=0: torch.split(values, _ints(sizes), axis), 1),
-    "Sub": _of(torch.sub),
-    "Transpose": _of(lambda values, perm: values.permute(perm)),
-    "Unsqueeze": _of(_unsqueeze, 1),
-    "Where": _of(torch.where),
+OPERATORS: dict[str, Callable[..., Tensor | tuple[Tensor, ...]]] = {
+    "Abs": torch.abs,
+    "Add": torch.add,
+    "ArgMax": lambda values, axis, keepdims, **_: values.argmax(axis, keepdim=bool(keepdims)),
+    "Attended": _attended,
+    "Attention": _attention,
+    "Cast": lambda values, to: values.to(_TYPES[to]),
+    "Clip": _clip,
+    "Concat": lambda *parts, axis: torch.cat(parts, axis),
+    "ConstantOfShape": lambda shape, value: value.expand(_ints(shape)),
+    "DequantizeLinear": lambda values, scale, zero: (values.int() - zero.int()).float() * scale,
+    "Div": _divide,
+    "Equal": torch.eq,
+    "Erf": torch.erf,
+    "Expand": lambda values, shape: values.expand(np.broadcast_shapes(values.shape, _ints(shape))),
+    "FloatProduct": _float_product,
+    "Gather": _gather,
+    "GatherElements": lambda values, index, axis=0: values.gather(axis, index),
+    # As the graphs use it: rows of the table of each source.
+    "GatherND": lambda table, index, **_: table.gather(1, index.expand(-1, -1, table.shape[-1])),
+    "Gelu": _gelu,
+    "Greater": torch.gt,
+    "GreaterOrEqual": torch.ge,
+    "LayerNormalization": _layer_norm,
+    "Less": torch.lt,
+    "LogSoftmax": lambda values, axis=-1: values.log_softmax(axis),
+    "MatMul": torch.matmul,
+    "MatMulIntegerToFloat": _product,
+    "Max": torch.maximum,
+    "Mul": torch.mul,
+    "Pad": _pad,
+    "QuantizeLinear": _quantise,
+    "QuantisedRows": _quantised_rows,
+    "Range": lambda start, end, step: torch.arange(start.item(), end.item(), step.item()),
+    "ReduceMax": lambda values, axes, keepdims: values.amax(axes, keepdim=bool(keepdims)),
+    "Relu": torch.relu,
+    "Reshape": _reshape,
+    "ScaledProduct": _scaled_product,
+    "Shape": lambda values, start=0, end=None: torch.tensor(values.shape[start:end]).long(),
+    "Sigmoid": torch.sigmoid,
+    "Slice": _slice,
+    "Softmax": lambda values, axis=-1: values.softmax(axis),
+    "Split": lambda values, sizes, axis=0: torch.split(values, _ints(sizes), axis),
+    "Sub": torch.sub,
+    "Transpose": lambda values, perm: values.permute(perm),
+    "Unsqueeze": _unsqueeze,
+    "Where": torch.where,
 }
+
+HOST_INPUTS = {
+    "Attended": (3,),
+    "Attention": (1,),
+    "ConstantOfShape": (0,),
+    "Expand": (1,),
+    "MatMulIntegerToFloat": (2,),
+    "Pad": (1, 2),
+    "QuantisedRows": (1, 2),
+    "Range": (0, 1, 2),
+    "Reshape": (1,),
+    "ScaledProduct": (2,),
+    "Slice": (1, 2, 3, 4),
+    "Split": (1,),
+    "Unsqueeze": (1,),
+}
+"""The inputs that operators take on the host, by index."""

@@ -19,29 +19,22 @@ from socket import gethostname
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from parataxis.errors import ParataxisError
-from parataxis.run.gpu.packed import PackedResults, Sentences, Sources, part_of_scores
-from parataxis.run.gpu.splitter import Models
+from parataxis.errors import ParataxisError, needs
+from parataxis.run.gpu.splitter import Models, PackedResults, Sentences, Sources, part_of_scores
 from parataxis.run.pool import Processes, end_with_parent
 from parataxis.syntax.onnx import Arrays
 
 S = TypeVar("S")
 R = TypeVar("R")
 
-_NICENESS = 5
-"""How much the priority of client processes is lowered."""
-_EXIT_TIMEOUT = 3.0
-"""Seconds to wait for a process that has closed its connection to exit."""
+_NICENESS = 5  # how much the priority of client processes is lowered
+_EXIT_TIMEOUT = 3.0  # seconds to wait for a process that has closed its connection to exit
 
 
 def load_models(device: str) -> Models:
     """Load the shipped models on a device of this process."""
-    try:
+    with needs("A GPU needs torch and onnx", "gpu"):
         from parataxis.run.gpu.models import DeviceModels
-    except ImportError as error:
-        raise ParataxisError(
-            "A GPU needs torch and onnx; install them with: pip install 'parataxis[gpu]'."
-        ) from error
     return DeviceModels.load(device)
 
 
@@ -76,11 +69,9 @@ def served(device: str) -> Iterator[Address]:
 
 
 class RemoteModels:
-    """The models in the process that owns the GPU; a pickled copy opens its own connection.
-
-    A client process of a pool lowers its own priority: where there are more of them than cores,
-    the process that owns the GPU would otherwise wait for a core while the GPU is idle.
-    """
+    """The models in the process that owns the GPU; a pickled copy opens its own connection. A
+    client process of a pool lowers its own priority: where there are more of them than cores, the
+    process that owns the GPU would otherwise wait for a core while the GPU is idle."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -91,12 +82,10 @@ class RemoteModels:
         return RemoteModels, (self._address,)
 
     def analyse(self, parts: Sequence[Sentences]) -> list[Arrays]:
-        """The analyser's scores."""
         found: list[Arrays] = self._request(_ANALYSE, parts)
         return found
 
     def search(self, parts: Sequence[Sources], beam: int) -> list[PackedResults]:
-        """Search rewrites."""
         found: list[PackedResults] = self._request(beam, parts)
         return found
 
@@ -165,11 +154,9 @@ class Machine(Generic[S, R]):
 
 # The code below runs in the process that owns the GPU.
 
-_ANALYSE = 0
-"""The kind of a request to analyse; any other kind is the beam of a search."""
+_ANALYSE = 0  # the kind of a request to analyse; any other kind is the beam of a search
 
-_LONGEST_WAIT = 1.0
-"""Seconds after which a request of an unusual width goes before all others."""
+_LONGEST_WAIT = 1.0  # seconds after which a request of an unusual width goes before all others
 
 _Part = Sentences | Sources
 _Work = Callable[[int, Sequence[Any]], Sequence[object]]
@@ -217,20 +204,16 @@ def _rows(parts: Sequence[_Part]) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class _Waiting:
-    """A part of a request that waits for its turn."""
-
     part: _Part
     result: Future[Any] = field(default_factory=Future)
     since: float = field(default_factory=monotonic)
 
 
 class _Batcher:
-    """Collects the parts of requests for one kind of work, and runs those of one width together.
-
-    A batch runs when ``enough`` sentences wait, or one part has waited for ``patience`` seconds.
-    The width with most sentences comes first, unless a part has waited for too long; ``enough`` is
-    also the most that runs at once.
-    """
+    """Collects the parts of requests for one kind of work, and runs those of one width together. A
+    batch runs when ``enough`` sentences wait, or one part has waited for ``patience`` seconds. The
+    width with most sentences comes first, unless a part has waited for too long; ``enough`` is also
+    the most that runs at once."""
 
     def __init__(self, work: _Work, *, enough: int, patience: float) -> None:
         self._work, self._enough, self._patience = work, enough, patience

@@ -1,32 +1,219 @@
-"""The pointer splitter with its models on a device, in this process or in one that several share.
+"""The pointer splitter with its models on a device, in this process or in one that several share,
+and the arrays that travel to the device and back.
 
 Sources are searched and analysed on the device; rewrites are composed and checked here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
 from itertools import groupby, islice
-from typing import Protocol
+from typing import Any, Protocol, Self, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
 
 from parataxis.checks import Checker
 from parataxis.errors import TooLongError
-from parataxis.run.gpu.packed import PackedResults, Sentences, Sources, at_least, find
-from parataxis.splitters.pointer.actions import Features
-from parataxis.splitters.pointer.search import Found
+from parataxis.splitters.pointer.actions import NO_TWIN, Features
+from parataxis.splitters.pointer.search import Found, Hypothesis, most_steps
 from parataxis.splitters.pointer.splitter import PointerSplitter
-from parataxis.syntax.analyser import Analyser, Tokenized, load_analyser, too_long
+from parataxis.splitters.settings import SettingOptions
+from parataxis.syntax.analyser import Analyser, Tokenized, forced, load_analyser, too_long
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.decoding import read_labels
 from parataxis.syntax.onnx import SHIPPED, Arrays
-from parataxis.syntax.wordpieces import MAX_PIECES, load_word_pieces
+from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import tokenize
+
+WIDTHS = (32, 64, 128, 256, 512)
+"""Sources are padded to one of these numbers of words, and sentences that are analysed to one of
+these numbers of word pieces, so that there are few shapes."""
+_LENGTHS = 16  # sources are padded to a multiple of this many word pieces
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Base of dataclasses whose fields, except ``width``, are arrays with one row per sentence."""
+
+    @classmethod
+    def arrays(cls) -> list[str]:
+        return [each.name for each in fields(cls) if each.name != "width"]
+
+    def __len__(self) -> int:
+        return len(getattr(self, self.arrays()[0]))
+
+    def some(self, rows: Array | slice) -> Self:
+        chosen = {name: getattr(self, name)[rows] for name in self.arrays()}
+        return replace(self, **chosen)
+
+    @classmethod
+    def together(cls, parts: Sequence[Self]) -> Self:
+        """Concatenate parts of one width, padded with zeros to the same shape."""
+        joined = {name: _concatenate([getattr(p, name) for p in parts]) for name in cls.arrays()}
+        return replace(parts[0], **joined)
+
+
+def _filled(
+    rows: Sequence[Sequence[Any]], width: int, dtype: type[np.generic], rest: Any = 0
+) -> Array:
+    """Rows of different lengths as an array of this width."""
+    array = np.full((len(rows), width), rest, dtype=dtype)
+    for place, row in enumerate(rows):
+        array[place, : len(row)] = row
+    return array
+
+
+def _concatenate(arrays: Sequence[Array]) -> Array:
+    shape = np.max([array.shape[1:] for array in arrays], axis=0)
+    return np.concatenate(
+        [
+            np.pad(array, [(0, 0), *((0, more) for more in shape - array.shape[1:])])
+            for array in arrays
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Sentences(_Rows):
+    """Sentences of about the same length, as the analyser takes them. ``width`` is their number of
+    word pieces, including padding."""
+
+    width: int
+    pieces: Array
+    shapes: Array
+    first: Array
+    forced: Array
+
+    @property
+    def words(self) -> int:
+        return int(self.forced.shape[1])
+
+    @classmethod
+    def of(cls, sentences: Sequence[Tokenized], pieces: Sequence[Pieces], width: int) -> Self:
+        """Pack sentences that have at most ``width`` word pieces."""
+        words = max(len(sentence.tokens) for sentence in sentences)
+        fixed = [() if each.predicates is None else forced(each)[0] for each in sentences]
+        return cls(
+            width,
+            _filled([read.ids for read in pieces], width, np.int32),
+            _filled([read.shapes for read in pieces], width, np.int8),
+            _filled([read.first for read in pieces], words + 1, np.int16),
+            _filled(fixed, words, np.float32),
+        )
+
+
+def part_of_scores(scores: Mapping[str, Any], rows: slice, words: int) -> dict[str, Any]:
+    """The analyser's scores (arrays or tensors) for some rows, cut to a number of words."""
+    return {
+        name: array[rows, :words] if array.ndim == 2 else array[rows, :words, : words + 1]
+        for name, array in scores.items()
+    }
+
+
+@dataclass(frozen=True)
+class Sources(_Rows):
+    """Sources padded to ``width`` words: word pieces, which words are the same (see
+    :class:`Features`), and the number of words."""
+
+    width: int
+    pieces: Array
+    shapes: Array
+    first: Array
+    same: Array
+    twins: Array
+    words: Array
+
+    @classmethod
+    def of(cls, sources: Sequence[Features], width: int) -> Self:
+        """Pack sources that have at most ``width`` words."""
+        length = _padded_length(max(len(source.pieces.ids) for source in sources))
+        same = np.tile(np.arange(width, dtype=np.int16), (len(sources), 1))
+        for row, source in enumerate(sources):
+            same[row, : len(source)] = source.same
+        return cls(
+            width,
+            pieces=_filled([source.pieces.ids for source in sources], length, np.int32),
+            shapes=_filled([source.pieces.shapes for source in sources], length, np.int8),
+            first=_filled([source.pieces.first for source in sources], width + 1, np.int16),
+            same=same,
+            twins=_filled([source.twins for source in sources], width, np.int16, NO_TWIN),
+            words=np.array([len(source) for source in sources], dtype=np.int64),
+        )
+
+    def some(self, rows: Array | slice) -> Self:
+        """Select some of the rows, without the padding that none of them needs."""
+        chosen = super().some(rows)
+        length = _padded_length(int((chosen.pieces > 0).sum(1).max(initial=1)))
+        return replace(chosen, pieces=chosen.pieces[:, :length], shapes=chosen.shapes[:, :length])
+
+    @property
+    def steps(self) -> Array:
+        """How many actions a rewrite of each source may have."""
+        return np.array([most_steps(count) for count in self.words.tolist()], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class PackedResults(_Rows):
+    """What was found for sources: the probability that each should stay whole, and the scores,
+    log-probabilities, lengths and actions of its rewrites, best first. Where a source has fewer
+    rewrites than others, the scores of the rest are minus infinity."""
+
+    whole: Array
+    scores: Array
+    chances: Array
+    lengths: Array
+    actions: Array
+
+    def found(self) -> list[Found]:
+        rows = zip(*(getattr(self, name).tolist() for name in self.arrays()), strict=True)
+        return [
+            Found(
+                whole,
+                tuple(
+                    Hypothesis(tuple(taken[:length]), score, chance)
+                    for score, chance, length, taken in zip(*rewrites, strict=True)
+                    if score > -np.inf
+                ),
+            )
+            for whole, *rewrites in rows
+        ]
+
+
+Search = Callable[[Sequence[Sources], int], Sequence[PackedResults]]
+"""A beam search over sources of several widths, on any device."""
+
+
+def find(search: Search, sources: Sequence[Features], beam: int) -> list[Found]:
+    """Search rewrites of sources; the results are in the same order."""
+    by_width: dict[int, list[int]] = defaultdict(list)
+    for place, source in enumerate(sources):
+        by_width[at_least(len(source), WIDTHS)].append(place)
+    parts = [
+        Sources.of([sources[place] for place in places], width)
+        for width, places in by_width.items()
+    ]
+    results: dict[int, Found] = {}
+    for places, found in zip(by_width.values(), search(parts, beam), strict=True):
+        results.update(zip(places, found.found(), strict=True))
+    return [results[place] for place in range(len(sources))]
+
+
+def at_least(count: int, sizes: Sequence[int]) -> int:
+    """The first of several increasing sizes that is not smaller than ``count``."""
+    return next(size for size in sizes if size >= count)
+
+
+def _padded_length(longest: int) -> int:
+    return min(MAX_PIECES, -(-longest // _LENGTHS) * _LENGTHS)
+
 
 WINDOW = 1024
 """Sentences that are handed over at a time."""
-_READ_AHEAD = 8192
-"""Sentences that the analyser reads ahead."""
-_LENGTHS = (32, 64, 128, 256, 512)
-"""The analyser pads sentences to one of these numbers of word pieces."""
+_READ_AHEAD = 8192  # sentences that the analyser reads ahead
 
 
 class Models(Protocol):
@@ -40,10 +227,8 @@ class Models(Protocol):
 
 
 class DeviceAnalyser(Analyser):
-    """Like :class:`~parataxis.syntax.analyser.Analyser`, but many sentences in one run.
-
-    It finds tags and trees; the roles of a sentence are found on the CPU on first use.
-    """
+    """Like :class:`~parataxis.syntax.analyser.Analyser`, but many sentences in one run. It finds
+    tags and trees; the roles of a sentence are found on the CPU on first use."""
 
     def __init__(self, models: Models) -> None:
         super().__init__(
@@ -80,7 +265,7 @@ class DeviceAnalyser(Analyser):
             elif len(read.ids) > MAX_PIECES:
                 results[place] = too_long(sentence, read)
             else:
-                widths[place] = at_least(len(read.ids), _LENGTHS)
+                widths[place] = at_least(len(read.ids), WIDTHS)
         batches = [
             (width, list(places))
             for width, places in groupby(sorted(widths, key=widths.__getitem__), widths.__getitem__)
@@ -100,11 +285,11 @@ class DevicePointerSplitter(PointerSplitter):
     """Like :class:`PointerSplitter`, but many sentences at once on a device."""
 
     def __init__(
-        self, models: Models, *, beam: int = 4, strict: bool = False, window: int = WINDOW
+        self, models: Models, *, window: int = WINDOW, **options: Unpack[SettingOptions]
     ) -> None:
         analyser = DeviceAnalyser(models)
         checker = Checker(analyser, window=window)
-        super().__init__(analyser, None, checker, beam=beam, strict=strict)
+        super().__init__(analyser, None, checker, **options)
         self._models = models
         self.batch = window
 
@@ -113,19 +298,8 @@ class DevicePointerSplitter(PointerSplitter):
         """How many sentences are searched, analysed and checked at once."""
         return self.batch
 
-    def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "DevicePointerSplitter":
-        """The same splitter with another beam, or strict."""
-        return DevicePointerSplitter(
-            self._models,
-            beam=self.beam if beam is None else beam,
-            strict=self.strict or strict,
-            window=self.batch,
-        )
-
     def analyse(self, sentences: Sequence[Tokenized]) -> Iterable[Analysis | TooLongError]:
-        """Analyse all sentences on the device."""
         return self._loaded_analyser().pipe_tokenized(sentences)
 
     def search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
-        """Search all sources on the device."""
         return find(self._models.search, features, self.beam)

@@ -5,7 +5,7 @@ import { check, Refusal, splitSentence } from "./api.js";
 import { targetOf } from "./dom.js";
 import { openEditor } from "./editor.js";
 import { say } from "./say.js";
-import { isChanged, version } from "./state.js";
+import { isChanged, settingsFor, version } from "./state.js";
 import { rowName } from "./words.js";
 
 const NOT_FURTHER = ["source", "llm"]; // changes nothing; costs money, so only where it was chosen
@@ -99,10 +99,12 @@ export class Actions {
   }
 
   /** The rewrite of the first splitter that splits a sentence. @param {string} sentence */
-  async _more(sentence, { splitter, strict }) {
-    const others = this._splitters().filter((each) => !each.problem && each.name !== splitter && !NOT_FURTHER.includes(each.name));
-    for (const name of [splitter, ...others.map((each) => each.name)]) {
-      const made = await splitSentence(sentence, name, strict);
+  async _more(sentence, { splitter, settings }) {
+    const usable = this._splitters().filter((each) => !each.problem);
+    const own = usable.filter((each) => each.name === splitter);
+    const others = usable.filter((each) => each.name !== splitter && !NOT_FURTHER.includes(each.name));
+    for (const each of [...own, ...others]) {
+      const made = await splitSentence(sentence, each.name, settingsFor(each, settings));
       if (isChanged(version(made, "further"))) return made;
     }
     return null;

@@ -92,11 +92,12 @@ async function* lines(answer, signal) {
 
 /**
  * The rewrite of one sentence.
- * @param {string} sentence @param {string} splitter @param {boolean} strict
+ * @param {string} sentence @param {string} splitter
+ * @param {import("./types.js").Settings} settings
  * @returns {Promise<import("./types.js").Split>}
  */
-export async function splitSentence(sentence, splitter, strict) {
-  const answer = await json("split", { sentences: [sentence], splitter, strict });
+export async function splitSentence(sentence, splitter, settings) {
+  const answer = await json("split", { sentences: [sentence], splitter, ...settings });
   return answer.rewrites[0];
 }
 

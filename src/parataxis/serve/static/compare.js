@@ -7,7 +7,7 @@ import { lightWords } from "./light.js";
 import { tellGrade } from "./readability.js";
 import { remarks, simpleList } from "./row.js";
 import { say } from "./say.js";
-import { findingsOf, isChanged, version } from "./state.js";
+import { findingsOf, isChanged, settingsFor, version } from "./state.js";
 
 /** @typedef {{name: string, versions: import("./types.js").Version[], stopped: boolean}} Column */
 
@@ -95,7 +95,8 @@ export class Comparison {
     }
     const sentences = session.rows.map((row) => row.made.rewrite.source);
     try {
-      await streamSplits({ sentences, splitter: column.name, strict: session.strict }, {
+      const about = this._splitters().find((each) => each.name === column.name);
+      await streamSplits({ sentences, splitter: column.name, ...settingsFor(about, session.settings) }, {
         signal,
         onStart: () => {},
         onSplit: (split) => {

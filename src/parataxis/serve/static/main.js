@@ -64,7 +64,17 @@ async function goOn(session) {
   byId("continue").focus({ preventScroll: true });
 }
 
-const chosen = () => ({ splitter: byId("splitter").value || "pointer", strict: byId("strict").checked });
+const chosen = () => ({
+  splitter: byId("splitter").value || "pointer",
+  settings: { strict: byId("strict").checked, level: byId("level").value, max_words: Number(byId("max-words").value) || null },
+});
+
+/** Only the levels that the chosen splitter has. */
+function offerLevels() {
+  const levels = splitters.find((each) => each.name === byId("splitter").value)?.levels ?? ["plain"];
+  for (const option of byId("level").options) option.disabled = !levels.includes(option.value);
+  if (!levels.includes(byId("level").value)) byId("level").value = "plain";
+}
 
 /** @param {File} file */
 async function openFile(file) {
@@ -112,6 +122,7 @@ async function loadSplitters() {
     splitters = answer.splitters;
     select.replaceChildren(...splitters.filter((each) => !each.problem).map((each) =>
       make("option", { value: each.name, title: each.summary, selected: each.name === answer.default }, each.name)));
+    offerLevels();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     tellProblem(error.message);
@@ -123,6 +134,7 @@ bindInput({
   onFile: openFile,
   onProblem: tellProblem,
 });
+byId("splitter").addEventListener("change", offerLevels);
 bindKeys(view.feed, actions);
 bindTakeaway(() => view.session, () => view.measured());
 byId("cancel").addEventListener("click", () => stop.abort());

@@ -15,6 +15,13 @@ export const applied = (row) => (row.decision === "rejected" ? [row.now.rewrite.
 /** Whether a row changes the result. @param {import("./types.js").Row} row */
 export const isApplied = (row) => isChanged(row.now) && row.decision !== "rejected";
 
+/**
+ * The settings without a level that the splitter does not have.
+ * @param {import("./types.js").SplitterInfo | undefined} splitter
+ * @param {import("./types.js").Settings} settings
+ */
+export const settingsFor = (splitter, { level, ...others }) => ({ ...others, ...(level && splitter?.levels?.includes(level) && { level }) });
+
 const LONGEST_LEAD = 24;
 
 /**
@@ -41,16 +48,16 @@ export const version = ({ rewrite, patterns, splits }, by) => ({ rewrite, patter
  */
 export class Session extends EventTarget {
   /**
-   * @param {{text: string, name: string, splitter: string, strict?: boolean, file?: Blob | null,
-   *   sentences?: import("./types.js").DocumentSentence[] | null}} about
+   * @param {{text: string, name: string, splitter: string, settings?: import("./types.js").Settings,
+   *   file?: Blob | null, sentences?: import("./types.js").DocumentSentence[] | null}} about
    *   `file` is the file that the text came from, and `sentences` are those the server found in it.
    */
-  constructor({ text, name, splitter, strict = false, file = null, sentences = null }) {
+  constructor({ text, name, splitter, settings = {}, file = null, sentences = null }) {
     super();
     this.text = text;
     this.name = name;
     this.splitter = splitter;
-    this.strict = strict;
+    this.settings = settings;
     this.file = file;
     this.sentences = sentences;
     /** @type {import("./types.js").Row[]} */
@@ -66,10 +73,10 @@ export class Session extends EventTarget {
 
   /**
    * What the server must still split, as the body of a request.
-   * @returns {{splitter: string, strict: boolean, text?: string, sentences?: string[]}}
+   * @returns {import("./types.js").Settings & {splitter: string, text?: string, sentences?: string[]}}
    */
   rest() {
-    const options = { splitter: this.splitter, strict: this.strict };
+    const options = { splitter: this.splitter, ...this.settings };
     if (this.sentences) {
       return { sentences: this.sentences.slice(this.rows.length).map((each) => each.text), ...options };
     }

@@ -40,7 +40,10 @@
  *   longest: number}} Readability
  *
  * @typedef {{name: string, summary: string, problem?: string | null,
- *   adjustable?: boolean}} SplitterInfo
+ *   adjustable?: boolean, levels?: string[]}} SplitterInfo
+ *
+ * How to split: see the options of the command.
+ * @typedef {{strict?: boolean, level?: string, max_words?: number | null}} Settings
  *
  * @typedef {{text: string, start: number, end: number}} DocumentSentence
  * @typedef {{name: string, kind: string, text: string, sentences: DocumentSentence[]}} DocumentText

@@ -1,8 +1,8 @@
 """Checks a language model's rewrite more closely than other rewrites.
 
 Besides the findings of the checks it reports words that the pointer splitter could not have
-written, new denials, and words that have swapped places. A model that copies hardly ever makes
-these errors, so the checks do not look for them; a language model may.
+written, new denials, and words that have swapped places. It looks for more of these than the checks
+do, because a language model makes such errors more often than a model that copies.
 """
 
 from collections import defaultdict
@@ -64,7 +64,8 @@ def examine(
         findings = [*found, *_foreign_words(provenance, found)]
         if source in analyses:
             findings += _twisted_words(analyses[source], simple, provenance, analyses)
-        candidates.append(GuardedCandidate(simple, provenance, tuple(findings)))
+        # The checks report some denials and swaps too; each is reported once.
+        candidates.append(GuardedCandidate(simple, provenance, tuple(dict.fromkeys(findings))))
     return candidates
 
 
@@ -110,8 +111,8 @@ def _finding(
 def new_denials(
     source: Analysis, sentence: Analysis, index: int, tokens: Sequence[OutputToken]
 ) -> Iterator[Finding]:
-    """Negations of verbs that the source does not negate. The checks only ask whether the source
-    negates anything, since people can put a negation in many ways."""
+    """Negations of verbs that the source does not negate. The checks also compare negations verb by
+    verb, but allow people more ways to phrase one."""
     origins = Origins(source, tokens)
     known = _beside(source)
     for word, places in zip(sentence, _places(sentence), strict=True):

@@ -8,7 +8,7 @@ from threading import Lock
 
 from parataxis.checks.checker import SentenceAnalyser
 from parataxis.rewrite.compose import left_whole
-from parataxis.rewrite.record import Finding, FindingKind, Rewrite, complaints
+from parataxis.rewrite.record import Finding, FindingKind, Level, Rewrite, complaints
 from parataxis.splitters.llm.endpoint import (
     HELD_KEY,
     Ask,
@@ -26,6 +26,7 @@ from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import read_source
 from parataxis.splitters.pointer.choose import BLOCKING
 from parataxis.splitters.pointer.splitter import untouched
+from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.analyser import load_trees
 from parataxis.text.tokens import tokenize
 
@@ -134,6 +135,7 @@ class LlmSplitter:
 
     name = "llm"
     summary = "Asks a language model of your choice; checked, with pointer behind it."
+    levels = tuple(Level)
 
     def __init__(
         self,
@@ -149,11 +151,11 @@ class LlmSplitter:
         self._strict = strict
         self._session = _Session(settings)
 
-    def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "LlmSplitter":
-        """A copy with another beam for the pointer splitter, or a strict one; copies share the
-        budget."""
-        pointer = self._pointer.adjusted(beam=beam, strict=strict)
-        made = LlmSplitter(None, pointer, self._analyser, strict=self._strict or strict)
+    def adjusted(self, settings: SplitSettings) -> "LlmSplitter":
+        """A copy that is strict if asked for; beam, level and confidence are those of its pointer
+        splitter. Copies share the budget."""
+        pointer = self._pointer.adjusted(settings)
+        made = LlmSplitter(None, pointer, self._analyser, strict=self._strict or settings.strict)
         made._session = self._session
         return made
 

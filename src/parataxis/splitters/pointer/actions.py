@@ -7,9 +7,10 @@ has an action, so a content word that is not in the source cannot appear.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parataxis.rewrite.forms import key
+from parataxis.rewrite.record import Level
 from parataxis.syntax.wordpieces import Pieces, load_word_pieces
 from parataxis.text.english import words
 
@@ -88,8 +89,12 @@ class Features:
         return len(self.same)
 
 
-def read_source(words: Sequence[str]) -> Features:
-    """The features of a sentence, given its words.
+OPENING = {Level.LIGHT: 1, Level.ATOMIC: 2}
+"""The word piece that opens a source which is rewritten at another level than plain."""
+
+
+def read_source(words: Sequence[str], level: Level = Level.PLAIN) -> Features:
+    """The features of a sentence, given its words and the level of its rewrite.
 
     >>> read_source(["The", "cat", "and", "the", "dog"]).same
     [0, 1, 2, 0, 4]
@@ -97,8 +102,11 @@ def read_source(words: Sequence[str]) -> Features:
     keys = [key(word) for word in words]
     first: dict[str, int] = {}
     closed = map(closed_word, keys)
+    pieces = load_word_pieces()([words])[0]
+    if level in OPENING:
+        pieces = replace(pieces, ids=[OPENING[level], *pieces.ids[1:]])
     return Features(
-        load_word_pieces()([words])[0],
+        pieces,
         [first.setdefault(spelling, place) for place, spelling in enumerate(keys)],
         [NO_TWIN if action is None else action for action in closed],
     )

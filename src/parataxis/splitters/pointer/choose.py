@@ -1,4 +1,4 @@
-"""Chooses among the rewrites that the search found: the ranker orders them, the checks veto.
+"""Chooses among the rewrites that the search found: the verifier orders them, the checks veto.
 
 The source itself is one of the candidates. In the order of preference, the first rewrite without a
 finding wins. If there is none, the first without a blocking finding is taken. The source stays
@@ -11,36 +11,48 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import takewhile
 
-import numpy as np
-from numpy.typing import NDArray
-
 from parataxis.checks import Checker
+from parataxis.checks.verifier import RewriteVerdict
 from parataxis.rewrite.compose import compose, left_whole
-from parataxis.rewrite.record import Finding, FindingKind, OutputToken, Rewrite, complaints
+from parataxis.rewrite.record import (
+    Finding,
+    FindingKind,
+    Level,
+    OutputToken,
+    Rewrite,
+    complaints,
+)
 from parataxis.splitters.pointer.parts import sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.syntax.analysis import Analysis
 
 NAME = "pointer"
 
-Ranking = Callable[[str, Sequence[Sequence[str]]], NDArray[np.float32]]
-"""Scores the rewrites of a source, in nats; see :mod:`parataxis.checks.ranker`."""
+Verifying = Callable[[str, Sequence[Sequence[str]]], Sequence[RewriteVerdict]]
+"""Judges the rewrites of a source; see :mod:`parataxis.checks.verifier`."""
 
+CAUTION = 1.5
+"""The penalty for each new sentence in the search, in nats."""
 SURELY_WHOLE = 0.7
 """The probability to stay whole from which a source is left whole without a search."""
 
-CLOSE = 5.0
+CLOSE = 3.0
 """Candidates whose log-probability is further below the best one are dropped."""
-LEAD = 2.5
-"""If the likeliest candidate leads by more than this, in nats, the ranker is not run: it would
-agree."""
-OWN_SHARE = 0.7
-"""The weight of the pointer's own log-probability, which is added to the ranker's score."""
-WHOLE_COST = 2.0
+RANKED = {Level.LIGHT: 0.0, Level.PLAIN: 0.5, Level.ATOMIC: 0.0}
+"""The weight of the verifier's score beside the pointer's log-probability: the score imitates a
+teacher that writes plain rewrites."""
+FAULT_SHARE = 0.3
+"""The weight of the log-odds of a fault."""
+WHOLE_COST = 0.5
 """The penalty of the source itself, in nats. The source is a single candidate, whereas several
 equally good splits share their probability."""
 
-SURE = 0.4
+FLOOR = 0.2
+"""The lowest confidence of a rewrite that is taken at all."""
+FLOOR_OF_TWO = 0.55
+"""The same for two plain or light sentences: their source is often as good. A source that makes
+three is certainly too long."""
+SURE = 0.85
 """The lowest confidence of a rewrite that is taken in strict mode."""
 
 TINIEST = 1e-9
@@ -61,16 +73,22 @@ class Candidate:
     log_chance: float
 
 
-def confidence(log_chance: float) -> float:
-    """The estimated probability that a rewrite of this log-probability has no fault.
+CALIBRATION = (0.771, -0.272, 0.715)
+"""Intercept, weight of the log-odds of a fault, weight of the pointer's log-probability."""
 
-    The cube root of the probability is close to the judgements of raters on development rewrites;
-    docs/pointer.md has the table.
 
-    >>> [round(confidence(chance), 2) for chance in (0.0, -1.0, -6.0)]
-    [1.0, 0.72, 0.14]
+def confidence(verdict: RewriteVerdict, log_chance: float) -> float:
+    """The probability that a careful reader finds no fault in a rewrite.
+
+    Fitted to judgements of rewrites; docs/pointer.md compares it with them.
     """
-    return min(1.0, math.exp(log_chance / 3))
+    start, by_risk, by_chance = CALIBRATION
+    return 1 / (1 + math.exp(-(start + by_risk * _log_odds(verdict.risk) + by_chance * log_chance)))
+
+
+def _log_odds(chance: float) -> float:
+    chance = min(max(chance, 1e-4), 1 - 1e-4)
+    return math.log(chance / (1 - chance))
 
 
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
@@ -81,20 +99,22 @@ def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
 def choose(
     sources: Sequence[tuple[Analysis, Found]],
     checker: Checker,
-    ranking: Ranking,
+    verifying: Verifying,
     *,
+    level: Level = Level.PLAIN,
     strict: bool = False,
+    least: float = 0.0,
     pool: Executor | None = None,
 ) -> list[Rewrite]:
     """The rewrite of each source; the candidates of all sources are checked in batches.
 
-    Sources are ranked in parallel if there is a ``pool``.
+    Rewrites have at least the confidence ``least``. Sources are verified in parallel if there is a
+    ``pool``.
     """
     blocking = frozenset(FindingKind) if strict else BLOCKING
-    least = SURE if strict else 0.0
-    choices = [_Choice(analysis, found, blocking, least) for analysis, found in sources]
+    choices = [_Choice(analysis, found, level, blocking) for analysis, found in sources]
     run = map if pool is None else pool.map
-    list(run(lambda choice: choice.rank(ranking), choices))
+    list(run(lambda choice: choice.rank(verifying, least), choices))
     while pending := [(each, each.candidate) for each in choices if each.candidate is not None]:
         pairs = [(each.analysis.text, candidate.simple) for each, candidate in pending]
         provenances = [candidate.provenance for _, candidate in pending]
@@ -132,15 +152,10 @@ class _Choice:
     """The choice for one source; ``candidate`` is the next one to check, if any."""
 
     def __init__(
-        self, analysis: Analysis, found: Found, blocking: Set[FindingKind], least: float
+        self, analysis: Analysis, found: Found, level: Level, blocking: Set[FindingKind]
     ) -> None:
-        self.analysis = analysis
-        self._blocking = blocking
-        composed = [
-            candidate
-            for candidate in compose_found(analysis, found)
-            if confidence(candidate.log_chance) >= least
-        ]
+        self.analysis, self._level, self._blocking = analysis, level, blocking
+        composed = list(compose_found(analysis, found))
         # A rewrite of one sentence is no split; the source itself is better.
         single = [each.log_chance for each in composed if len(each.simple) == 1]
         splits = [each for each in composed if len(each.simple) > 1]
@@ -152,24 +167,35 @@ class _Choice:
         self._faults: Sequence[Finding] | None = None
         """The findings in the preferred rewrite."""
         self._queue: Iterator[Candidate] = iter(())
+        self._confidence: dict[Candidate, float] = {}
         self.candidate: Candidate | None = None
 
-    def rank(self, ranking: Ranking) -> None:
+    def rank(self, verifying: Verifying, least: float) -> None:
         """Put the candidates in the order of preference."""
-        scores = [option.log_chance for option in self._options]
-        first, *others = sorted(scores, reverse=True)
-        if others and first - others[0] <= LEAD:
-            ranked = ranking(self.analysis.text, [option.simple for option in self._options])
-            scores = [
-                float(score) + OWN_SHARE * own - WHOLE_COST * (option is self._whole)
-                for score, own, option in zip(ranked, scores, self._options, strict=True)
-            ]
-        order = sorted(range(len(scores)), key=lambda place: -scores[place])
-        preferred = (self._options[place] for place in order)
-        self._queue = takewhile(lambda option: option is not self._whole, preferred)
+        options = self._options
+        if len(options) == 1 and options[0] is self._whole:
+            return
+        verdicts = verifying(self.analysis.text, [option.simple for option in options])
+        scores = {}
+        for option, verdict in zip(options, verdicts, strict=True):
+            score = RANKED[self._level] * verdict.score + option.log_chance
+            if option is self._whole:
+                scores[option] = score - WHOLE_COST
+                continue
+            scores[option] = score - FAULT_SHARE * _log_odds(verdict.risk)
+            self._confidence[option] = confidence(verdict, option.log_chance)
+        order = sorted(scores, key=lambda option: -scores[option])
+        preferred = takewhile(lambda option: option is not self._whole, order)
+        wanted = list(preferred)
+        sure = [each for each in wanted if self._confidence[each] >= max(least, self._floor(each))]
+        self._queue = iter(sure)
         self.candidate = next(self._queue, None)
         # A source that is preferred to all rewrites needs no explanation.
-        self._stays = self._stays or (self.candidate is None and len(self._options) > 1)
+        self._stays = self._stays or not wanted
+
+    def _floor(self, option: Candidate) -> float:
+        is_doubtful = len(option.simple) == 2 and self._level is not Level.ATOMIC
+        return FLOOR_OF_TWO if is_doubtful else FLOOR
 
     def judge(self, candidate: Candidate, findings: Sequence[Finding]) -> None:
         """Take a candidate or go on to the next."""
@@ -194,7 +220,7 @@ class _Choice:
             provenance=taken.provenance,
             findings=tuple(findings),
             note=self._why_another(findings),
-            confidence=confidence(taken.log_chance),
+            confidence=self._confidence[taken],
         )
 
     def _why_whole(self) -> str | None:
@@ -203,11 +229,11 @@ class _Choice:
         if self._faults is None:
             return "Left whole because no rewrite was found that is sure enough."
         return (
-            "Left whole because the checks fault every rewrite that was found; in the likeliest, "
+            "Left whole because the checks fault every rewrite that was found; in the best one, "
             f"{complaints(self._faults)}."
         )
 
     def _why_another(self, findings: Sequence[Finding]) -> str | None:
         if self._faults is None or self._faults == findings:
             return None
-        return f"This is not the likeliest rewrite: in that one, {complaints(self._faults)}."
+        return f"This is not the preferred rewrite: in that one, {complaints(self._faults)}."

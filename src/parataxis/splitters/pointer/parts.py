@@ -98,8 +98,8 @@ def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part
             from parataxis.splitters.pointer.pairs import pair_marks
 
             parts = pair_marks(analysis, parts)
-        parts = _with_articles(analysis, parts)
-        sentences.append(_with_agreement(analysis, parts))
+        parts = _with_articles(analysis, _with_whole_words(analysis, parts))
+        sentences.append(_with_modal(analysis, _with_agreement(analysis, parts)))
     return _with_symbols(analysis, sentences)
 
 
@@ -278,6 +278,79 @@ def _without_repetition(analysis: Analysis, parts: Sequence[Part]) -> list[Part]
                 part = Insert(",")
         plain.append(part)
     return plain
+
+
+_IN_FULL = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
+
+
+def _with_whole_words(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
+    """Write a contracted verb in full when it has left its pronoun: "Max, who's scared" becomes
+    "Max is scared", since "Max's scared" reads as a possessive."""
+    full = list(parts)
+    for position, part in enumerate(parts):
+        follows = position > 0 and not are_neighbours(parts[position - 1], part)
+        if not (isinstance(part, Copy) and follows):
+            continue
+        word = analysis[part.word]
+        text = key(word.text).replace("’", "'")
+        if text == "'s" and word.upos in ("AUX", "VERB"):
+            following = [
+                analysis[place].text for place in (part.word + 1,) if place < len(analysis)
+            ]
+            full[position] = Inflect(part.word, "has" if following == ["been"] else "is")
+        elif text in _IN_FULL:
+            full[position] = Inflect(part.word, _IN_FULL[text])
+    return full
+
+
+def _with_modal(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
+    """Give a participle that became a finite verb the modal of its clause: "The dam could burst,
+    flooding three villages" becomes "This could flood three villages"."""
+    present = {_word(part) for part in parts}
+    finite: list[Part] = []
+    for part in parts:
+        verb = _inflected(analysis, part)
+        auxiliaries = [] if verb is None else _modal_of(analysis, verb)
+        if verb is None or not auxiliaries or not present.isdisjoint(auxiliaries):
+            finite.append(part)
+            continue
+        form = _form(analysis, verb.word, "VBN" if len(auxiliaries) > 1 else "VB")
+        finite += [part] if form is None else [*map(Copy, auxiliaries), Inflect(verb.word, form)]
+    return finite
+
+
+def _inflected(analysis: Analysis, part: Part) -> Inflect | None:
+    """A part as another form of a source word; the closed word "made" may stand for "making"."""
+    if isinstance(part, Inflect):
+        return part
+    if part != Insert("made"):
+        return None
+    making = [word.index for word in analysis if key(word.text) == "making"]
+    return Inflect(making[0], "made") if len(making) == 1 else None
+
+
+def _modal_of(analysis: Analysis, part: Inflect) -> list[int]:
+    """The modal, and "have" after it, of the clause that a trailing participle belongs to."""
+    verb = analysis[part.word]
+    head = verb.head
+    while head >= 0 and analysis[head].upos not in ("VERB", "AUX", "ADJ"):
+        head = analysis[head].head
+    if verb.xpos != "VBG" or verb.relation not in ("advcl", "acl") or not 0 <= head < verb.index:
+        return []
+    if analysis[verb.index - 1].text != ",":
+        return []
+    if part.form not in (form_of(key(verb.text), "VBZ"), form_of(key(verb.text), "VBD")):
+        return []
+    clause = [word for word in analysis if word.head == head and word.index < head]
+    if any(key(word.text) in ("not", "n't", "never") for word in clause):
+        return []
+    modal = [word.index for word in clause if word.xpos == "MD"][-1:]
+    have = [
+        word.index
+        for word in clause
+        if modal and word.index > modal[0] and key(word.text) == "have"
+    ]
+    return modal + have[:1]
 
 
 def _with_articles(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:

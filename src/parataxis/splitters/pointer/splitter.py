@@ -1,20 +1,31 @@
-"""The pointer splitter: the model proposes rewrites, the ranker and the checks choose."""
+"""The pointer splitter: the model proposes rewrites, the verifier and the checks choose."""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from itertools import islice
+from typing import Self, Unpack
 
 from parataxis.checks import Checker
-from parataxis.checks.ranker import load_ranker
+from parataxis.checks.verifier import load_verifier
 from parataxis.errors import InputError, TooLongError
-from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.record import Level, Rewrite
 from parataxis.splitters.pointer.actions import Features, read_source
-from parataxis.splitters.pointer.choose import NAME, SURELY_WHOLE, Ranking, choose, whole_rewrite
+from parataxis.splitters.pointer.choose import (
+    CAUTION,
+    NAME,
+    SURE,
+    SURELY_WHOLE,
+    Verifying,
+    choose,
+    whole_rewrite,
+)
 from parataxis.splitters.pointer.model import load_decoder, padded_width
 from parataxis.splitters.pointer.search import Decoder, Found, search
 from parataxis.splitters.registry import Attention
+from parataxis.splitters.settings import SettingOptions, SplitSettings
 from parataxis.syntax.analyser import Analyser, Tokenized, load_trees
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import threads
@@ -28,13 +39,10 @@ BATCH = 32
 _FEWEST = 8
 """Smaller batches are not worth a thread of their own."""
 
-BEAMS = range(1, 9)
-"""The allowed widths of the beam."""
+BEAM, BEAMS = 4, range(1, 9)
+"""The usual width of the beam, and the allowed ones."""
 
-CAUTION = 1.5
-"""The penalty for each new sentence, in log-probability. Raters preferred 1.5 to 0 and to 3."""
-
-_NO_SENTENCE = re.compile(
+NO_SENTENCE = re.compile(
     r"(?:Subject|Re|From|To|Cc|Date):\s|>|.*;(?:\s+(?:and|or|and/or))?\s*\Z", re.DOTALL
 )
 """A header line of a message, a quoted reply, or an item of a list that goes on after it."""
@@ -46,41 +54,40 @@ LONGEST = 200
 class PointerSplitter:
     """Rewrites a sentence with copies and inflections of its own words and with function words.
 
-    ``beam`` is the number of hypotheses per source; ``ranking`` chooses among them and the source
-    itself, by default the shipped ranker. In strict mode a rewrite must be confident and without
-    any finding; otherwise only rewrites that lose, add or repeat something or change a relation are
-    ruled out.
+    ``beam`` is the number of hypotheses per source; ``verifying`` chooses among them and the source
+    itself, by default with the shipped verifier. In strict mode a rewrite must be without any
+    finding and have the confidence :data:`SURE`; otherwise only rewrites that lose, add or repeat
+    something or change a relation are ruled out. ``confidence`` sets that line by hand. ``level``
+    says how far to split.
     """
 
     name = NAME
     summary = "Copies the words of the source one by one, so it cannot add content words; checked."
+    levels = tuple(Level)
 
     def __init__(
         self,
         analyser: Analyser | None = None,
         decoder: Decoder | None = None,
         checker: Checker | None = None,
-        ranking: Ranking | None = None,
-        *,
-        beam: int = 4,
-        strict: bool = False,
+        verifying: Verifying | None = None,
+        **options: Unpack[SettingOptions],
     ) -> None:
-        if beam not in BEAMS:
-            raise InputError(f"The beam must be from {BEAMS[0]} to {BEAMS[-1]}, not {beam}.")
         self._analyser, self._decoder, self._checker = analyser, decoder, checker
-        self._ranking = ranking
-        self.beam, self.strict = beam, strict
+        self._verifying = verifying
+        self._set(SplitSettings.given(**options))
 
-    def adjusted(self, *, beam: int | None = None, strict: bool = False) -> "PointerSplitter":
-        """A copy with another beam, or a strict one."""
-        return PointerSplitter(
-            self._analyser,
-            self._decoder,
-            self._checker,
-            self._ranking,
-            beam=self.beam if beam is None else beam,
-            strict=self.strict or strict,
-        )
+    def _set(self, settings: SplitSettings) -> None:
+        self.settings = settings
+        self.beam = BEAM if settings.beam is None else settings.beam
+        if self.beam not in BEAMS:
+            raise InputError(f"The beam must be from {BEAMS[0]} to {BEAMS[-1]}, not {self.beam}.")
+
+    def adjusted(self, settings: SplitSettings) -> Self:
+        """A copy with other settings, which shares the models."""
+        made = copy(self)
+        made._set(self.settings.merged(settings))
+        return made
 
     def __call__(self, sentence: str) -> Rewrite:
         """Rewrite one sentence."""
@@ -104,7 +111,7 @@ class PointerSplitter:
         from parataxis.splitters.pointer.attention import pointing
 
         words = [token.text for token in tokenize(sentence)]
-        features = read_source(words)
+        features = read_source(words, self.settings.level)
         if not words or untouched(sentence, words, features) is not None:
             raise InputError(f"A sentence must have 1 to {LONGEST} words, not {len(words)}.")
         decoder = self._loaded_decoder()
@@ -115,7 +122,7 @@ class PointerSplitter:
     def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
         tokens = [tokenize(sentence) for sentence in sentences]
         words = [[token.text for token in each] for each in tokens]
-        features = [read_source(each) for each in words]
+        features = [read_source(each, self.settings.level) for each in words]
         rewrites = dict(enumerate(map(untouched, sentences, words, features)))
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
         founds = self.search([features[place] for place in readable], pool)
@@ -136,15 +143,26 @@ class PointerSplitter:
         chosen = choose(
             [(analysis, found) for _, analysis, found in sources],
             self._loaded_checker(),
-            self._ranking or load_ranker(),
-            strict=self.strict,
+            self._verifying or load_verifier(),
+            level=self.settings.level,
+            strict=self.settings.strict,
+            least=self._least(),
             pool=pool,
         )
         rewrites |= {place: each for (place, _, _), each in zip(sources, chosen, strict=True)}
-        return [
+        made = [
             rewrite or whole_rewrite(sentence)
             for sentence, rewrite in zip(sentences, rewrites.values(), strict=True)
         ]
+        if self.settings.level is Level.PLAIN:
+            return made
+        return [each.model_copy(update={"level": self.settings.level}) for each in made]
+
+    def _least(self) -> float:
+        """The lowest confidence of a rewrite that is taken."""
+        if self.settings.confidence is not None:
+            return self.settings.confidence
+        return SURE if self.settings.strict else 0.0
 
     def analyse(self, sentences: Sequence[Tokenized]) -> Iterable[Analysis | TooLongError]:
         """Analyse sentences; the analyser remembers them for the checks."""
@@ -205,7 +223,7 @@ def untouched(sentence: str, words: Sequence[str], features: Features) -> Rewrit
     spoken = sum(map(has_word, words))
     if not spoken:
         return whole_rewrite(sentence)
-    if _NO_SENTENCE.match(sentence):
+    if NO_SENTENCE.match(sentence):
         return whole_rewrite(
             sentence, note="Left whole because it is a list item, a header line or a quoted reply."
         )

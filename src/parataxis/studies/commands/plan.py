@@ -12,67 +12,50 @@ from typing import Annotated
 
 import typer
 
+from parataxis.cli.options import Natural, ReportFormatOption, documented
 from parataxis.cli.terminal import warn, write_folder
 from parataxis.errors import InputError
-from parataxis.report import counted, plain_table
+from parataxis.report import Block, Report, ReportFormat, ReportParagraph, Table, counted
 from parataxis.rewrite.jsonl import to_json
 from parataxis.studies.budget import TaskBatch, affordable, batches_of
 from parataxis.studies.commands.results import read_item_file
-from parataxis.studies.commands.setup import StudyArgument
-from parataxis.studies.items import Item, ItemKind, read_items
+from parataxis.studies.items import Item, read_items
 from parataxis.studies.platforms import PLATFORMS
 from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, shuffled
-from parataxis.studies.platforms.results import ImportedResults, ratings_of, rewrites_of
+from parataxis.studies.platforms.results import ratings_of, rewrites_of
 from parataxis.studies.records import FlaggedSource, Purpose
 from parataxis.studies.rubric import load_rubric, writing
-from parataxis.studies.study import Study, load_study
+from parataxis.studies.study import ItemKind, Study, load_study
+
+Amount = Annotated[float | None, typer.Option(min=0)]
 
 _BATCH = re.compile(r"(?P<things>\d+)x(?P<each>\d+)@(?P<price>\d+(\.\d+)?)")
 
 
+@documented
 def budget(
-    study: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[STUDY]",
-            help="The YAML file of a study with its payment, instead of the options.",
-        ),
-    ] = None,
-    write: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--write",
-            metavar="SOURCESxWRITERS@PRICE",
-            help="So many sources, each rewritten by so many people at a price. Can be repeated.",
-        ),
-    ] = None,
-    rate: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rate",
-            metavar="REWRITESxRATERS@PRICE",
-            help="So many rewrites, each rated by so many people at a price. Can be repeated.",
-        ),
-    ] = None,
-    fee: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            metavar="PERCENT",
-            help="The platform's fee; by default that of the study, or else none.",
-        ),
-    ] = None,
-    money: Annotated[
-        float | None, typer.Option(min=0, metavar="SUM", help="How many answers does this sum buy?")
-    ] = None,
-    price: Annotated[
-        float | None, typer.Option(min=0, help="The price of one answer, for --money.")
-    ] = None,
+    study: Path | None = None,
+    write: list[str] | None = None,
+    rate: list[str] | None = None,
+    fee: Amount = None,
+    money: Amount = None,
+    price: Amount = None,
+    form: ReportFormatOption = ReportFormat.TEXT,
 ) -> None:
     """Calculate the cost of a study.
 
     The study of Zhang et al. (2020) is `--write 500x3@0.2 --write 500x3@0.4 --rate 2903x2@0.07
     --fee 25`.
+
+    Options:
+    [STUDY]: The YAML file of a study with its payment, instead of the options.
+    --write SOURCESxWRITERS@PRICE: So many sources, each rewritten by so many people at a price.
+        Can be repeated.
+    --rate REWRITESxRATERS@PRICE: So many rewrites, each rated by so many people at a price. Can
+        be repeated.
+    --fee PERCENT: The platform's fee; by default that of the study, or else none.
+    --money SUM: How many answers does this sum buy?
+    --price: The price of one answer, for --money.
     """
     batches = [(ItemKind.WRITE, _batch(text)) for text in write or ()]
     batches += [(ItemKind.RATE, _batch(text)) for text in rate or ()]
@@ -89,13 +72,12 @@ def budget(
     if (money is None) != (price is None) or price == 0:
         raise InputError("--money and --price go together, and the price must be above zero.")
     share = Fraction(str(fee or 0)) / 100
-    if batches:
-        sys.stdout.write(_table(batches, share))
+    blocks: list[Block] = [_table(batches, share)] if batches else []
     if money is not None and price is not None:
         number = affordable(Fraction(str(money)), Fraction(str(price)), share)
-        sys.stdout.write(
-            f"{money:,.2f} buys {number:,} answers at {price:g} and {fee or 0:g} % fee.\n"
-        )
+        buys = f"{money:,.2f} buys {number:,} answers at {price:g} and {fee or 0:g} % fee."
+        blocks.append(ReportParagraph(buys))
+    sys.stdout.write(Report("Budget", blocks, bare=True).render(form))
 
 
 def _batch(text: str) -> TaskBatch:
@@ -105,7 +87,7 @@ def _batch(text: str) -> TaskBatch:
     return TaskBatch(int(found["things"]), int(found["each"]), Fraction(found["price"]))
 
 
-def _table(batches: list[tuple[ItemKind, TaskBatch]], fee: Fraction) -> str:
+def _table(batches: list[tuple[ItemKind, TaskBatch]], fee: Fraction) -> Table:
     rows = []
     for kind, batch in batches:
         counts = [f"{batch.things:,}", str(batch.each), f"{float(batch.price):g}"]
@@ -116,7 +98,7 @@ def _table(batches: list[tuple[ItemKind, TaskBatch]], fee: Fraction) -> str:
             rows.append([f"all to {kind}", "", "", "", "", _cost(same, fee)])
     rows.append(["total", "", "", "", "", _cost([batch for _, batch in batches], fee)])
     header = ["phase", "things", "answers of each", "price", "answers", "cost with fee"]
-    return plain_table(header, rows, right=range(1, 6))
+    return Table(header, rows)
 
 
 def _cost(batches: Sequence[TaskBatch], fee: Fraction) -> str:
@@ -133,39 +115,29 @@ class PlatformName(StrEnum):
     APPEN = "appen"
 
 
-PlatformOption = Annotated[PlatformName, typer.Option("--platform", "-p", help="Which platform.")]
-PhaseOption = Annotated[
-    ItemKind, typer.Option("--phase", help="Do people write rewrites, or rate them?")
-]
-ItemsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--items",
-        "-i",
-        metavar="FILE",
-        help="Rewrites to be rated instead of those that the study names, such as the results of "
-        "the first phase.",
-    ),
-]
-FolderOption = Annotated[
-    Path, typer.Option("--output", "-o", metavar="DIR", help="The folder for the files.")
-]
-
-
+@documented
 def to_platform(
-    study: StudyArgument,
-    platform: PlatformOption,
-    phase: PhaseOption = ItemKind.RATE,
-    items: ItemsOption = None,
-    language: Annotated[
-        str | None, typer.Option("--language", "-l", help="By default the study's first language.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of the order of the items.")] = 1,
-    output: FolderOption = Path("task"),
+    study: Path,
+    platform: PlatformName,
+    phase: ItemKind = ItemKind.RATE,
+    items: Path | None = None,
+    language: str | None = None,
+    seed: int = 1,
+    output: Path = Path("task"),
 ) -> None:
     """Write a study as the files of a crowd platform: the page of the task, and its items.
 
     The page loads nothing from elsewhere. Items have opaque ids, and control items are mixed in.
+
+    Options:
+    STUDY: The YAML file of the study.
+    --platform, -p: Which platform.
+    --phase: Do people write rewrites, or rate them?
+    --items, -i FILE: Rewrites to be rated instead of those that the study names, such as the
+        results of the first phase.
+    --language, -l: By default the study's first language.
+    --seed: The seed of the order of the items.
+    --output, -o DIR: The folder for the files.
     """
     described, found = _read(study, items, phase)
     tolerances = [part.tolerance for part in (described.attention, described.known) if part]
@@ -181,30 +153,30 @@ def to_platform(
     warn(f"{output} has {', '.join(files)}.")
 
 
+@documented
 def from_platform(
-    study: StudyArgument,
-    results: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RESULTS...",
-            help="The platform's results: batches of MTurk, full reports of Appen.",
-        ),
-    ],
-    platform: PlatformOption,
-    phase: PhaseOption = ItemKind.RATE,
-    items: ItemsOption = None,
-    worker_ids: Annotated[
-        bool,
-        typer.Option(
-            "--worker-ids", help="Keep the platform's ids of workers, which may identify them."
-        ),
-    ] = False,
-    output: FolderOption = Path("results"),
+    study: Path,
+    results: list[Path],
+    platform: PlatformName,
+    phase: ItemKind = ItemKind.RATE,
+    items: Path | None = None,
+    worker_ids: bool = False,
+    output: Path = Path("results"),
 ) -> None:
     """Read the results of a crowd platform as ratings, or as rewrites to be rated.
 
     Rejected work is left out. Workers get pseudonyms, the same in both phases; the key is in a
     file beside the study that should stay private.
+
+    Options:
+    STUDY: The YAML file of the study.
+    RESULTS...: The platform's results: batches of MTurk, full reports of Appen.
+    --platform, -p: Which platform.
+    --phase: Do people write rewrites, or rate them?
+    --items, -i FILE: Rewrites to be rated instead of those that the study names, such as the
+        results of the first phase.
+    --worker-ids: Keep the platform's ids of workers, which may identify them.
+    --output, -o DIR: The folder for the files.
     """
     described, found = _read(study, items, phase)
     name = str if worker_ids else Pseudonyms(key_file(study.with_suffix(KEY_SUFFIX)))
@@ -222,7 +194,11 @@ def from_platform(
         imported = rewrites_of(answered, described, found, name)
         files = {"items.jsonl": list(map(to_json, imported.rewrites))}
         files["flagged.jsonl"] = list(map(FlaggedSource.to_json, imported.flagged))
-    _warn_about(imported)
+    if not (imported.ratings or imported.rewrites or imported.flagged):
+        first = imported.notes[0] if imported.notes else "there are no answers."
+        raise InputError(f"Nothing in the results can be used: {first}")
+    for note in imported.notes:
+        warn(note)
     write_folder(output, {file: "".join(f"{line}\n" for line in ls) for file, ls in files.items()})
     sizes = ", ".join(f"{file} ({counted(len(lines), 'line')})" for file, lines in files.items())
     warn(f"{output} has {sizes}.")
@@ -240,48 +216,38 @@ def _read(path: Path, items: Path | None, phase: ItemKind) -> tuple[Study, Seque
     return described, found
 
 
-def _warn_about(imported: ImportedResults) -> None:
-    if not (imported.ratings or imported.rewrites or imported.flagged):
-        first = imported.notes[0] if imported.notes else "there are no answers."
-        raise InputError(f"Nothing in the results can be used: {first}")
-    for note in imported.notes:
-        warn(note)
-
-
 DATABASE = "simulated.db"
 
 
+@documented
 def simulate(
-    study: StudyArgument,
-    people: Annotated[int, typer.Option("--people", "-n", min=2, help="How many people.")] = 12,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of their habits and answers.")] = 1,
-    written: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Rewrites for the writers to choose from, as JSON lines; without them writers "
-            "cut sources in two.",
-        ),
-    ] = None,
-    words_only: Annotated[
-        bool, typer.Option("--words-only", help="Judge without the analyser: faster, less strict.")
-    ] = False,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="DIR", help="The folder for database and files."),
-    ] = Path("simulated"),
+    study: Path,
+    people: Annotated[int, typer.Option(min=2)] = 12,
+    seed: Natural = 1,
+    written: Path | None = None,
+    words_only: bool = False,
+    form: ReportFormatOption = ReportFormat.TEXT,
+    output: Path = Path("simulated"),
 ) -> None:
     """Simulate a study: writers and raters with different care, one who cheats, one who leaves in
     the middle, one who undoes a submission, and an expert.
 
     The database and the exported files are written to a folder. The database of the real study is
     not touched.
+
+    Options:
+    STUDY: The YAML file of the study.
+    --people, -n: How many people.
+    --seed: The seed of their habits and answers.
+    --written FILE: Rewrites for the writers to choose from, as JSON lines; without them writers
+        cut sources in two.
+    --words-only: Judge without the analyser: faster, less strict.
+    --output, -o DIR: The folder for database and files.
     """
     from parataxis.checks import Checker
-    from parataxis.studies.exports import FILES, export_file
     from parataxis.studies.simulation import Clock, Truth
     from parataxis.studies.simulation import simulate as run
-    from parataxis.studies.store import Store
+    from parataxis.studies.store import FILES, Store, export_file
     from parataxis.syntax.analyser import load_trees
 
     described = load_study(study)
@@ -304,13 +270,14 @@ def simulate(
         [kind, f"{phase.wanted:,}", f"{phase.done:,}", f"{phase.surplus:,}", f"{phase.void:,}"]
         for kind, phase in phases.items()
     ]
-    header = ["phase", "wanted", "done", "surplus", "void"]
-    sys.stdout.write(
-        f"{plain_table(header, rows, right=range(1, 5))}\n"
+    happened = (
         f"{found.people} people, {found.submissions:,} submissions. "
         f"Abandoned tasks: {found.abandoned}. Undone: {found.undone}. "
         f"Excluded: {found.excluded}. Not qualified: {found.failed}. "
-        f"Rated by the expert: {found.expert}.\n"
+        f"Rated by the expert: {found.expert}."
     )
+    table = Table(["phase", "wanted", "done", "surplus", "void"], rows)
+    report = Report("Simulated study", [table, ReportParagraph(happened)], bare=True)
+    sys.stdout.write(report.render(form))
     if any(phase.done < phase.wanted for phase in phases.values()):
         warn("The study is not finished: more people are needed.")

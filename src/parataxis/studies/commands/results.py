@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from parataxis.cli.options import ReportFormatOption
+from parataxis.cli.options import Natural, ReportFormatOption, documented
 from parataxis.cli.terminal import warn, write_folder
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.formats import Jsonl, WikiBM
 from parataxis.evaluate.metrics.registry import load_metric
 from parataxis.evaluate.outputs import read_examples
-from parataxis.report import Report, ReportFormat, counted, plain_table
+from parataxis.report import Notes, Report, ReportFormat, Table, counted
 from parataxis.rewrite.jsonl import read_rewrites, to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.agreement import buckets
@@ -25,21 +25,9 @@ from parataxis.studies.records import Purpose, Rating, in_language, read_ratings
 from parataxis.studies.report import StudyReport, benchmark, reliability_svg, study_report
 from parataxis.studies.rubric import Question, Rubric, available_rubrics, load_rubric
 from parataxis.studies.summary import group_of
-from parataxis.text.files import ReadReport, read_lines, write_files
+from parataxis.text.files import STREAM, ReadReport, read_lines, write_files
 
-ItemsOption = Annotated[
-    Path, typer.Option("--items", "-i", help="The rewrites that were rated, as JSON lines.")
-]
-RatingsOption = Annotated[
-    Path, typer.Option("--ratings", "-r", help="The ratings of them, as JSON lines.")
-]
-RubricOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME | FILE", help="The rubric; by default the one that the ratings name."
-    ),
-]
-LanguageOption = Annotated[str, typer.Option("--language", "-l", help="en or es.")]
+Count = Annotated[int, typer.Option(min=1)]
 
 _BY_SYSTEM, _BY_SENTENCE = "bleu", "bleu-sentence"
 """BLEU of a system and of a rewrite (Zhang et al. 2020, tables 3 and 4)."""
@@ -66,54 +54,39 @@ def _rubric_of(ratings: Sequence[Rating], path: Path, name: str | None) -> Rubri
     return load_rubric(name or names[0])
 
 
+@documented
 def report(
-    items: ItemsOption,
-    ratings: RatingsOption,
-    rubric: RubricOption = None,
-    expert: Annotated[
-        Path | None,
-        typer.Option(
-            help="An expert's ratings of some of the rewrites, to measure the reliability of the "
-            "raters."
-        ),
-    ] = None,
-    references: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--references",
-            metavar="CORPUS",
-            help="References of the sources, for BLEU and other metrics: a corpus "
-            "FORMAT:FILE,FILE, or JSON lines. Can be repeated.",
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            metavar="NAME",
-            help="Correlate this metric with the ratings. Can be repeated; with references the "
-            "default is bleu-sentence.",
-        ),
-    ] = None,
-    raters: Annotated[
-        int, typer.Option(min=1, help="A rewrite is perfect if at least so many found it correct.")
-    ] = 2,
-    language: LanguageOption = "en",
-    title: Annotated[str, typer.Option(help="The title of the report.")] = "Study report",
+    *,
+    items: Path,
+    ratings: Path,
+    rubric: str | None = None,
+    expert: Path | None = None,
+    references: list[str] | None = None,
+    metric: list[str] | None = None,
+    raters: Count = 2,
+    language: str = "en",
+    title: str = "Study report",
     form: ReportFormatOption = ReportFormat.TEXT,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Write every format, the figure, and the perfect rewrites into this folder.",
-        ),
-    ] = None,
+    output: Path | None = None,
 ) -> None:
     """Report the results of a study: the ratings of each system, agreement, reliability,
-    correlation with metrics, and the perfect rewrites."""
+    correlation with metrics, and the perfect rewrites.
+
+    Options:
+    --items, -i: The rewrites that were rated, as JSON lines.
+    --ratings, -r: The ratings of them, as JSON lines.
+    --rubric NAME | FILE: The rubric; by default the one that the ratings name.
+    --expert: An expert's ratings of some of the rewrites, to measure the reliability of the
+        raters.
+    --references CORPUS: References of the sources, for BLEU and other metrics: a corpus
+        FORMAT:FILE,FILE, or JSON lines. Can be repeated.
+    --metric, -m NAME: Correlate this metric with the ratings. Can be repeated; with references the
+        default is bleu-sentence.
+    --raters: A rewrite is perfect if at least so many found it correct.
+    --language, -l: en or es.
+    --title: The title of the report.
+    --output, -o DIR: Write every format, the figure, and the perfect rewrites into this folder.
+    """
     rewrites = read_item_file(items)
     given = _read_rating_file(ratings)
     names = metric or ([_BY_SENTENCE] if references else [])
@@ -158,34 +131,32 @@ def _write_all(found: StudyReport, title: str, folder: Path) -> None:
     sys.stdout.write(f"Written to {folder}: {', '.join(sorted(names))}.\n")
 
 
+@documented
 def sample(
-    items: ItemsOption,
-    ratings: RatingsOption,
-    each: Annotated[
-        int,
-        typer.Option(
-            min=1, help="So many for each system, benchmark and number of raters who said yes."
-        ),
-    ] = 2,
-    outcome: Annotated[
-        str | None, typer.Option(help="By default the rubric's first yes-or-no outcome.")
-    ] = None,
-    rubric: RubricOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the sample.")] = 1,
-    ask: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="STUDY", help="Also ask the experts of this study (its YAML file) to rate them."
-        ),
-    ] = None,
+    *,
+    items: Path,
+    ratings: Path,
+    each: Count = 2,
+    outcome: str | None = None,
+    rubric: str | None = None,
+    seed: Natural = 1,
+    ask: Path | None = None,
     database: DatabaseOption = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where they go; - is stdout.")
-    ] = Path("-"),
+    output: Path = STREAM,
 ) -> None:
     """Sample rewrites for an expert by how many raters said yes (Zhang et al. 2020, section 6).
 
     Give the expert's ratings to `parataxis study report --expert`.
+
+    Options:
+    --items, -i: The rewrites that were rated, as JSON lines.
+    --ratings, -r: The ratings of them, as JSON lines.
+    --each: So many for each system, benchmark and number of raters who said yes.
+    --outcome: By default the rubric's first yes-or-no outcome.
+    --rubric NAME | FILE: The rubric; by default the one that the ratings name.
+    --seed: The seed of the sample.
+    --ask STUDY: Also ask the experts of this study (its YAML file) to rate them.
+    --output, -o FILE: Where they go; - is stdout.
     """
     rewrites = {rewrite.id or "": rewrite for rewrite in read_item_file(items)}
     given = _read_rating_file(ratings)
@@ -213,32 +184,34 @@ def sample(
     warn(f"{counted(len(drawn), 'rewrite')} for an expert: {counts}.")
 
 
+@documented
 def rubrics(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME | FILE]", help="Show this rubric. A file of your own is checked."
-        ),
-    ] = None,
-    language: LanguageOption = "en",
+    name: str | None = None, language: str = "en", form: ReportFormatOption = ReportFormat.TEXT
 ) -> None:
-    """List the installed rubrics, or show one."""
+    """List the installed rubrics, or show one.
+
+    Options:
+    [NAME | FILE]: Show this rubric. A file of your own is checked.
+    --language, -l: en or es.
+    """
     if name is None:
         rows = [[one.name, one.problem or one.summary] for one in available_rubrics()]
-        sys.stdout.write(plain_table(["rubric", "what it asks"], rows))
+        listed = Table(["rubric", "what it asks"], rows, names=2)
+        found = Report("Rubrics", [listed], bare=True)
     else:
-        file = Path(name)
-        sys.stdout.write(_shown(load_rubric(file if file.is_file() else name), language))
+        found = _shown(load_rubric(Path(name) if Path(name).is_file() else name), language)
+    sys.stdout.write(found.render(form))
 
 
-def _shown(rubric: Rubric, language: str) -> str:
+def _shown(rubric: Rubric, language: str) -> Report:
     rows = [
         [question.id, in_language(question.text, language), _answers(question, language)]
         for question in rubric.questions
     ]
     title = f"{in_language(rubric.title, language)} ({rubric.name})"
     outcomes = ", ".join(in_language(o.title or n, language) for n, o in rubric.outcomes.items())
-    return f"{title}\n\n{plain_table(['id', 'question', 'answers'], rows)}\nderived: {outcomes}\n"
+    table = Table(["id", "question", "answers"], rows, names=3)
+    return Report(title, [table, Notes([f"derived: {outcomes}"])])
 
 
 def _answers(question: Question, language: str) -> str:

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import typer
 
-from parataxis.cli.options import HostOption, PortOption, refuse_taken
+from parataxis.cli.options import HostOption, PortOption, documented, refuse_taken
 from parataxis.cli.terminal import warn, write_folder
-from parataxis.errors import InputError, ParataxisError
+from parataxis.errors import InputError, needs
 from parataxis.studies.items import Item, read_items
 from parataxis.studies.rubric import Rubric, load_rubric
 from parataxis.studies.study import Role, Study, load_study
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from parataxis.studies.store import Store
     from parataxis.studies.store.types import Person
 
-StudyArgument = Annotated[Path, typer.Argument(metavar="STUDY", help="The YAML file of the study.")]
+Days = Annotated[float, typer.Option(min=0)]
 DatabaseOption = Annotated[
     str | None,
     typer.Option(
@@ -45,32 +45,11 @@ def _secrets_path(file: Path, database: str | None) -> Path:
     return Path(location.removeprefix("sqlite:///")).with_suffix(".secrets")
 
 
-def _begin(
-    file: Path, database: str | None, items: Path | None = None
-) -> "tuple[Store, Study, Rubric, bool]":
-    """Open the database of a study; a new one is filled (and the last value is true).
-
-    If the description has changed, the database is updated.
-    """
-    study = load_study(file)
-    if items is not None:
-        study = study.model_copy(update={"items": items.absolute()})
-    rubric = load_rubric(study.rubric)
-    store = _open(_location(file, database))
-    try:
-        if not store.exists:
-            found = read_items(study)
-            _check_expected(found, rubric)
-            store.create(study, found)
-            return store, study, rubric, True
-        if study.items is None:
-            study = study.model_copy(update={"items": store.study.items})
-        if study != store.study:
-            store.update(study)
-    except BaseException:
-        store.close()
-        raise
-    return store, study, rubric, False
+def _fill(store: "Store", study: Study, rubric: Rubric) -> None:
+    """Create the study in a new database, with its items."""
+    items = read_items(study)
+    _check_expected(items, rubric)
+    store.create(study, items)
 
 
 def open_study(file: Path, database: str | None) -> "tuple[Store, Study, Rubric]":
@@ -95,36 +74,32 @@ def _location(file: Path, database: str | None) -> str:
 
 def _check_expected(items: list[Item], rubric: Rubric) -> None:
     """Check that known answers are possible: after a typing error every rater would fail."""
-    questions = {question.id: question for question in rubric.questions}
     for item in items:
         for name, known in item.expected.items():
-            if name not in questions:
-                raise InputError(
-                    f'The item "{item.id}" expects an answer to "{name}", '
-                    f"which the rubric {rubric.name} does not ask."
-                )
+            question = rubric.expected_question(item.id, name)
             for value in known if isinstance(known, list | tuple) else [known]:
-                if value is not None and not questions[name].allows(value):
+                if value is not None and not question.allows(value):
                     raise InputError(
                         f'The item "{item.id}" expects {value!r} for "{name}", which is no answer.'
                     )
 
 
-def create(
-    study: StudyArgument,
-    items: Annotated[
-        Path | None,
-        typer.Option(
-            "--items", "-i", help="Rewrites to be rated, instead of those that the study names."
-        ),
-    ] = None,
-    database: DatabaseOption = None,
-) -> None:
-    """Create the database of a study, with its items."""
-    store, found, _, is_new = _begin(study, database, items)
-    with store:
-        if not is_new:
+@documented
+def create(study: Path, items: Path | None = None, database: DatabaseOption = None) -> None:
+    """Create the database of a study, with its items.
+
+    Options:
+    STUDY: The YAML file of the study.
+    --items, -i: Rewrites to be rated, instead of those that the study names.
+    """
+    found = load_study(study)
+    if items is not None:
+        found = found.model_copy(update={"items": items.absolute()})
+    rubric = load_rubric(found.rubric)
+    with _open(_location(study, database)) as store:
+        if store.exists:
             raise InputError(f"The database of {study} holds a study already.")
+        _fill(store, found, rubric)
         phases = store.overview().phases
     wanted = ", ".join(f"{phase.wanted:,} to {kind}" for kind, phase in phases.items())
     sys.stdout.write(f'The study "{found.name}" is ready: {wanted}.\n')
@@ -135,15 +110,15 @@ def create(
         )
 
 
-def password(
-    study: StudyArgument,
-    database: DatabaseOption = None,
-    stdin: Annotated[
-        bool, typer.Option("--stdin", help="Read the password from standard input.")
-    ] = False,
-) -> None:
+@documented
+def password(study: Path, database: DatabaseOption = None, stdin: bool = False) -> None:
     """Set the organiser's password; only its argon2 hash is stored. It takes effect in running
-    servers immediately, and existing logins end."""
+    servers immediately, and existing logins end.
+
+    Options:
+    STUDY: The YAML file of the study.
+    --stdin: Read the password from standard input.
+    """
     from parataxis.studies.pages.keys import keep_password
 
     if stdin:
@@ -155,28 +130,31 @@ def password(
     sys.stdout.write(f"The password is set; its hash is in {path}.\n")
 
 
+@documented
 def invite(
-    study: StudyArgument,
-    count: Annotated[int | None, typer.Argument(min=1, max=10_000, help="How many people.")] = None,
-    name: Annotated[
-        list[str] | None, typer.Option("--name", "-n", help="A name. Can be repeated.")
-    ] = None,
-    names: Annotated[Path | None, typer.Option(help="A file with one name per line.")] = None,
-    role: Annotated[Role, typer.Option("--role", "-r", help="What they do.")] = Role.RATER,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="The address of the study; by default the url in its YAML file, or else "
-            "http://127.0.0.1:8000.",
-        ),
-    ] = None,
-    days: Annotated[float, typer.Option(min=0, help="How many days the links are valid.")] = 60,
+    study: Path,
+    count: Annotated[int | None, typer.Argument(min=1, max=10_000)] = None,
+    name: list[str] | None = None,
+    names: Path | None = None,
+    role: Role = Role.RATER,
+    url: str | None = None,
+    days: Days = 60,
     database: DatabaseOption = None,
 ) -> None:
     """Invite people: prints a table with the id, the name, the role and the personal link of each.
 
-    The organiser's page can do the same."""
+    The organiser's page can do the same.
+
+    Options:
+    STUDY: The YAML file of the study.
+    COUNT: How many people.
+    --name, -n: A name. Can be repeated.
+    --names: A file with one name per line.
+    --role, -r: What they do.
+    --url URL: The address of the study; by default the url in its YAML file, or else
+        http://127.0.0.1:8000.
+    --days: How many days the links are valid.
+    """
     from parataxis.studies.pages.keys import Signing, StudySettings, load_secrets
 
     listed = [*(name or []), *(_lines(names) if names else [])]
@@ -219,64 +197,59 @@ def _lines(path: Path) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+@documented
 def serve(
-    study: StudyArgument,
+    study: Path,
     database: DatabaseOption = None,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8000,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="The public address, such as https://study.example.org; links begin with it. By "
-            "default the url in the YAML file, or else the host and the port.",
-        ),
-    ] = None,
-    link_days: Annotated[
-        float, typer.Option(min=0, help="How many days a personal link is valid.")
-    ] = 60,
-    proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="A trusted proxy, besides those on this machine: an address or a network. The "
-            "client addresses that it reports are used.",
-        ),
-    ] = None,
+    url: str | None = None,
+    link_days: Days = 60,
+    proxy: list[str] | None = None,
 ) -> None:
     """Serve the pages of a study. Its database is created if there is none; if the organiser has
-    no password, a random one is set and shown once."""
+    no password, a random one is set and shown once.
+
+    Options:
+    STUDY: The YAML file of the study.
+    --url URL: The public address, such as https://study.example.org; links begin with it. By
+        default the url in the YAML file, or else the host and the port.
+    --link-days: How many days a personal link is valid.
+    --proxy ADDRESS: A trusted proxy, besides those on this machine: an address or a network. The
+        client addresses that it reports are used.
+    """
     from parataxis.studies.pages.app import make_app
     from parataxis.studies.pages.keys import SecretsFile, StudySettings, keep_password
 
-    try:
+    with needs("Serving a study needs uvicorn", "study"):
         import uvicorn
-    except ImportError as error:
-        raise ParataxisError(
-            "Serving a study needs uvicorn; install it with: pip install 'parataxis[study]'."
-        ) from error
-    base = (url or load_study(study).url or f"http://{host}:{port}").rstrip("/")
+    described = load_study(study)
+    base = (url or described.url or f"http://{host}:{port}").rstrip("/")
     if not base.startswith(("http://", "https://")):
         raise InputError(f'"{base}" is not the URL of a site: it begins with http:// or https://.')
     refuse_taken(host, port)
-    path = _secrets_path(study, database)
-    store, described, rubric, _ = _begin(study, database)
-    kept = SecretsFile(path)
-    lines = [f'The study "{described.name}" is at {base} and its organiser at {base}/organiser']
-    if kept.password_hash is None:
-        drawn = random.token_urlsafe(12)
-        keep_password(path, drawn)
-        lines.append(f"The organiser's password is {drawn} (shown only now)")
-    settings = StudySettings(secrets=kept, base_url=base, link_days=link_days)
-    sys.stderr.write("".join(f"{line}.\n" for line in lines))
-    # A thread that writes to the database blocks others, so it should not wait for the
-    # interpreter lock for the usual 5 ms each time it returns from the disk.
-    sys.setswitchinterval(0.00005)
-    with store:
-        app = make_app(store, described, rubric, settings)
+    rubric, path = load_rubric(described.rubric), _secrets_path(study, database)
+    with _open(_location(study, database)) as store:
+        if not store.exists:
+            _fill(store, described, rubric)
+        if described.items is None:
+            described = described.model_copy(update={"items": store.study.items})
+        if described != store.study:
+            store.update(described)
+        kept = SecretsFile(path)
+        lines = [f'The study "{described.name}" is at {base} and its organiser at {base}/organiser']
+        if kept.password_hash is None:
+            drawn = random.token_urlsafe(12)
+            keep_password(path, drawn)
+            lines.append(f"The organiser's password is {drawn} (shown only now)")
+        sys.stderr.write("".join(f"{line}.\n" for line in lines))
+        # A thread that writes to the database blocks others, so it should not wait for the
+        # interpreter lock for the usual 5 ms each time it returns from the disk.
+        sys.setswitchinterval(0.00005)
+        settings = StudySettings(secrets=kept, base_url=base, link_days=link_days)
         # The URLs of requests contain personal links, so there is no access log.
         uvicorn.run(
-            app,
+            make_app(store, described, rubric, settings),
             host=host,
             port=port,
             root_path=urlsplit(base).path,
@@ -286,16 +259,16 @@ def serve(
         )
 
 
-def export(
-    study: StudyArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="The folder for the files.")
-    ] = Path(),
-    database: DatabaseOption = None,
-) -> None:
+@documented
+def export(study: Path, output: Path = Path(), database: DatabaseOption = None) -> None:
     """Write items.jsonl and ratings.jsonl, which the report reads, the ratings of experts, the
-    flagged sources and the history of all submissions. This works while people work."""
-    from parataxis.studies.exports import FILES
+    flagged sources and the history of all submissions. This works while people work.
+
+    Options:
+    STUDY: The YAML file of the study.
+    --output, -o DIR: The folder for the files.
+    """
+    from parataxis.studies.store import FILES
 
     store, _, rubric = open_study(study, database)
     with store:

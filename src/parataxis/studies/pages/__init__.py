@@ -3,16 +3,11 @@
 Needs the extra ``[study]``.
 """
 
-from parataxis.errors import ParataxisError
+from parataxis.errors import needs
 
-try:
+with needs("The pages of a study need FastAPI, Jinja2 and other packages", "study"):
     import argon2  # noqa: F401
     import fastapi  # noqa: F401
     import itsdangerous  # noqa: F401
     import jinja2  # noqa: F401
     import python_multipart  # noqa: F401
-except ImportError as error:
-    raise ParataxisError(
-        "The pages of a study need FastAPI, Jinja2 and other packages; install them with: "
-        "pip install 'parataxis[study]'."
-    ) from error

@@ -3,24 +3,15 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from fastapi.security import APIKeyCookie, APIKeyHeader
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
+from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field, StrictBool, StrictStr
 
-from parataxis.studies.items import ItemKind
 from parataxis.studies.pages import work
-from parataxis.studies.pages.keys import Session
-from parataxis.studies.pages.site import (
-    COOKIES,
-    CSRF_HEADER,
-    CsrfError,
-    LanguageDep,
-    PersonDep,
-    SiteDep,
-)
-from parataxis.studies.pages.tasks import SlotPath, stage_of
-from parataxis.studies.store.types import NotYoursError, Stage, Task
-from parataxis.studies.study import Role
+from parataxis.studies.pages.site import COOKIES, PERSON, CsrfError, Visit, person_visit
+from parataxis.studies.pages.work import SlotPath
+from parataxis.studies.store.types import NotYoursError, Stage
+from parataxis.studies.study import ItemKind, Role
 
 
 class ApiProblem(BaseModel):
@@ -31,7 +22,7 @@ class ApiProblem(BaseModel):
 
 
 _COOKIE = APIKeyCookie(
-    name=COOKIES["person"],
+    name=COOKIES[PERSON],
     scheme_name="session",
     description="Set by a personal link or by the URL of a panel.",
     auto_error=False,
@@ -73,26 +64,26 @@ Value = StrictBool | Annotated[int, Field(ge=-(2**31), lt=2**31)] | StrictStr | 
 """JSON has no integers, so 5.0 is accepted as a whole number too."""
 
 
-async def _checked(
-    request: Request,
-    site: SiteDep,
-    session: PersonDep,
-    _cookie: Annotated[str | None, Depends(_COOKIE)] = None,
-    _token: Annotated[str | None, Depends(_TOKEN)] = None,
-) -> Session:
-    if not site.signing.is_csrf(session, request.headers.get(CSRF_HEADER)):
-        raise CsrfError
-    return session
-
-
 async def _read(
-    session: PersonDep, _cookie: Annotated[str | None, Depends(_COOKIE)] = None
-) -> Session:
-    return session
+    visit: Annotated[Visit, Depends(person_visit)],
+    _cookie: Annotated[str | None, Depends(_COOKIE)] = None,
+) -> Visit:
+    return visit
 
 
-Writing = Annotated[Session, Depends(_checked)]
-Reading = Annotated[Session, Depends(_read)]
+Reading = Annotated[Visit, Depends(_read)]
+
+
+async def _write(visit: Reading, token: Annotated[str | None, Depends(_TOKEN)] = None) -> Visit:
+    if visit.session is None or not visit.site.signing.is_csrf(visit.session, token):
+        raise CsrfError
+    return visit
+
+
+Writing = Annotated[Visit, Depends(_write)]
+
+
+_MOST = "At most; null is any number."
 
 
 class SessionOut(BaseModel):
@@ -103,16 +94,28 @@ class SessionOut(BaseModel):
     csrf: str
 
 
+def _without_seconds(draft: dict[str, Value] | None) -> dict[str, Value] | None:
+    return draft and {name: value for name, value in draft.items() if name != work.SECONDS}
+
+
 class TaskOut(BaseModel):
     """A task. Nothing in it reveals where the item comes from, or whether it is a control item."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     slot: int
     kind: ItemKind
     stage: Literal["training", "test", "work"]
-    source: str
-    simple: list[str] | None = Field(description="The rewrite to be rated; null when writing.")
-    identical: bool = Field(description="Whether the rewrite is equal to its source.")
-    draft: dict[str, Value] | None
+    source: str = Field(validation_alias=AliasPath("item", "source"))
+    simple: list[str] | None = Field(
+        validation_alias=AliasPath("item", "simple"),
+        description="The rewrite to be rated; null when writing.",
+    )
+    identical: bool = Field(
+        validation_alias=AliasPath("item", "identical"),
+        description="Whether the rewrite is equal to its source.",
+    )
+    draft: Annotated[dict[str, Value] | None, AfterValidator(_without_seconds)]
     submitted: dict[str, Value] | None
     lease_until: datetime | None
 
@@ -120,11 +123,13 @@ class TaskOut(BaseModel):
 class ProgressOut(BaseModel):
     """How far a person has got."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     stage: Stage
-    written: int
-    rated: int
-    may_write: int | None = Field(description="At most; null is any number.")
-    may_rate: int | None = Field(description="At most; null is any number.")
+    written: int = Field(validation_alias=AliasPath("done", "write"))
+    rated: int = Field(validation_alias=AliasPath("done", "rate"))
+    may_write: int | None = Field(validation_alias=AliasPath("limit", "write"), description=_MOST)
+    may_rate: int | None = Field(validation_alias=AliasPath("limit", "rate"), description=_MOST)
     training: tuple[int, int]
     test: tuple[int, int]
     attempt: int
@@ -162,83 +167,55 @@ class TextIn(BaseModel):
 
 
 @router.get("/session", summary="The person of the session, and the CSRF token")
-def session(site: SiteDep, who: Reading) -> SessionOut:
+def session(visit: Reading) -> SessionOut:
     """Send the token as the header X-CSRF-Token with every request that writes."""
-    person = site.store.person(who.who)
-    if person is None:
+    person = visit.site.store.person(visit.who)
+    if person is None or visit.session is None:
         raise NotYoursError("This person does not exist any more.")
-    return SessionOut(person=person.id, role=person.role, csrf=site.signing.csrf(who))
+    csrf = visit.site.signing.csrf(visit.session)
+    return SessionOut(person=person.id, role=person.role, csrf=csrf)
 
 
 @router.get("/progress", summary="How far the person has got")
-def progress(site: SiteDep, who: Reading) -> ProgressOut:
+def progress(visit: Reading) -> ProgressOut:
     """The stage says which page comes next, or why there is nothing to do."""
-    found = site.store.progress(who.who)
-    return ProgressOut(
-        stage=found.stage,
-        written=found.done[ItemKind.WRITE],
-        rated=found.done[ItemKind.RATE],
-        may_write=found.limit[ItemKind.WRITE],
-        may_rate=found.limit[ItemKind.RATE],
-        training=found.training,
-        test=found.test,
-        attempt=found.attempt,
-        attempts=found.attempts,
-        can_undo=found.can_undo,
-    )
+    return ProgressOut.model_validate(visit.site.store.progress(visit.who))
 
 
 @router.get("/tasks/next", summary="The current task, or a new one")
-def next_task(site: SiteDep, who: Reading) -> TaskOut | None:
+def next_task(visit: Reading) -> TaskOut | None:
     """Null if there is none; `/api/progress` says why."""
-    found = site.store.next_task(who.who)
-    return None if found is None else _shown(found)
+    found = visit.site.store.next_task(visit.who)
+    return None if found is None else TaskOut.model_validate(found)
 
 
 @router.get("/tasks/{slot}", summary="A task of this person", responses={422: _WRITING[422]})
-def task(site: SiteDep, who: Reading, slot: SlotPath) -> TaskOut:
+def task(visit: Reading, slot: SlotPath) -> TaskOut:
     """Also works for a submitted task."""
-    return _shown(site.store.task(who.who, slot))
+    return TaskOut.model_validate(visit.site.store.task(visit.who, slot))
 
 
 @router.put("/tasks/{slot}/draft", summary="Save a draft", responses=_WRITING)
-def save_draft(site: SiteDep, who: Writing, slot: SlotPath, body: AnswersIn) -> DraftOut:
+def save_draft(visit: Writing, slot: SlotPath, body: AnswersIn) -> DraftOut:
     """Unfinished answers are saved, without those that are not valid. The lease is renewed."""
-    return DraftOut(saved=work.save_draft(site, who.who, slot, body.answers, body.seconds))
+    return DraftOut(saved=work.save_draft(visit, slot, body.answers, body.seconds))
 
 
 @router.post("/tasks/{slot}/submission", summary="Submit a task", responses=_WRITING)
-def submit(
-    site: SiteDep, who: Writing, slot: SlotPath, body: AnswersIn, language: LanguageDep
-) -> NextOut:
+def submit(visit: Writing, slot: SlotPath, body: AnswersIn) -> NextOut:
     """The same answers again change nothing; other answers are a correction, if one is possible."""
-    return NextOut(next=work.submit(site, who.who, slot, body.answers, body.seconds, language))
+    return NextOut(next=work.submit(visit, slot, body.answers, body.seconds))
 
 
 @router.post("/tasks/{slot}/help", summary="Help while writing", responses=_WRITING)
-def give_help(site: SiteDep, who: Writing, slot: SlotPath, body: TextIn) -> work.HelpOut:
+def give_help(visit: Writing, slot: SlotPath, body: TextIn) -> work.HelpOut:
     """The number of sentences, and the words that are lost or new."""
-    found = site.store.task(who.who, slot)
+    found = visit.site.store.task(visit.who, slot)
     return work.give_help(found.item.source, work.clean(body.text))
 
 
 @router.post("/undo", summary="Undo the last submission", responses=_WRITING)
-def undo(site: SiteDep, who: Writing) -> NextOut:
+def undo(visit: Writing) -> NextOut:
     """The task is open again, with its answers as a draft. If nothing can be undone, the next
     page says so."""
-    return NextOut(next=work.undo(site, who.who))
-
-
-def _shown(found: Task) -> TaskOut:
-    draft = found.draft
-    return TaskOut(
-        slot=found.slot,
-        kind=found.kind,
-        stage=stage_of(found),
-        source=found.item.source,
-        simple=None if found.item.simple is None else list(found.item.simple),
-        identical=found.item.identical,
-        draft=None if draft is None else {k: v for k, v in draft.items() if k != work.SECONDS},
-        submitted=found.submitted,
-        lease_until=found.lease_until,
-    )
+    return NextOut(next=work.undo(visit))

@@ -13,25 +13,16 @@ from starlette.exceptions import HTTPException
 
 from parataxis import __version__
 from parataxis.errors import InputError, ParataxisError
-from parataxis.studies.pages import api, arrival, organiser, tasks
-from parataxis.studies.pages.api import ApiProblem
+from parataxis.studies.pages import api, organiser, participant
 from parataxis.studies.pages.dashboard import AgreementCache
-from parataxis.studies.pages.keys import Signing, StudySettings
-from parataxis.studies.pages.site import (
-    CsrfError,
-    NoSessionError,
-    Site,
-    make_templates,
-    page,
-    redirect,
-    root_of,
-)
+from parataxis.studies.pages.keys import StudySettings
+from parataxis.studies.pages.site import ORGANISER, CsrfError, NoSessionError, Site, Visit
 from parataxis.studies.pages.work import ProblemsError, clean, give_help
 from parataxis.studies.rubric import Rubric
 from parataxis.studies.store import Store
 from parataxis.studies.store.types import NotYoursError
 from parataxis.studies.study import Study
-from parataxis.web import Guard, Throttle, add_headers
+from parataxis.web import Guard, add_headers
 
 
 def make_app(store: Store, study: Study, rubric: Rubric, settings: StudySettings) -> FastAPI:
@@ -47,21 +38,8 @@ def make_app(store: Store, study: Study, rubric: Rubric, settings: StudySettings
         redirect_slashes=False,  # such a redirect goes to any host that the request names
         lifespan=_lifespan,
     )
-    site = Site(
-        store=store,
-        study=study,
-        rubric=rubric,
-        settings=settings,
-        signing=Signing(settings),
-        templates=make_templates(),
-        logins=Throttle(5, 300, altogether=200),
-        arrivals=Throttle(settings.arrivals_per_minute, 60),
-        requests=Throttle(settings.requests_per_minute, 60),
-    )
-    for language in site.languages:  # rendered now, so that the first visitors need not wait
-        site.examples(rubric, language)
-    app.state.site, app.state.agreement = site, AgreementCache()
-    for module in (arrival, tasks, api, organiser):
+    app.state.site, app.state.agreement = Site(store, study, rubric, settings), AgreementCache()
+    for module in (participant, api, organiser):
         app.include_router(module.router)
     shared, own = ("parataxis.web", "static"), ("parataxis.studies.pages", "static")
     app.mount("/static", StaticFiles(packages=[own, shared]), "static")
@@ -81,7 +59,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _is_api(request: Request) -> bool:
-    return request.url.path.removeprefix(root_of(request)).startswith("/api/")
+    return request.url.path.removeprefix(Visit(request).root).startswith("/api/")
 
 
 def _answer(
@@ -92,10 +70,10 @@ def _answer(
     problems: Mapping[str, str] | None = None,
 ) -> Response:
     """An error response: JSON for the API, otherwise a page with the text of that title."""
-    if _is_api(request):
-        cleaned = {clean(name): problem for name, problem in (problems or {}).items()}
-        return JSONResponse(ApiProblem(detail=detail, problems=cleaned).model_dump(), status)
-    return page(request, "message.html", status=status, title=title, body=f"{title}-text")
+    if not _is_api(request):
+        return Visit(request).message(status, title)
+    cleaned = {clean(name): problem for name, problem in (problems or {}).items()}
+    return JSONResponse(api.ApiProblem(detail=detail, problems=cleaned).model_dump(), status)
 
 
 def _always(
@@ -114,11 +92,11 @@ def _always(
 
 
 def _no_session(request: Request, error: NoSessionError) -> Response:
-    if error.kind == "organiser":
-        return redirect(request, "/organiser/login")
+    if error.args == (ORGANISER,):
+        return Visit(request).redirect("/organiser/login")
     if _is_api(request):
         return _answer(request, 401, "no-link", "There is no session; open your personal link.")
-    return page(request, "landing.html", status=401)
+    return Visit(request).page("landing.html", status=401)
 
 
 def _invalid(request: Request, error: RequestValidationError) -> Response:

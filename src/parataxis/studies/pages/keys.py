@@ -64,12 +64,10 @@ class SecretsFile:
 
     @property
     def key(self) -> str:
-        """The signing key."""
         return self._current().key
 
     @property
     def password_hash(self) -> str | None:
-        """The hash of the organiser's password."""
         return self._current().password_hash
 
     def _current(self) -> Secrets:
@@ -98,7 +96,6 @@ def keep_password(path: Path, password: str) -> Secrets:
 
 
 def hash_password(password: str) -> str:
-    """The argon2 hash of a password."""
     if len(password) < SHORTEST_PASSWORD:
         raise InputError(f"A password needs {SHORTEST_PASSWORD} characters or more.")
     return PasswordHasher().hash(password)
@@ -164,15 +161,10 @@ class StudySettings:
     base_url: str = "http://127.0.0.1:8000"
     """The public address; personal links begin with it."""
     link_days: float = 60
-    """How long a personal link is valid."""
     session_days: float = 30
-    """How long a participant's session lasts."""
     organiser_hours: float = 12
-    """How long an organiser's session lasts."""
     largest_body: int = 256 * 1024
-    """The most bytes in one request."""
     longest_text: int = 10_000
-    """The most characters in one answer."""
     arrivals_per_minute: int = 600
     """The most arrivals from a panel by one address."""
     requests_per_minute: int = 300
@@ -205,7 +197,6 @@ class Signing:
         self._clock = clock
 
     def link(self, person: str, days: float | None = None) -> str:
-        """The personal link of a person."""
         kept = self._settings.link_days if days is None else days
         token = self._sign("link", person, kept * _DAY)
         return f"{self._settings.base_url.rstrip('/')}/join/{token}"
@@ -226,7 +217,6 @@ class Signing:
         return Session(who, nonce) if who and nonce else None
 
     def seconds_of(self, kind: str) -> int:
-        """The length of a session."""
         settings = self._settings
         long = kind == "person"
         return int(settings.session_days * _DAY if long else settings.organiser_hours * _HOUR)

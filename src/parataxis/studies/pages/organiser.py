@@ -3,40 +3,33 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from parataxis.errors import InputError
-from parataxis.studies.exports import FILES, export_file, export_zip
 from parataxis.studies.pages.dashboard import AgreementCache, CurrentAgreement, concerns, hours
 from parataxis.studies.pages.keys import is_password
 from parataxis.studies.pages.site import (
     COOKIES,
     ORGANISER,
     VISITOR,
-    CsrfError,
-    OrganiserDep,
-    OrganiserForm,
+    AnyVisit,
     OrganiserVisit,
     Site,
-    SiteDep,
     Visit,
-    form_of,
-    keep_session,
-    organiser_of,
-    page,
-    redirect,
-    root_of,
-    session_of,
 )
 from parataxis.studies.pages.work import clean
+from parataxis.studies.store import FILES, export_file, export_zip
 from parataxis.studies.store.types import NotYoursError, Person, PersonState
 from parataxis.studies.study import Role
 
-router = APIRouter(prefix="/organiser", include_in_schema=False)
+router = APIRouter(
+    prefix="/organiser", include_in_schema=False, default_response_class=HTMLResponse
+)
 
 PersonPath = Annotated[str, Path(pattern=r"^[0-9a-z]{1,40}$")]
 
@@ -46,27 +39,22 @@ MOST_INVITED = 500
 # --- Logging in
 
 
-@router.get("/login", response_class=HTMLResponse)
-def login_form(request: Request, site: SiteDep) -> Response:
-    """Ask for the password."""
-    if organiser_of(request, site) is not None:
-        return redirect(request, "/organiser")
-    return _login_page(request, site, "")
+@router.get("/login")
+def login_form(visit: AnyVisit) -> Response:
+    if visit.organiser_session() is not None:
+        return visit.redirect("/organiser")
+    return _login_page(visit, "")
 
 
-def _login_page(request: Request, site: Site, problem: str, status: int = 200) -> HTMLResponse:
+def _login_page(visit: Visit, problem: str, status: int = 200) -> HTMLResponse:
     """The form, in a session of its own, so that other sites cannot log anybody in."""
     holder = Response()
-    session = session_of(request, site, "organiser")
+    session = visit.session_of(ORGANISER)
     if session is None:  # a new one would invalidate a login form in another tab
-        session = keep_session(request, holder, "organiser", VISITOR)
-    answer = page(
-        request,
-        "login.html",
-        session=session,
-        status=status,
-        problem=problem,
-        is_set=site.settings.secrets.password_hash is not None,
+        session = visit.keep_session(holder, ORGANISER, VISITOR)
+    is_set = visit.site.settings.secrets.password_hash is not None
+    answer = replace(visit, session=session).page(
+        "login.html", status=status, problem=problem, is_set=is_set
     )
     if "set-cookie" in holder.headers:
         answer.headers["set-cookie"] = holder.headers["set-cookie"]
@@ -74,43 +62,40 @@ def _login_page(request: Request, site: Site, problem: str, status: int = 200) -
 
 
 @router.post("/login")
-async def login(request: Request, site: SiteDep) -> Response:
+async def login(visit: AnyVisit) -> Response:
     """Check the password. After a few failures an address has to wait."""
-    session = session_of(request, site, "organiser")
-    if session is None:
-        raise CsrfError
-    password = (await form_of(request, site, session)).get("password", "")
-    address = request.client.host if request.client else ""
-    if wait := site.logins.wait(address):
-        answer = _login_page(request, site, "login-too-often", 429)
+    visit = await replace(visit, session=visit.session_of(ORGANISER)).with_form()
+    logins, address = visit.site.logins, visit.address
+    if wait := logins.wait(address):
+        answer = _login_page(visit, "login-too-often", 429)
         answer.headers["retry-after"] = str(int(wait) + 1)
         return answer
-    site.logins.count(address)  # before the slow check, so that parallel attempts gain nothing
-    right = await run_in_threadpool(is_password, password, site.settings.secrets.password_hash)
-    if not right:
-        return _login_page(request, site, "login-wrong", 401)
-    site.logins.forgive(address)
-    welcome = redirect(request, "/organiser")
-    keep_session(request, welcome, "organiser", ORGANISER)
+    logins.count(address)  # before the slow check, so that parallel attempts gain nothing
+    known, password = (visit.site.settings.secrets.password_hash, visit.form.get("password", ""))
+    if not await run_in_threadpool(is_password, password, known):
+        return _login_page(visit, "login-wrong", 401)
+    logins.forgive(address)
+    welcome = visit.redirect("/organiser")
+    visit.keep_session(welcome, ORGANISER, ORGANISER)
     return welcome
 
 
 @router.post("/logout")
-def logout(visit: OrganiserVisit, form: OrganiserForm) -> Response:
+def logout(visit: OrganiserVisit) -> Response:
     """Log out. This ends the session on the server, so that a copied cookie is useless."""
-    visit.site.store.end_session(visit.session.nonce)
+    if visit.session:
+        visit.site.store.end_session(visit.session.nonce)
     answer = visit.redirect("/organiser/login")
-    answer.delete_cookie(COOKIES["organiser"], path=root_of(visit.request) or "/")
+    answer.delete_cookie(COOKIES[ORGANISER], path=visit.root or "/")
     return answer
 
 
 # --- Progress
 
 
-@router.get("", response_class=HTMLResponse)
-@router.get("/", response_class=HTMLResponse)
+@router.get("")
+@router.get("/")
 def dashboard(visit: OrganiserVisit) -> Response:
-    """The numbers of the study."""
     overview = visit.site.store.overview()
     counted = _agreement(visit)
     return visit.page(
@@ -130,15 +115,13 @@ def _agreement(visit: Visit) -> CurrentAgreement:
 
 
 @router.post("/pause")
-def pause(visit: OrganiserVisit, form: OrganiserForm) -> Response:
-    """Stop giving out tasks."""
+def pause(visit: OrganiserVisit) -> Response:
     visit.site.store.pause()
     return visit.redirect("/organiser?notice=changed")
 
 
 @router.post("/resume")
-def resume(visit: OrganiserVisit, form: OrganiserForm) -> Response:
-    """Give out tasks again."""
+def resume(visit: OrganiserVisit) -> Response:
     visit.site.store.resume()
     return visit.redirect("/organiser?notice=changed")
 
@@ -146,9 +129,8 @@ def resume(visit: OrganiserVisit, form: OrganiserForm) -> Response:
 # --- People
 
 
-@router.get("/people", response_class=HTMLResponse)
+@router.get("/people")
 def people(visit: OrganiserVisit) -> Response:
-    """Everybody, with their links."""
     return _people_page(visit)
 
 
@@ -169,7 +151,6 @@ def _people_page(visit: Visit, problem: str = "", status: int = 200) -> HTMLResp
 
 
 def _roles(site: Site) -> list[str]:
-    """The roles that this study can use."""
     if site.study.write is None:
         return [Role.RATER.value, Role.EXPERT.value]
     return [role.value for role in Role]
@@ -182,10 +163,12 @@ def _link(site: Site, person: Person) -> str | None:
 
 
 @router.post("/invite")
-def invite(visit: OrganiserVisit, form: OrganiserForm) -> Response:
+def invite(visit: OrganiserVisit) -> Response:
     """Add people: so many without a name, or one for each line."""
-    names = [line.strip() for line in clean(form.get("names", "")).splitlines() if line.strip()]
-    given, role = form.get("count", "").strip(), form.get("role", "")
+    names = [
+        line.strip() for line in clean(visit.form.get("names", "")).splitlines() if line.strip()
+    ]
+    given, role = visit.form.get("count", "").strip(), visit.form.get("role", "")
     count = int(given) if given.isdecimal() and len(given) < 6 else 0
     try:
         if role not in _roles(visit.site) or not 0 < (len(names) or count) <= MOST_INVITED:
@@ -197,15 +180,15 @@ def invite(visit: OrganiserVisit, form: OrganiserForm) -> Response:
 
 
 @router.get("/people.csv")
-def table(site: SiteDep, session: OrganiserDep) -> Response:
+def table(visit: OrganiserVisit) -> Response:
     """Everybody as a table, for a mail merge with the links or for paying a panel."""
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(["id", "name", "role", "state", "panel", "done", "failed", "link"])
-    for each in site.store.overview().people:
+    for each in visit.site.store.overview().people:
         person = each.person
         texts = [person.name or "", person.role.value, person.state.value]
-        panel, link = person.panel.get("person", ""), _link(site, person) or ""
+        panel, link = person.panel.get("person", ""), _link(visit.site, person) or ""
         cells = [person.id, *texts, panel, str(each.done), str(each.failures), link]
         rows.writerow([_plain_cell(cell) for cell in cells])
     return _download(file.getvalue(), "people.csv", "text/csv; charset=utf-8")
@@ -216,7 +199,7 @@ def _plain_cell(text: str) -> str:
     return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
 
 
-@router.get("/people/{person}", response_class=HTMLResponse)
+@router.get("/people/{person}")
 def person_page(visit: OrganiserVisit, person: PersonPath) -> Response:
     """One person: their work, and actions."""
     people = visit.site.store.overview().people
@@ -228,17 +211,19 @@ def person_page(visit: OrganiserVisit, person: PersonPath) -> Response:
 
 
 @router.get("/people/{person}/data.json")
-def personal_data(site: SiteDep, session: OrganiserDep, person: PersonPath) -> Response:
+def personal_data(visit: OrganiserVisit, person: PersonPath) -> Response:
     """All that the study stores about a person."""
-    data = json.dumps(site.store.personal_data(person), ensure_ascii=False, indent=1, default=str)
+    data = json.dumps(
+        visit.site.store.personal_data(person), ensure_ascii=False, indent=1, default=str
+    )
     return _download(f"{data}\n", f"{person}.json", "application/json")
 
 
 @router.post("/people/{person}/{action}")
-def act(visit: OrganiserVisit, form: OrganiserForm, person: PersonPath, action: str) -> Response:
+def act(visit: OrganiserVisit, person: PersonPath, action: str) -> Response:
     """Exclude, block, reinstate or erase a person."""
     store = visit.site.store
-    reason = clean(form.get("reason", "")).strip()[:200] or None
+    reason = clean(visit.form.get("reason", "")).strip()[:200] or None
     match action:
         case "exclude":
             store.exclude(person, reason)
@@ -246,8 +231,8 @@ def act(visit: OrganiserVisit, form: OrganiserForm, person: PersonPath, action: 
             store.block(person, reason)
         case "reinstate":
             store.reinstate(person)
-        case "erase" if form.get("sure") == "yes":
-            store.erase(person, ratings=form.get("ratings") == "yes")
+        case "erase" if visit.form.get("sure") == "yes":
+            store.erase(person, ratings=visit.form.get("ratings") == "yes")
             return visit.redirect("/organiser/people?notice=changed")
         case "erase":
             return visit.redirect(f"/organiser/people/{person}")
@@ -259,20 +244,16 @@ def act(visit: OrganiserVisit, form: OrganiserForm, person: PersonPath, action: 
 # --- Results
 
 
-@router.get("/export/study.zip")
-def export_all(site: SiteDep, session: OrganiserDep) -> Response:
-    """All files of the study in one archive."""
-    return _download(export_zip(site.store, site.rubric), "study.zip", "application/zip")
-
-
 @router.get("/export/{name}")
-def export(site: SiteDep, session: OrganiserDep, name: str) -> Response:
-    """One file of the study."""
+def export(visit: OrganiserVisit, name: str) -> Response:
+    """One file of the study, or all of them in an archive."""
+    store, rubric = visit.site.store, visit.site.rubric
+    if name == "study.zip":
+        return _download(export_zip(store, rubric), name, "application/zip")
     if name not in FILES:
         raise NotYoursError("There is no such file.")
-    return _download(
-        export_file(name, site.store, site.rubric), name, "application/x-ndjson; charset=utf-8"
-    )
+    lines = export_file(name, store, rubric)
+    return _download(lines, name, "application/x-ndjson; charset=utf-8")
 
 
 def _download(content: str | bytes, name: str, media: str) -> Response:

@@ -1,10 +1,11 @@
-"""What the routes share: the study, the session, the texts of the interface, and rendering."""
+"""What the routes share: the study, requests with their sessions, and the texts of the pages."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -17,19 +18,18 @@ from parataxis.studies.study import Study
 from parataxis.studies.yaml_files import texts_of
 from parataxis.web import Throttle
 
-COOKIES = {"person": "parataxis_person", "organiser": "parataxis_organiser"}
+PERSON, ORGANISER = "person", "organiser"
+"""The kinds of sessions. ORGANISER is also whose session it is after logging in."""
+VISITOR = "visitor"
+"""Whose session it is at the organiser's login form."""
+COOKIES = {PERSON: "parataxis_person", ORGANISER: "parataxis_organiser"}
 LANGUAGE_COOKIE = "parataxis_language"
-CSRF_HEADER = "x-csrf-token"
-ORGANISER, VISITOR = "organiser", "visitor"
-"""Whose session it is on the organiser's pages: logged in, or at the login form."""
-_YEAR = 365 * 86_400
-_FIELDS = 300
-
-Form = Mapping[str, str]
-
-
 LANGUAGES = {"en": "English", "es": "Español"}
 """The languages of the interface and their own names."""
+NOTICES = ("undone", "cannot-undo", "passed", "again", "late", "attention", "changed", "invited")
+"""The notices that the URL of a page may ask for."""
+_YEAR = 365 * 86_400
+_FIELDS = 300
 
 
 def catalogue() -> dict[str, dict[str, str]]:
@@ -67,31 +67,37 @@ def choose(wanted: Iterable[str | None], offered: Sequence[str]) -> str:
 
 
 class NoSessionError(Exception):
-    """A request without a session; ``kind`` is "person" or "organiser"."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
-        self.kind = kind
+    """A request without a session; its argument is the kind of the session."""
 
 
 class CsrfError(Exception):
     """The CSRF token of a request is missing or wrong."""
 
 
-@dataclass(frozen=True)
 class Site:
     """The objects that live as long as the application."""
 
-    store: Store
-    study: Study
-    rubric: Rubric
-    settings: StudySettings
-    signing: Signing
-    templates: Environment
-    logins: Throttle
-    arrivals: Throttle
-    requests: Throttle
-    _examples: dict[tuple[bool, str], dict[str, Markup]] = field(default_factory=dict)
+    def __init__(self, store: Store, study: Study, rubric: Rubric, settings: StudySettings) -> None:
+        self.store, self.study, self.rubric, self.settings = store, study, rubric, settings
+        self.signing = Signing(settings)
+        self.logins = Throttle(5, 300, altogether=200)
+        self.arrivals = Throttle(settings.arrivals_per_minute, 60)
+        self.requests = Throttle(settings.requests_per_minute, 60)
+        self.languages = [code for code in study.languages if code in LANGUAGES] or ["en"]
+        self.templates = Environment(
+            loader=PackageLoader("parataxis.studies.pages"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        self._examples: dict[tuple[bool, str], dict[str, Markup]] = {}
+        # Compile and render now, so that the first visitors need not wait.
+        for name in self.templates.list_templates():
+            self.templates.get_template(name)
+        for language in self.languages:
+            self.examples(rubric, language)
 
     def examples(self, rubric: Rubric, language: str) -> dict[str, Markup]:
         """The examples of each question as HTML. They are on every rating page and never change,
@@ -99,228 +105,152 @@ class Site:
         key = rubric is self.rubric, language
         if key not in self._examples:
             macros: Any = self.templates.get_template("macros.html").module
-            texts = Interface(language)
             self._examples[key] = {
                 question.id: macros.examples(
-                    texts, lambda text: in_language(text, language), question.examples
+                    Interface(language), lambda text: in_language(text, language), question.examples
                 )
                 for question in rubric.questions
                 if question.examples
             }
         return self._examples[key]
 
-    @property
-    def languages(self) -> list[str]:
-        """The languages that people can choose."""
-        return [code for code in self.study.languages if code in LANGUAGES] or ["en"]
-
-
-def make_templates() -> Environment:
-    """The templates, with autoescaping. They are compiled here, so that the first visitors need
-    not wait."""
-    made = Environment(
-        loader=PackageLoader("parataxis.studies.pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
-    for name in made.list_templates():
-        made.get_template(name)
-    return made
-
-
-async def _site(request: Request) -> Site:
-    site = request.app.state.site
-    if not isinstance(site, Site):
-        raise TypeError("the application was not made by make_app")
-    return site
-
-
-SiteDep = Annotated[Site, Depends(_site)]
-
-
-def language_of(request: Request, site: Site) -> str:
-    """The chosen language, or the one that the browser asks for."""
-    accepted = request.headers.get("accept-language", "")[:200].split(",")
-    wanted = [request.cookies.get(LANGUAGE_COOKIE), *(part.partition(";")[0] for part in accepted)]
-    return choose(wanted, site.languages)
-
-
-async def _language(request: Request, site: SiteDep) -> str:
-    return language_of(request, site)
-
-
-LanguageDep = Annotated[str, Depends(_language)]
-
-
-def session_of(request: Request, site: Site, kind: str) -> Session | None:
-    """The session of a person or of an organiser, or None."""
-    return site.signing.session(kind, request.cookies.get(COOKIES[kind]))
-
-
-async def _person(request: Request, site: SiteDep) -> Session:
-    session = session_of(request, site, "person")
-    if session is None:
-        raise NoSessionError("person")
-    if wait := site.requests.wait(session.who):
-        after = {"retry-after": str(int(wait) + 1)}
-        raise HTTPException(429, "Too many requests; wait a little.", after)
-    site.requests.count(session.who)
-    return session
-
-
-def organiser_of(request: Request, site: Site) -> Session | None:
-    """The session of an organiser who is logged in, or None."""
-    session = session_of(request, site, "organiser")
-    if session is None or session.who != ORGANISER or site.store.has_ended(session.nonce):
-        return None
-    return session
-
-
-def _organiser(request: Request, site: SiteDep) -> Session:
-    session = organiser_of(request, site)
-    if session is None:
-        raise NoSessionError("organiser")
-    return session
-
-
-PersonDep = Annotated[Session, Depends(_person)]
-OrganiserDep = Annotated[Session, Depends(_organiser)]
-
-
-async def form_of(request: Request, site: Site, session: Session) -> Form:
-    """The fields of a form; CsrfError unless it was made in this session."""
-    async with request.form(max_files=0, max_fields=_FIELDS) as form:
-        fields = {key: value for key, value in form.items() if isinstance(value, str)}
-    if not site.signing.is_csrf(session, fields.pop("csrf", None)):
-        raise CsrfError
-    return fields
-
-
-async def _person_form(request: Request, site: SiteDep, session: PersonDep) -> Form:
-    return await form_of(request, site, session)
-
-
-async def _organiser_form(request: Request, site: SiteDep, session: OrganiserDep) -> Form:
-    return await form_of(request, site, session)
-
-
-PersonForm = Annotated[Form, Depends(_person_form)]
-OrganiserForm = Annotated[Form, Depends(_organiser_form)]
-
 
 @dataclass(frozen=True)
 class Visit:
-    """A request with its session."""
+    """A request with its session, if it has one; ``form`` holds the fields of a posted form."""
 
     request: Request
-    site: Site
-    session: Session
+    session: Session | None = None
+    form: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def site(self) -> Site:
+        site: Site = self.request.app.state.site
+        return site
 
     @property
     def who(self) -> str:
-        """The id of the person."""
-        return self.session.who
+        return self.session.who if self.session else VISITOR
+
+    @property
+    def address(self) -> str:
+        return self.request.client.host if self.request.client else ""
 
     @property
     def language(self) -> str:
-        """The language of the pages."""
-        return language_of(self.request, self.site)
+        """The chosen language, or the one that the browser asks for."""
+        accepted = self.request.headers.get("accept-language", "")[:200].split(",")
+        asked = [part.partition(";")[0] for part in accepted]
+        return choose([self.request.cookies.get(LANGUAGE_COOKIE), *asked], self.site.languages)
+
+    @property
+    def root(self) -> str:
+        """The root path of the application; requests for static files have one of their own."""
+        scope = self.request.scope
+        return str(scope.get("app_root_path", scope.get("root_path", "")))
+
+    def session_of(self, kind: str) -> Session | None:
+        """The session of that kind in the cookies, or None."""
+        return self.site.signing.session(kind, self.request.cookies.get(COOKIES[kind]))
+
+    def organiser_session(self) -> Session | None:
+        """The session of an organiser who is logged in, or None."""
+        session = self.session_of(ORGANISER)
+        if session is None or session.who != ORGANISER or self.site.store.has_ended(session.nonce):
+            return None
+        return session
+
+    async def with_form(self) -> "Visit":
+        """The visit with the fields of its form, if there is one; CsrfError unless the form was
+        made in this session."""
+        if self.request.method != "POST":
+            return self
+        async with self.request.form(max_files=0, max_fields=_FIELDS) as form:
+            fields = {key: value for key, value in form.items() if isinstance(value, str)}
+        token = fields.pop("csrf", None)
+        if self.session is None or not self.site.signing.is_csrf(self.session, token):
+            raise CsrfError
+        return replace(self, form=fields)
 
     def page(self, name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """Render a page for this session."""
-        return page(self.request, name, session=self.session, status=status, **values)
+        """Render a page in the language of the request, with the CSRF token for its forms."""
+        site, language, url = self.site, self.language, self.request.url
+        texts, notice = Interface(language), self.request.query_params.get("notice")
+
+        def text(of: Text | None) -> str:
+            return "" if of is None else in_language(of, language)
+
+        content = site.templates.get_template(name).render(
+            t=texts,
+            text=text,
+            language=language,
+            languages={code: LANGUAGES[code] for code in site.languages},
+            study=site.study,
+            root=self.root,
+            here=url.path,
+            back=f"{url.path}?{url.query}".rstrip("?"),
+            csrf=site.signing.csrf(self.session) if self.session else "",
+            notice=texts(f"notice-{notice}") if notice in NOTICES else "",
+            **values,
+        )
+        return HTMLResponse(content, status)
+
+    def message(self, status: int, title: str) -> HTMLResponse:
+        """A page that only says something: the texts ``title`` and ``title-text``."""
+        return self.page("message.html", status=status, title=title, body=f"{title}-text")
 
     def redirect(self, path: str) -> RedirectResponse:
-        """Redirect to another page of the application."""
-        return redirect(self.request, path)
+        return RedirectResponse(self.root + path, 303)
+
+    def keep_session(self, response: Response, kind: str, who: str) -> Session:
+        """Start a session, in a cookie that scripts cannot read and other sites cannot use."""
+        cookie, session = self.site.signing.new_session(kind, who)
+        self.set_cookie(response, COOKIES[kind], cookie, self.site.signing.seconds_of(kind))
+        return session
+
+    def set_cookie(self, response: Response, name: str, value: str, seconds: int = _YEAR) -> None:
+        response.set_cookie(
+            name,
+            value,
+            max_age=seconds,
+            path=self.root or "/",
+            secure=self.site.settings.is_secure or self.request.url.scheme == "https",
+            httponly=True,
+            samesite="lax",
+        )
 
 
-async def _person_visit(request: Request, site: SiteDep, session: PersonDep) -> Visit:
-    return Visit(request, site, session)
+async def _visit(request: Request) -> Visit:
+    return Visit(request)
 
 
-async def _organiser_visit(request: Request, site: SiteDep, session: OrganiserDep) -> Visit:
-    return Visit(request, site, session)
+AnyVisit = Annotated[Visit, Depends(_visit)]
+"""A visit by anybody."""
 
 
-PersonVisit = Annotated[Visit, Depends(_person_visit)]
-OrganiserVisit = Annotated[Visit, Depends(_organiser_visit)]
+async def person_visit(visit: AnyVisit) -> Visit:
+    """A visit by a participant, without the form."""
+    session = visit.session_of(PERSON)
+    if session is None:
+        raise NoSessionError(PERSON)
+    requests = visit.site.requests
+    if wait := requests.wait(session.who):
+        after = {"retry-after": str(int(wait) + 1)}
+        raise HTTPException(429, "Too many requests; wait a little.", after)
+    requests.count(session.who)
+    return replace(visit, session=session)
 
 
-def page(
-    request: Request,
-    name: str,
-    *,
-    session: Session | None = None,
-    status: int = 200,
-    **values: Any,
-) -> HTMLResponse:
-    """Render a page in the language of the request, with the CSRF token for its forms."""
-    site: Site = request.app.state.site
-    language = language_of(request, site)
-    texts = Interface(language)
-
-    def text(of: Text | None) -> str:
-        return "" if of is None else in_language(of, language)
-
-    content = site.templates.get_template(name).render(
-        t=texts,
-        text=text,
-        language=language,
-        languages={code: LANGUAGES[code] for code in site.languages},
-        study=site.study,
-        root=root_of(request),
-        here=request.url.path,
-        back=f"{request.url.path}?{request.url.query}".rstrip("?"),
-        csrf=site.signing.csrf(session) if session else "",
-        notice=_notice(request, texts),
-        **values,
-    )
-    return HTMLResponse(content, status)
+async def _person_form(visit: Annotated[Visit, Depends(person_visit)]) -> Visit:
+    return await visit.with_form()
 
 
-NOTICES = ("undone", "cannot-undo", "passed", "again", "late", "attention", "changed", "invited")
-"""The notices that the URL of a page may ask for."""
+async def _organiser_form(visit: AnyVisit) -> Visit:
+    session = await run_in_threadpool(visit.organiser_session)
+    if session is None:
+        raise NoSessionError(ORGANISER)
+    return await replace(visit, session=session).with_form()
 
 
-def _notice(request: Request, texts: Callable[[str], str]) -> str:
-    key = request.query_params.get("notice")
-    return texts(f"notice-{key}") if key in NOTICES else ""
-
-
-def redirect(request: Request, path: str) -> RedirectResponse:
-    """Redirect to another page of the application."""
-    return RedirectResponse(root_of(request) + path, 303)
-
-
-def root_of(request: Request) -> str:
-    """The root path of the application; requests for static files have one of their own."""
-    scope = request.scope
-    return str(scope.get("app_root_path", scope.get("root_path", "")))
-
-
-def keep_session(request: Request, response: Response, kind: str, who: str) -> Session:
-    """Start a session, in a cookie that scripts cannot read and other sites cannot use."""
-    signing: Signing = request.app.state.site.signing
-    cookie, session = signing.new_session(kind, who)
-    set_cookie(request, response, COOKIES[kind], cookie, signing.seconds_of(kind))
-    return session
-
-
-def set_cookie(
-    request: Request, response: Response, name: str, value: str, seconds: int = _YEAR
-) -> None:
-    """Set a cookie for the paths of the application."""
-    site: Site = request.app.state.site
-    response.set_cookie(
-        name,
-        value,
-        max_age=seconds,
-        path=root_of(request) or "/",
-        secure=site.settings.is_secure or request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
+PersonVisit = Annotated[Visit, Depends(_person_form)]
+OrganiserVisit = Annotated[Visit, Depends(_organiser_form)]

@@ -2,19 +2,28 @@
 
 import re
 from collections.abc import Mapping
+from typing import Annotated
 
+from fastapi import Path
 from pydantic import BaseModel, Field
 
 from parataxis.checks import check
 from parataxis.rewrite.record import FindingKind
-from parataxis.studies.items import ItemKind, effort, sentences_of
-from parataxis.studies.pages.site import Interface, Site
-from parataxis.studies.records import FLAG, REWRITE, Flag, Purpose, Value, in_language
-from parataxis.studies.rubric import Question, QuestionKind, Rubric, complete, from_text, problems
+from parataxis.studies.items import effort, sentences_of
+from parataxis.studies.pages.site import Interface, Visit
+from parataxis.studies.records import FLAG, REWRITE, Answers, Flag, Purpose, Value, in_language
+from parataxis.studies.rubric import Question, QuestionKind, complete, from_text, problems
 from parataxis.studies.store.types import SlotState, Submitted, Task, UndoError
-from parataxis.studies.study import BackgroundKind, BackgroundQuestion, OnFailure
+from parataxis.studies.study import BackgroundKind, BackgroundQuestion, ItemKind, OnFailure
 
 STATUS = "/status"
+SECONDS = "_seconds"
+"""The key under which a draft stores how long the person has worked on it."""
+SlotPath = Annotated[int, Path(ge=1, le=2**31 - 1, description="The number of the task.")]
+_LONGEST_WORK = 86_400.0
+_LONGEST_BACKGROUND = 500
+# Control characters and surrogates, which a database or a page cannot hold.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 class ProblemsError(Exception):
@@ -35,42 +44,23 @@ class HelpOut(BaseModel):
 
 # --- Answers
 
-SECONDS = "_seconds"
-"""The key under which a draft stores how long the person has worked on it."""
-PREFIX = "q-"
-_LONGEST_WORK = 86_400.0
-# Control characters and surrogates, which a database or a page cannot hold.
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-
 
 def clean(text: str) -> str:
     """A text without control characters and with Unix line ends."""
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def from_form(rubric: Rubric, form: Mapping[str, str]) -> dict[str, Value]:
-    """The answers in a form to the questions of a rubric."""
-    found: dict[str, Value] = {}
-    for question in rubric.questions:
-        given = form.get(f"{PREFIX}{question.id}", "")
-        if given.strip():
-            found[question.id] = from_text(question, clean(given))
-    return found
-
-
-def as_draft(rubric: Rubric, answers: Mapping[str, Value], longest: int) -> dict[str, Value]:
-    """The valid part of unfinished answers."""
-    found: dict[str, Value] = {}
-    for question in rubric.questions:
-        value = answers.get(question.id)
-        if question.kind is QuestionKind.TEXT and isinstance(value, str):
-            found[question.id] = clean(value)[:longest]
-        elif question.allows(value):
-            found[question.id] = value
-    rewrite = answers.get(REWRITE)
-    if isinstance(rewrite, str):
-        found[REWRITE] = clean(rewrite)[:longest]
-    return found
+def answers_from(visit: Visit, task: Task) -> dict[str, Value]:
+    """The answers in the form of a task."""
+    form = {name: clean(text) for name, text in visit.form.items()}
+    if task.kind is ItemKind.WRITE:
+        flag: dict[str, Value] = {FLAG: form[FLAG]} if form.get(FLAG) else {}
+        return {REWRITE: form.get(REWRITE, ""), **flag}
+    return {
+        question.id: from_text(question, given)
+        for question in visit.site.rubric.questions
+        if (given := form.get(f"q-{question.id}", "")).strip()
+    }
 
 
 def seconds_from(given: object) -> float | None:
@@ -82,17 +72,13 @@ def seconds_from(given: object) -> float | None:
     return round(min(seconds, _LONGEST_WORK), 1) if seconds >= 0 else None
 
 
-def background_from(
-    questions: tuple[BackgroundQuestion, ...],
-    form: Mapping[str, str],
-    texts: Interface,
-    longest: int,
-) -> tuple[dict[str, Value], dict[str, str]]:
+def background_from(visit: Visit) -> tuple[dict[str, Value], dict[str, str]]:
     """The answers to the background form, and error messages by question."""
+    texts = Interface(visit.language)
     found: dict[str, Value] = {}
     wrong: dict[str, str] = {}
-    for place, question in enumerate(questions):
-        given = clean(form.get(f"b-{place}", "")).strip()[:longest]
+    for place, question in enumerate(visit.site.study.background):
+        given = clean(visit.form.get(f"b-{place}", "")).strip()[:_LONGEST_BACKGROUND]
         value = _background(question, given)
         found[question.id] = value
         if given and value is None:
@@ -123,16 +109,15 @@ def shown(question: Question, value: Value, texts: Interface) -> str:
     if isinstance(value, int):
         label = question.labels.get(value)
         return f"{value} ({in_language(label, texts.language)})" if label else str(value)
-    choice = question.choices.get(value)
-    return in_language(choice, texts.language) if choice else value
+    return in_language(question.choices.get(value, value), texts.language)
 
 
 # --- Tasks
 
 
-def next_path(site: Site, person: str, notice: str | None = None) -> str:
+def next_path(visit: Visit, notice: str | None = None) -> str:
     """The path of the person's next page."""
-    task = site.store.next_task(person)
+    task = visit.site.store.next_task(visit.who)
     return _path(None if task is None else task.slot, notice)
 
 
@@ -143,49 +128,52 @@ def _path(slot: int | None, notice: str | None) -> str:
     return f"{path}?notice={notice}"
 
 
-def save_draft(
-    site: Site, person: str, slot: int, answers: Mapping[str, Value], seconds: float | None
-) -> bool:
-    """Save a draft; False if the task is submitted already."""
-    kept = as_draft(site.rubric, answers, site.settings.longest_text)
+def save_draft(visit: Visit, slot: int, answers: Answers, seconds: float | None) -> bool:
+    """Save the valid part of unfinished answers; False if the task is submitted already."""
+    longest = visit.site.settings.longest_text
+    kept: dict[str, Value] = {}
+    for question in visit.site.rubric.questions:
+        value = answers.get(question.id)
+        if question.kind is QuestionKind.TEXT and isinstance(value, str):
+            kept[question.id] = clean(value)[:longest]
+        elif question.allows(value):
+            kept[question.id] = value
+    rewrite = answers.get(REWRITE)
+    if isinstance(rewrite, str):
+        kept[REWRITE] = clean(rewrite)[:longest]
     if seconds is not None:
         kept[SECONDS] = int(seconds)
-    return site.store.save_draft(person, slot, kept)
+    return visit.site.store.save_draft(visit.who, slot, kept)
 
 
-def submit(
-    site: Site,
-    person: str,
-    slot: int,
-    answers: Mapping[str, Value],
-    seconds: float | None,
-    language: str,
-) -> str:
+def submit(visit: Visit, slot: int, answers: Answers, seconds: float | None) -> str:
     """Check and submit answers, take the next task, and return the path of the next page.
     ProblemsError if the answers have errors."""
     given = {key: clean(each) if isinstance(each, str) else each for key, each in answers.items()}
 
-    def check(task: Task) -> Mapping[str, Value]:
-        if task.kind is ItemKind.WRITE:
-            wrong, final = _written(site, task, given, language)
-        else:
-            wrong = problems(site.rubric, given, identical=task.item.identical, language=language)
-            final = complete(site.rubric, given, identical=task.item.identical)
-        wrong |= _too_long(site, given, language)
+    def check(task: Task) -> Answers:
+        wrong, final = _checked(visit, task, given)
+        longest = visit.site.settings.longest_text
+        for key, value in given.items():
+            if isinstance(value, str) and len(value) > longest:
+                wrong[key] = Interface(visit.language)("too-long", longest=longest)
         if wrong:
             raise ProblemsError(wrong)
         return final
 
-    done, next_slot = site.store.submit_and_take(person, slot, check, seconds)
+    done, next_slot = visit.site.store.submit_and_take(visit.who, slot, check, seconds)
     if done.purpose is Purpose.TRAINING:
         return f"/task/{slot}/feedback"
     return _path(next_slot, _notice(done))
 
 
-def _written(
-    site: Site, task: Task, given: Mapping[str, Value], language: str
-) -> tuple[dict[str, str], dict[str, Value]]:
-    texts = Interface(language)
+def _checked(visit: Visit, task: Task, given: Answers) -> tuple[dict[str, str], dict[str, Value]]:
+    """Error messages by question, and the answers to store."""
+    rubric, texts = visit.site.rubric, Interface(visit.language)
+    if task.kind is ItemKind.RATE:
+        identical = task.item.identical
+        wrong = problems(rubric, given, identical=identical, language=texts.language)
+        return wrong, complete(rubric, given, identical=identical)
     wrong = {key: texts("not-an-answer") for key in given if key not in (REWRITE, FLAG)}
     flag, text = given.get(FLAG), given.get(REWRITE)
     if flag is not None:
@@ -193,19 +181,10 @@ def _written(
             wrong[FLAG] = texts("not-an-answer")
         return wrong, {FLAG: flag}
     text = text if isinstance(text, str) else ""
-    least = site.study.write.sentences if site.study.write else 1
+    least = visit.site.study.write.sentences if visit.site.study.write else 1
     if (fault := effort(task.item.source, text, least)) is not None:
         wrong[REWRITE] = texts(f"effort-{fault.value}", least=least)
     return wrong, {REWRITE: text}
-
-
-def _too_long(site: Site, given: Mapping[str, Value], language: str) -> dict[str, str]:
-    longest = site.settings.longest_text
-    return {
-        key: Interface(language)("too-long", longest=longest)
-        for key, value in given.items()
-        if isinstance(value, str) and len(value) > longest
-    }
 
 
 def _notice(done: Submitted) -> str | None:
@@ -216,12 +195,12 @@ def _notice(done: Submitted) -> str | None:
     return "late" if done.state is not SlotState.DONE else None
 
 
-def undo(site: Site, person: str) -> str:
+def undo(visit: Visit) -> str:
     """Undo the last submission, and return the path of the next page."""
     try:
-        return f"/task/{site.store.undo(person).slot}?notice=undone"
+        return f"/task/{visit.site.store.undo(visit.who).slot}?notice=undone"
     except UndoError:
-        return next_path(site, person, "cannot-undo")
+        return next_path(visit, "cannot-undo")
 
 
 def give_help(source: str, text: str) -> HelpOut:

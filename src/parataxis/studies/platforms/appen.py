@@ -7,81 +7,61 @@ become test questions.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
 
 from parataxis.errors import InputError
-from parataxis.studies.items import Item, ItemKind
+from parataxis.studies.items import Item
 from parataxis.studies.platforms.files import (
-    IDENTICAL,
     ITEM,
-    REWRITE,
-    SOURCE,
     Answered,
     Design,
+    asset,
     cells_of,
     field_of,
-    read_table,
-    write_table,
-)
-from parataxis.studies.platforms.markup import (
-    asset,
-    examples,
-    instructions,
     options,
-    shown,
-    text_of,
+    read_table,
+    render,
+    write_table,
     written,
 )
 from parataxis.studies.records import Purpose, Value, in_language
 from parataxis.studies.rubric import NUMBERS, Question, QuestionKind, Rubric
+from parataxis.studies.study import ItemKind
 
-_GOLDEN = "_golden"
 _TIME = "%m/%d/%Y %H:%M:%S"
-_IS_IDENTICAL = f'{IDENTICAL} == "yes"'
 
 
-class Appen:
-    """The files of Appen."""
+def files(design: Design, items: Sequence[Item]) -> dict[str, str]:
+    """The markup of the job, its style, and the table of items."""
+    rows = [
+        cells_of(item) | ({} if item.purpose is Purpose.ITEM else _gold(design, item))
+        for item in items
+    ]
+    page = render("task.cml", design, conditions=_conditions(design))
+    return {"task.cml": page, "task.css": asset("task.css"), "items.csv": write_table(rows)}
 
-    def files(self, design: Design, items: Sequence[Item]) -> dict[str, str]:
-        """The markup of the job, its style, and the table of items."""
-        rows = [
-            cells_of(item) | ({} if item.purpose is Purpose.ITEM else _gold(design, item))
-            for item in items
-        ]
-        return {
-            "task.cml": "\n".join(_page(design)) + "\n",
-            "task.css": asset("task.css"),
-            "items.csv": write_table(rows),
-        }
 
-    def read(self, path: Path) -> Iterator[Answered]:
-        """Read a full report, which has a row for each judgement. Judgements of contributors that
-        the platform no longer trusts are tainted, and count as rejected."""
-        for where, row in read_table(path, ("_worker_id", "_unit_id", ITEM)):
-            begun, done = _time(row.get("_started_at", "")), _time(row.get("_created_at", ""))
-            yield Answered(
-                where,
-                row["_worker_id"],
-                row[ITEM],
-                {name: cell for name, cell in row.items() if not name.startswith("_")},
-                (done - begun).total_seconds() if begun and done else None,
-                done,
-                rejected=row.get("_tainted", "").strip().lower() == "true",
-            )
+def read(path: Path) -> Iterator[Answered]:
+    """Read a full report, which has a row for each judgement. Judgements of contributors that the
+    platform no longer trusts are tainted, and count as rejected."""
+    for where, row in read_table(path, ("_worker_id", "_unit_id", ITEM)):
+        begun, done = _time(row.get("_started_at", "")), _time(row.get("_created_at", ""))
+        yield Answered(
+            where,
+            row["_worker_id"],
+            row[ITEM],
+            {name: cell for name, cell in row.items() if not name.startswith("_")},
+            (done - begun).total_seconds() if begun and done else None,
+            done,
+            rejected=row.get("_tainted", "").strip().lower() == "true",
+        )
 
 
 def _gold(design: Design, item: Item) -> dict[str, str]:
     """The columns of a test question; several correct answers are on separate lines."""
-    cells = {_GOLDEN: "TRUE"}
+    cells = {"_golden": "TRUE"}
     for name, known in item.expected.items():
-        question = next((each for each in design.rubric.questions if each.id == name), None)
-        if question is None:
-            raise InputError(
-                f'The item "{item.id}" expects an answer to "{name}", a question '
-                f"that the rubric {design.rubric.name} does not have."
-            )
+        question = design.rubric.expected_question(item.id, name)
         listed = known if isinstance(known, list | tuple) else [known]
         right = dict.fromkeys(
             text for value in listed for text in _right(question, value, design.tolerance)
@@ -100,72 +80,36 @@ def _right(question: Question, value: object, tolerance: float) -> Iterator[str]
         yield written(value)
 
 
-def _page(design: Design) -> Iterator[str]:
-    language = design.language
-    yield f'<div class="parataxis" lang="{escape(language)}">'
-    yield from instructions(design)
-    names = (SOURCE, REWRITE) if design.kind is ItemKind.RATE else (SOURCE,)
-    for name in names:
-        yield f'<h2>{text_of(name, language)}</h2>\n<p class="text">{{{{ {name} | escape }}}}</p>'
-    possible = _possible(design.rubric)
-    for question in design.rubric.questions:
-        plain = _question(question, language, _only_if(design.rubric, question.when))
-        if design.kind is not ItemKind.RATE or not design.rubric.identical:
-            yield plain
-        elif question.id not in possible:
-            yield f"{{% unless {_IS_IDENTICAL} %}}\n{plain}\n{{% endunless %}}"
-        else:
-            left = {name: v for name, v in question.when.items() if name in possible}
-            same = _question(question, language, _only_if(design.rubric, left))
-            both = f"{{% if {_IS_IDENTICAL} %}}\n{same}\n{{% else %}}\n{plain}\n{{% endif %}}"
-            yield plain if same == plain else both
-    yield "</div>"
-
-
-def _possible(rubric: Rubric) -> set[str]:
-    """The questions that may be asked if the rewrite is equal to its source."""
-    found: set[str] = set()
+def _conditions(design: Design) -> Iterator[tuple[Question, str, str | None]]:
+    """Each question with its condition, and with the one for a rewrite that is equal to its source:
+    None if the question cannot be asked about that."""
+    rubric = design.rubric
+    fixed = rubric.identical if design.kind is ItemKind.RATE else {}
+    possible: set[str] = set()
     for question in rubric.questions:
+        usual = _only_if(rubric, question.when)
         holds = all(
-            name in found or (name in rubric.identical and rubric.identical[name] in values)
+            name in possible or (name in fixed and fixed[name] in values)
             for name, values in question.when.items()
         )
-        if holds and question.id not in rubric.identical:
-            found.add(question.id)
-    return found
-
-
-def _question(question: Question, language: str, only_if: str) -> str:
-    tag = "cml:textarea" if question.kind is QuestionKind.TEXT else "cml:radios"
-    attributes = {
-        "name": field_of(question),
-        "label": in_language(question.text, language),
-        "validates": "required" if question.required else "",
-        "only-if": only_if,
-    }
-    if question.help:
-        attributes["instructions"] = in_language(question.help, language)
-    given = "".join(f' {k}="{shown(v, language)}"' for k, v in attributes.items() if v)
-    lines = [f"<{tag}{given}>"]
-    lines += [
-        f'<cml:radio label="{shown(label, language)}" value="{value}" />'
-        for value, label in options(question, language)
-    ]
-    asked = "\n".join([*lines, f"</{tag}>", *examples(question, language)])
-    # The frame of a conditional question would stay when the question is hidden.
-    return asked if question.when else f'<div class="question">\n{asked}\n</div>'
+        if not holds or question.id in fixed:
+            yield question, usual, None
+            continue
+        possible.add(question.id)
+        left = {name: values for name, values in question.when.items() if name in possible}
+        yield question, usual, _only_if(rubric, left)
 
 
 def _only_if(rubric: Rubric, when: Mapping[str, Sequence[Value]]) -> str:
     parts = []
     for name, values in when.items():
         question = rubric.question(name)
-        places = [value for value, _ in options(question, "en")]
         if question.kind is QuestionKind.TEXT:
             raise InputError(
                 f'Appen cannot ask a question that depends on the text of "{name}"; let it depend '
                 "on a choice."
             )
+        places = [value for value, _ in options(question, "en")]
         any_of = "||".join(f"{field_of(question)}:[{places.index(written(v))}]" for v in values)
         parts.append(f"({any_of})" if len(values) > 1 and len(when) > 1 else any_of)
     return "++".join(parts)

@@ -1,25 +1,33 @@
-"""The interface of a crowd platform: a table of items to upload, and answers to read back."""
+"""What crowd platforms share: the page of a task, the table of items, and answers to read back."""
 
 import csv
 import hashlib
 import hmac
 import io
+import json
 import os
 import random
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from html import escape
+from importlib.resources import files
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from parataxis.errors import InputError
-from parataxis.studies.items import Item, ItemKind
-from parataxis.studies.records import Text, is_identical
-from parataxis.studies.rubric import Question, Rubric
+from parataxis.errors import InputError, needs
+from parataxis.studies.items import Item
+from parataxis.studies.records import Text, in_language, is_identical
+from parataxis.studies.rubric import Question, QuestionKind, Rubric
+from parataxis.studies.study import ItemKind
+from parataxis.studies.yaml_files import texts_of
 
 ITEM, SOURCE, REWRITE, IDENTICAL = "item", "source", "rewrite", "identical"
 """The columns of the table of items, and the placeholders in the page of the task."""
+_PLACEHOLDERS = str.maketrans({"$": "&#36;", "{": "&#123;", "}": "&#125;"})
+"""Characters with which a placeholder of a platform begins or ends."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,6 @@ class Answered:
     """File and line, for messages."""
     worker: str
     item: str
-    """The opaque id of the item."""
     values: Mapping[str, str]
     """The answers by the names of the fields."""
     seconds: float | None = None
@@ -53,7 +60,7 @@ class Design:
 
 
 class Platform(Protocol):
-    """A crowd platform."""
+    """A crowd platform, a module of this package."""
 
     def files(self, design: Design, items: Sequence[Item]) -> dict[str, str]:
         """The files of a task by name: its page and the table of items."""
@@ -62,6 +69,90 @@ class Platform(Protocol):
     def read(self, path: Path) -> Iterator[Answered]:
         """Read the results in a file of the platform."""
         ...
+
+
+# --- The page of a task
+
+
+def asset(name: str) -> str:
+    """Read one of the files in ``assets``."""
+    return (files("parataxis.studies.platforms") / "assets" / name).read_text(encoding="utf-8")
+
+
+def render(name: str, design: Design, **values: object) -> str:
+    """Fill in a template. Platforms use braces for placeholders of their own, so templates use
+    brackets, and every text is written in the language of the task without such characters."""
+    with needs("The files of a platform need Jinja2", "study"):
+        from jinja2 import Environment, FunctionLoader
+        from markupsafe import Markup
+
+    language = design.language
+
+    def shown(value: Any) -> Markup:
+        if isinstance(value, Markup):
+            return value
+        text = "" if value is None else in_language(value, language)
+        return Markup(escape(text).translate(_PLACEHOLDERS))
+
+    def as_json(answers: Mapping[str, Any]) -> Markup:
+        given = {
+            name: list(map(written, known)) if isinstance(known, tuple) else _written_or_none(known)
+            for name, known in answers.items()
+        }
+        return Markup(escape(json.dumps(given, separators=(",", ":"))))
+
+    made = Environment(
+        block_start_string="[%",
+        block_end_string="%]",
+        variable_start_string="[[",
+        variable_end_string="]]",
+        comment_start_string="[#",
+        comment_end_string="#]",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=True,
+        finalize=shown,
+        loader=FunctionLoader(asset),
+    )
+    own = (design.instructions or "", design.rubric.instructions)
+    paragraphs = [part for text in own for part in in_language(text, language).split("\n\n")]
+    return made.get_template(name).render(
+        rubric=design.rubric,
+        language=language,
+        rates=design.kind is ItemKind.RATE,
+        paragraphs=[part.strip() for part in paragraphs if part.strip()],
+        text=texts_of("parataxis.studies.platforms", "assets/texts.yaml"),
+        options=partial(options, language=language),
+        field_of=field_of,
+        json=as_json,
+        **values,
+    )
+
+
+def written(value: object) -> str:
+    """An answer as the value of a form field."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _written_or_none(value: object) -> str | None:
+    return None if value is None else written(value)
+
+
+def options(question: Question, language: str) -> list[tuple[str, str]]:
+    """The values that can be chosen, each with its label as plain text."""
+    if question.kind is QuestionKind.YES_NO:
+        texts = texts_of("parataxis.studies.platforms", "assets/texts.yaml")
+        return [(answer, in_language(texts[answer], language)) for answer in ("yes", "no")]
+    if question.kind is QuestionKind.CHOICE:
+        return [(key, in_language(text, language)) for key, text in question.choices.items()]
+    labels = {key: f": {in_language(text, language)}" for key, text in question.labels.items()}
+    return [(str(number), f"{number}{labels.get(number, '')}") for number in question.numbers]
+
+
+# --- Tables of items and of answers
 
 
 def opaque(id_: str) -> str:

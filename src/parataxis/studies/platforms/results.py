@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.items import Effort, Item, ItemKind, as_expected, effort, sentences_of
+from parataxis.studies.items import Effort, Item, as_expected, effort, sentences_of
 from parataxis.studies.platforms.files import Answered, field_of, opaque
 from parataxis.studies.records import (
     HUMAN,
@@ -19,7 +19,7 @@ from parataxis.studies.records import (
     is_identical,
 )
 from parataxis.studies.rubric import Rubric, complete, from_text, outcomes, problems, writing
-from parataxis.studies.study import OnFailure, Study
+from parataxis.studies.study import ItemKind, OnFailure, Study
 
 _LACKING = {
     Effort.EMPTY: "empty",

@@ -1,15 +1,8 @@
 """The database of a study: people, tasks and answers. Needs the extra ``[study]``."""
 
-from parataxis.errors import ParataxisError
+from parataxis.errors import needs
 
-try:
-    import alembic  # noqa: F401
-    import sqlalchemy  # noqa: F401
-except ImportError as error:
-    raise ParataxisError(
-        "Studies need SQLAlchemy and Alembic; install them with: pip install 'parataxis[study]'."
-    ) from error
+with needs("Studies need SQLAlchemy and Alembic", "study"):
+    from parataxis.studies.store.store import FILES, Store, export_file, export_zip
 
-from parataxis.studies.store.store import Store
-
-__all__ = ["Store"]
+__all__ = ["FILES", "Store", "export_file", "export_zip"]

@@ -8,27 +8,45 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from alembic.command import upgrade
+from alembic.command import stamp, upgrade
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    IntegrityError,
-    OperationalError,
-    TimeoutError,
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Executable,
+    Row,
+    Select,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    make_url,
+    text,
 )
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError, TimeoutError
 
 from parataxis.errors import InputError
+from parataxis.studies.store.tables import METADATA
+from parataxis.studies.store.tables import event as event_table
 from parataxis.studies.store.types import StoreError
+from parataxis.studies.study import ItemKind, Study
+
+if TYPE_CHECKING:
+    Record = Row[*tuple[Any, ...]]
+else:  # the number of type parameters depends on the version of SQLAlchemy
+    Record = Row
+
 
 T = TypeVar("T")
 
@@ -61,22 +79,15 @@ class Database:
         return self.url.render_as_string(hide_password=True)
 
     def close(self) -> None:
-        """Close all connections."""
         self._engine.dispose()
 
-    def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """Run a function in a transaction that is committed, and on disk, when this returns.
-
-        A transaction that is not ``durable`` is committed without waiting for the disk: it
-        survives the end of the process, but a power failure may undo it, unless a durable
-        transaction followed. After a conflict with another transaction, or a connection lost
-        before the commit, the transaction is rolled back and retried.
-        """
-        return self._try(work, _Mode.DURABLE if durable else _Mode.QUICK)
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run a function in a transaction that is committed, and on disk, when this returns."""
+        return self.run(work, Mode.DURABLE)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run a function in a read-only transaction with a consistent snapshot."""
-        return self._try(work, _Mode.READ)
+        return self.run(work, Mode.READ)
 
     def forget(self) -> None:
         """Remove deleted data from the files: SQLite overwrites it in the database, but the
@@ -87,34 +98,29 @@ class Database:
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 raw.close()
 
-    def _try(self, work: Callable[[Connection], T], mode: "_Mode") -> T:
+    def run(self, work: Callable[[Connection], T], mode: "Mode") -> T:
+        """Run a function in a transaction. After a conflict with another transaction, or a
+        connection lost before the commit, the transaction is rolled back and retried."""
+        options: dict[str, Any] = {"mode": mode}
+        if mode is Mode.READ and not self.is_sqlite:
+            options["isolation_level"] = "REPEATABLE READ"
         for attempt in range(_TRIES):
             committing = False
             try:
                 with (
-                    self._reading if mode is _Mode.READ else self._writing,
+                    self._reading if mode is Mode.READ else self._writing,
                     self._translated_errors(),
-                    self._connection(mode) as connection,
+                    self._engine.connect().execution_options(**options) as connection,
+                    connection.begin(),
                 ):
                     result = work(connection)
-                    committing = mode is not _Mode.READ
+                    committing = mode is not Mode.READ
                 return result
             except _RetryError as error:
                 if committing and error.lost:  # it may or may not have been committed
                     raise StoreError(str(error)) from error
                 time.sleep(0.005 * 2**attempt)
         raise StoreError(f"The database {self.name} is too busy; try again.")
-
-    @contextmanager
-    def _connection(self, mode: "_Mode") -> Iterator[Connection]:
-        options: dict[str, Any] = {"mode": mode}
-        if mode is _Mode.READ and not self.is_sqlite:
-            options["isolation_level"] = "REPEATABLE READ"
-        with (
-            self._engine.connect().execution_options(**options) as connection,
-            connection.begin(),
-        ):
-            yield connection
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
@@ -132,16 +138,13 @@ class Database:
     def _sentence(self, error: DBAPIError) -> str:
         reason = " ".join(str(error.orig).split()).rstrip(".")
         low = reason.lower()
+        disk = f"The disk with the database {self.name}"
         if "is full" in low or "no space left" in low:
-            return (
-                f"The disk with the database {self.name} is full; nothing acknowledged is lost, "
-                "and work can go on when there is space."
-            )
+            left = "nothing acknowledged is lost, and work can go on when there is space."
+            return f"{disk} is full; {left}"
         if "disk i/o error" in low:
-            return (
-                f"The disk with the database {self.name} cannot be written (is it full, or gone?); "
-                "nothing acknowledged is lost."
-            )
+            lost = "nothing acknowledged is lost."
+            return f"{disk} cannot be written (is it full, or gone?); {lost}"
         if "not a database" in low:
             return f"{self.name} is not a database."
         if "locked" in low or "busy" in low:
@@ -149,11 +152,14 @@ class Database:
         return f"The database {self.name} cannot be used: {reason}."
 
 
-class _Mode(StrEnum):
+class Mode(StrEnum):
     """The kind of a transaction."""
 
     READ = "read"
+    """It changes nothing, and sees a consistent snapshot."""
     QUICK = "quick"
+    """Committed without waiting for the disk: it survives the end of the process, but a power
+    failure may undo it, unless a durable transaction followed."""
     DURABLE = "durable"
 
 
@@ -254,12 +260,12 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        mode = connection.get_execution_options().get("mode", _Mode.DURABLE)
-        if mode is _Mode.READ:
+        mode = connection.get_execution_options().get("mode", Mode.DURABLE)
+        if mode is Mode.READ:
             connection.exec_driver_sql("BEGIN")
             return
         # In the write-ahead log, a durable commit makes all earlier commits durable too.
-        wait = "FULL" if mode is _Mode.DURABLE else "NORMAL"
+        wait = "FULL" if mode is Mode.DURABLE else "NORMAL"
         if connection.info.get("synchronous") != wait:
             connection.exec_driver_sql(f"PRAGMA synchronous={wait}")
             connection.info["synchronous"] = wait
@@ -293,7 +299,7 @@ def _postgresql(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        if connection.get_execution_options().get("mode") is _Mode.QUICK:
+        if connection.get_execution_options().get("mode") is Mode.QUICK:
             connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
 
     return engine
@@ -306,8 +312,12 @@ _LOCK = 0x7061726174  # an arbitrary key of an advisory lock
 
 
 def migrate(database: Database) -> None:
-    """Create the tables, or upgrade them to this version, in one transaction."""
-    config = _config()
+    """Create the tables, or upgrade them to this version, in one transaction. A new database is
+    stamped with the newest version instead of going through all of them."""
+    config = Config()
+    folder = str(_FOLDER).replace("%", "%%")  # Alembic interpolates the option
+    config.set_main_option("script_location", folder)
+    config.set_main_option("path_separator", "os")
     scripts = ScriptDirectory.from_config(config)
     known = {script.revision for script in scripts.walk_revisions()}
     head = scripts.get_current_head()
@@ -326,21 +336,79 @@ def migrate(database: Database) -> None:
         if current is None and inspect(connection).get_table_names():
             raise InputError(f"The database {database.name} does not hold a study.")
         config.attributes.update(connection=connection, version_table=VERSION_TABLE)
-        upgrade(config, "head")
+        if current is None:
+            METADATA.create_all(connection)
+            stamp(config, "head")
+        else:
+            upgrade(config, "head")
 
     # Reading the version first locks nobody out.
     if database.read(_current) != head:
         database.write(work)
 
 
-def _config() -> Config:
-    config = Config()
-    folder = str(_FOLDER).replace("%", "%%")  # Alembic interpolates the option
-    config.set_main_option("script_location", folder)
-    config.set_main_option("path_separator", "os")
-    return config
-
-
 def _current(connection: Connection) -> str | None:
     options = {"version_table": VERSION_TABLE}
     return MigrationContext.configure(connection, opts=options).get_current_revision()
+
+
+# --- Transactions
+
+EXPERT = "expert"
+"""The kind of slots that only experts fill; experts see them as ratings."""
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """A connection in a transaction, the study, and the time of the transaction."""
+
+    connection: Connection
+    study: Study
+    now: int
+    writes: bool = True
+
+    @property
+    def lease(self) -> int:
+        """The length of a lease in milliseconds."""
+        return int(self.study.lease_minutes * 60_000)
+
+    def run(self, statement: Executable, **values: Any) -> int:
+        """Execute a statement and return the number of rows that it changed."""
+        return int(self.connection.execute(statement, values).rowcount)
+
+    def insert(self, table: Any, **values: Any) -> int:
+        key = self.connection.execute(insert(table), values).inserted_primary_key
+        return int(key[0]) if key else 0
+
+    def insert_all(self, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert many rows, a thousand at a time."""
+        for start in range(0, len(rows), 1000):
+            self.connection.execute(insert(table), rows[start : start + 1000])
+
+    def rows(self, query: Executable, **values: Any) -> Sequence[Record]:
+        return self.connection.execute(query, values).all()
+
+    def first(self, query: Executable, **values: Any) -> Record | None:
+        return self.connection.execute(query, values).first()
+
+    def one(self, query: Executable, **values: Any) -> Record:
+        """The first row of a query that has one."""
+        return self.rows(query, **values)[0]
+
+    def locked(self, query: Select[Any], **options: Any) -> Select[Any]:
+        """The query, with its rows locked until the end of a transaction that writes; for the
+        options see ``with_for_update`` of SQLAlchemy."""
+        return query.with_for_update(**options) if self.writes else query
+
+    def log(self, what: str, person_id: int | None = None, detail: str | None = None) -> None:
+        self.insert(event_table, at=self.now, person_id=person_id, what=what, detail=detail)
+
+
+def task_kind(kind: str) -> ItemKind:
+    """What a slot asks a person to do."""
+    return ItemKind.RATE if kind == EXPERT else ItemKind(kind)
+
+
+def moment(milliseconds: int | None) -> datetime | None:
+    """The time that a column holds."""
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -2,34 +2,67 @@
 
 import secrets
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from parataxis.errors import InputError
-from parataxis.studies.items import ItemKind
 from parataxis.studies.records import Value
-from parataxis.studies.store.slots import offer_again, reopen, take_place, withdraw
+from parataxis.studies.store.database import Record, Transaction, moment
+from parataxis.studies.store.slots import CHANGE, offer_again, reopen, take_place, withdraw
 from parataxis.studies.store.tables import answer, event, item, person, slot
-from parataxis.studies.store.transaction import (
-    Record,
-    Transaction,
-    as_person,
-    is_code,
-    lock_person,
-)
-from parataxis.studies.store.types import UNFINISHED, Person, PersonState, SlotState
-from parataxis.studies.study import Role
+from parataxis.studies.store.tables import study as study_table
+from parataxis.studies.store.types import UNFINISHED, NotYoursError, Person, PersonState, SlotState
+from parataxis.studies.study import ItemKind, Role
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without characters that look alike
 _LONGEST = 200
 _SEEDS = 2**62
+_LONGEST_CODE = 32
+
+
+# Frequent queries are built once, since building one takes longer than running it.
+_PAUSED = select(study_table.c.paused).limit(1).scalar_subquery().label("paused")
+_PERSON = select(person, _PAUSED).where(person.c.code == bindparam("code"))
+
+
+def lock_person(tx: Transaction, code: str) -> Record:
+    """The row of a person, and whether the study is paused. The lock lasts until the end of the
+    transaction, so that requests of one person from two tabs are handled one after the other."""
+    row = tx.first(tx.locked(_PERSON, of=person), code=code) if is_code(code) else None
+    if row is None:
+        raise NotYoursError("There is no person with that id in this study.")
+    return row
+
+
+def is_code(code: str) -> bool:
+    """Whether a text has the form of a person's id. Some other texts are errors in an engine."""
+    return len(code) <= _LONGEST_CODE and code.isascii() and code.isalnum()
+
+
+def as_person(row: Record) -> Person:
+    """The record of a person, from a row."""
+    return Person(
+        id=row.code,
+        role=Role(row.role),
+        state=PersonState(row.state),
+        name=row.name,
+        language=row.language,
+        panel=row.panel or {},
+        background=row.background,
+        invited=moment(row.invited_at),
+        consented=moment(row.consented_at),
+        seen=moment(row.seen_at),
+        qualified=row.qualified,
+        attempt=row.attempt,
+    )
 
 
 def invite(tx: Transaction, people: int | Iterable[str], role: Role = Role.RATER) -> list[Person]:
     """Add people: so many without a name, or one for each name."""
     names = [None] * people if isinstance(people, int) else people
-    return [_by_id(tx, _new(tx, role, name=_clean(name, "name"))) for name in names]
+    return [_new(tx, role, name=_clean(name, "name")) for name in names]
 
 
 def person_by_panel(tx: Transaction, parameters: Mapping[str, str]) -> Person:
@@ -39,18 +72,18 @@ def person_by_panel(tx: Transaction, parameters: Mapping[str, str]) -> Person:
     if panel is None:
         raise InputError("This study does not accept people from a panel.")
     given = {
-        meaning: _clean(parameters[name], name)
+        meaning: value
         for meaning, name in panel.parameters.items()
-        if parameters.get(name)
+        if (value := _clean(parameters.get(name), name))
     }
     who = given.get("person")
     if not who:
         raise InputError(f'The link has no parameter "{panel.parameters["person"]}".')
     row = tx.first(tx.locked(select(person).where(person.c.panel_id == who)))
     if row is None:
-        return _by_id(tx, _new(tx, panel.role, panel_id=who, panel=given))
+        return _new(tx, panel.role, panel_id=who, panel=given)
     _change(tx, row, panel=given)
-    return _by_id(tx, row.id)
+    return replace(as_person(row), panel=given)
 
 
 def find_person(tx: Transaction, code: str) -> Person | None:
@@ -84,8 +117,8 @@ def save_background(tx: Transaction, code: str, answers: Mapping[str, Value]) ->
     _change(tx, row, background=kept)
 
 
-def _new(tx: Transaction, role: Role, **values: Any) -> int:
-    return tx.insert(
+def _new(tx: Transaction, role: Role, **values: Any) -> Person:
+    person_id = tx.insert(
         person,
         code=_new_code(),
         role=role,
@@ -95,15 +128,12 @@ def _new(tx: Transaction, role: Role, **values: Any) -> int:
         seed=secrets.randbelow(_SEEDS),
         **values,
     )
+    return as_person(tx.one(select(person).where(person.c.id == person_id)))
 
 
 def _new_code() -> str:
     """A random id; with 31^10 of them nobody guesses one."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(10))
-
-
-def _by_id(tx: Transaction, person_id: int) -> Person:
-    return as_person(tx.one(select(person).where(person.c.id == person_id)))
 
 
 def _change(tx: Transaction, row: Record, **values: Any) -> None:
@@ -163,7 +193,7 @@ def reinstate(tx: Transaction, code: str) -> None:
         elif row.place is not None:
             place = take_place(tx, row)
             values = {"state": SlotState.SURPLUS} if place is None else {**values, "place": place}
-        tx.run(update(slot).where(slot.c.id == row.id).values(**values))
+        tx.run(CHANGE, slot=row.id, **values)
         if row.kind == ItemKind.WRITE and values["state"] is SlotState.DONE:
             offer_again(tx, row)
     tx.log("reinstated", me.id)

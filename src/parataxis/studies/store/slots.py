@@ -12,11 +12,12 @@ from sqlalchemy import bindparam, delete, exists, func, literal_column, or_, sel
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.items import Item, ItemKind, sentences_of
+from parataxis.studies.items import Item, sentences_of
 from parataxis.studies.records import FLAG, HUMAN, REWRITE, Purpose, Value
+from parataxis.studies.store.database import EXPERT, Record, Transaction
 from parataxis.studies.store.tables import answer, item, person, slot
-from parataxis.studies.store.transaction import EXPERT, Record, Transaction
 from parataxis.studies.store.types import COUNTING, PersonState, SlotState
+from parataxis.studies.study import ItemKind
 
 RANKS = 2**31 - 1
 """Items have random ranks below this number, and a search starts at any of them."""
@@ -27,6 +28,10 @@ _CLOCK_SKEW = 5 * 60_000
 # Literals instead of parameters, so that the engines use the partial indexes.
 _IS_OPEN = literal_column("slot.state") == literal_column("'open'")
 _IS_LEASED = literal_column("slot.state") == literal_column("'leased'")
+
+
+CHANGE = update(slot).where(slot.c.id == bindparam("slot"))
+"""Changes the given columns of the slot with the id ``slot``."""
 
 
 # --- Items
@@ -83,10 +88,8 @@ def _stored(rewrite: Rewrite) -> dict[str, Any]:
 
 def _new_slots(of: Record, wanted: int, kind: str | None = None) -> list[dict[str, Any]]:
     """The rows of the first slots of an item."""
-    return [
-        _open_slot(of, item_id=of.id, place=place, kind=kind or of.kind)
-        for place in range(1, wanted + 1)
-    ]
+    values = {"item_id": of.id, "kind": kind or of.kind}
+    return [_open_slot(of, **values, place=place) for place in range(1, wanted + 1)]
 
 
 def _open_slot(like: Record, **values: Any) -> dict[str, Any]:
@@ -171,11 +174,10 @@ def offer_again(tx: Transaction, row: Record) -> None:
         .order_by(slot.c.id)
     )
     for rating in rated:
-        state = SlotState.DONE
-        if rating.kind == ItemKind.RATE:
-            state = SlotState.DONE if rating.place in free else SlotState.SURPLUS
-            free.discard(rating.place)
-        tx.run(update(slot).where(slot.c.id == rating.id).values(state=state))
+        is_counted = rating.kind != ItemKind.RATE or rating.place in free
+        state = SlotState.DONE if is_counted else SlotState.SURPLUS
+        free -= {rating.place} if rating.kind == ItemKind.RATE else set()
+        tx.run(CHANGE, slot=rating.id, state=state)
     new = _new_slots(made, tx.study.raters_of_rewrites)
     tx.insert_all(slot, [each for each in new if each["place"] in free])
 
@@ -218,13 +220,9 @@ def reopen(tx: Transaction, rows: Iterable[Record], state: SlotState) -> None:
     ids = [row.id for row in rows]
     for start in range(0, len(ids), 500):
         tx.run(update(slot).where(slot.c.id.in_(ids[start : start + 500])).values(state=state))
+    again = [row for row in rows if row.state in COUNTING and row.place is not None]
     tx.insert_all(
-        slot,
-        [
-            _open_slot(row, item_id=row.item_id, kind=row.kind, place=row.place)
-            for row in rows
-            if row.state in COUNTING and row.place is not None
-        ],
+        slot, [_open_slot(r, item_id=r.item_id, kind=r.kind, place=r.place) for r in again]
     )
 
 
@@ -237,7 +235,7 @@ def take_place(tx: Transaction, row: Record) -> int | None:
         .order_by(slot.c.place)
         .limit(1)
     )
-    found = tx.first(tx.locked(free, skip=True))
+    found = tx.first(tx.locked(free, skip_locked=True))
     if found is None:
         return None
     tx.run(delete(slot).where(slot.c.id == found.id))
@@ -267,17 +265,6 @@ _CANDIDATE = (
 )
 _FROM_START = _CANDIDATE.where(slot.c.rank >= bindparam("start"))
 _BEFORE_START = _CANDIDATE.where(slot.c.rank < bindparam("start"))
-_LEASE = (
-    update(slot)
-    .where(slot.c.id == bindparam("slot"))
-    .values(
-        state=SlotState.LEASED,
-        person_id=bindparam("me"),
-        place=bindparam("at"),
-        leased_at=bindparam("now"),
-        leased_until=bindparam("until"),
-    )
-)
 
 
 def claim(tx: Transaction, me: Record, kind: str, begun: int) -> int | None:
@@ -296,8 +283,9 @@ def claim(tx: Transaction, me: Record, kind: str, begun: int) -> int | None:
     if found.lapsed is not None:
         tx.run(delete(slot).where(slot.c.id == found.id))
     mine = int(found.id if found.lapsed is None else found.lapsed)
-    until = tx.now + tx.lease
-    tx.run(_LEASE, slot=mine, me=me.id, at=found.place, now=tx.now, until=until)
+    lease = {"leased_at": tx.now, "leased_until": tx.now + tx.lease}
+    state, place = SlotState.LEASED, found.place
+    tx.run(CHANGE, slot=mine, state=state, person_id=me.id, place=place, **lease)
     return mine
 
 

@@ -1,19 +1,23 @@
-"""The public interface of the database of a study."""
+"""The public interface of the database of a study, and the files that are exported from it."""
 
-from collections.abc import Callable, Sequence
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, select, update
 
 from parataxis.errors import InputError
+from parataxis.rewrite.jsonl import to_json
 from parataxis.studies.items import Item
-from parataxis.studies.store import export, participants, slots, submissions, tasks
-from parataxis.studies.store.database import Database, migrate
-from parataxis.studies.store.overview import overview_of_study
+from parataxis.studies.records import FlaggedSource, Rating
+from parataxis.studies.rubric import Rubric
+from parataxis.studies.store import participants, results, slots, tasks
+from parataxis.studies.store.database import Database, Mode, Transaction, migrate
 from parataxis.studies.store.tables import event
 from parataxis.studies.store.tables import study as study_table
-from parataxis.studies.store.transaction import Transaction
 from parataxis.studies.study import Study
 
 T = TypeVar("T")
@@ -27,28 +31,22 @@ def _utc() -> datetime:
     return datetime.now(UTC)
 
 
+def _writes(
+    function: Callable[Concatenate[Transaction, P], T], mode: Mode = Mode.DURABLE
+) -> "Callable[Concatenate[Store, P], T]":
+    """A method that runs the function in a transaction of that mode."""
+
+    def method(store: "Store", /, *args: P.args, **options: P.kwargs) -> T:
+        return store._run(lambda tx: function(tx, *args, **options), mode)
+
+    method.__doc__ = function.__doc__
+    return method
+
+
 def _reads(
     function: Callable[Concatenate[Transaction, P], T],
 ) -> "Callable[Concatenate[Store, P], T]":
-    """A method that runs the function in a transaction that changes nothing."""
-
-    def method(store: "Store", /, *args: P.args, **options: P.kwargs) -> T:
-        return store._read(lambda tx: function(tx, *args, **options))
-
-    method.__doc__ = function.__doc__
-    return method
-
-
-def _writes(
-    function: Callable[Concatenate[Transaction, P], T], *, durable: bool = True
-) -> "Callable[Concatenate[Store, P], T]":
-    """A method that runs the function in a transaction that is committed when it returns."""
-
-    def method(store: "Store", /, *args: P.args, **options: P.kwargs) -> T:
-        return store._write(lambda tx: function(tx, *args, **options), durable=durable)
-
-    method.__doc__ = function.__doc__
-    return method
+    return _writes(function, Mode.READ)
 
 
 class Store:
@@ -134,13 +132,13 @@ class Store:
         if study.rubric != self.study.rubric:
             raise InputError("The rubric of a study that has begun cannot be changed.")
         values = {"name": study.name, "description": study.model_dump(mode="json")}
-        self._write(lambda tx: tx.run(update(study_table).values(**values)))
+        self._run(lambda tx: tx.run(update(study_table).values(**values)))
         self._study = study
 
     @property
     def paused(self) -> bool:
         """Whether nobody gets new tasks."""
-        return bool(self._read(lambda tx: tx.one(select(study_table.c.paused))[0]))
+        return bool(self._run(lambda tx: tx.one(select(study_table.c.paused))[0], Mode.READ))
 
     def pause(self) -> None:
         """Stop giving out tasks; submissions are still accepted."""
@@ -164,59 +162,53 @@ class Store:
     exclude = _writes(participants.exclude)
     block = _writes(participants.block)
     reinstate = _writes(participants.reinstate)
-    personal_data = _reads(export.personal_data)
+    personal_data = _reads(results.personal_data)
 
     # --- Tasks
 
-    next_task = _writes(tasks.next_task, durable=False)
+    next_task = _writes(tasks.next_task, Mode.QUICK)
     task = _reads(tasks.task)
-    save_draft = _writes(submissions.save_draft, durable=False)
-    submit = _writes(submissions.submit)
-    submit_and_take = _writes(submissions.submit_and_take)
-    undo = _writes(submissions.undo)
-    release = _writes(submissions.release)
+    save_draft = _writes(tasks.save_draft, Mode.QUICK)
+    submit = _writes(tasks.submit)
+    submit_and_take = _writes(tasks.submit_and_take)
+    undo = _writes(tasks.undo)
+    release = _writes(tasks.release)
     task_and_progress = _reads(tasks.task_and_progress)
     progress = _reads(tasks.progress_of)
 
     # --- Results
 
-    overview = _reads(overview_of_study)
-    export_items = _reads(export.export_items)
-    export_ratings = _reads(export.export_ratings)
-    export_flagged = _reads(export.export_flagged)
-    export_history = _reads(export.export_history)
+    overview = _reads(results.overview_of_study)
+    export_items = _reads(results.export_items)
+    export_ratings = _reads(results.export_ratings)
+    export_flagged = _reads(results.export_flagged)
+    export_history = _reads(results.export_history)
 
     def erase(self, person: str, *, ratings: bool = False) -> None:
         """Erase a person's data; see :func:`parataxis.studies.store.participants.erase`."""
-        self._write(lambda tx: participants.erase(tx, person, ratings=ratings))
+        self._run(lambda tx: participants.erase(tx, person, ratings=ratings))
         self._database.forget()
 
     # --- Sessions of the organiser
 
     def end_session(self, session: str) -> None:
         """Record that an organiser has logged out of that session."""
-        self._write(lambda tx: tx.log(_LOGGED_OUT, detail=session))
+        self._run(lambda tx: tx.log(_LOGGED_OUT, detail=session))
 
     def has_ended(self, session: str) -> bool:
         """Whether an organiser has logged out of that session, on any server."""
         ended = select(event.c.id).where(event.c.what == _LOGGED_OUT, event.c.detail == session)
-        return self._read(lambda tx: tx.first(ended) is not None)
+        return self._run(lambda tx: tx.first(ended) is not None, Mode.READ)
 
     # --- Transactions
 
     def _now(self) -> int:
         return round(self._clock().timestamp() * 1000)
 
-    def _write(self, work: Callable[[Transaction], T], *, durable: bool = True) -> T:
-        study = self.study
-        return self._database.write(
-            lambda connection: work(Transaction(connection, study, self._now())), durable=durable
-        )
-
-    def _read(self, work: Callable[[Transaction], T]) -> T:
-        study = self.study
-        return self._database.read(
-            lambda connection: work(Transaction(connection, study, self._now(), writes=False))
+    def _run(self, work: Callable[[Transaction], T], mode: Mode = Mode.DURABLE) -> T:
+        study, writes = self.study, mode is not Mode.READ
+        return self._database.run(
+            lambda connection: work(Transaction(connection, study, self._now(), writes)), mode
         )
 
     def _stored_study(self) -> Study | None:
@@ -230,4 +222,37 @@ class Store:
             tx.run(update(study_table).values(paused=paused))
             tx.log("paused" if paused else "resumed")
 
-        self._write(work)
+        self._run(work)
+
+
+# --- Files
+
+FILES: Mapping[str, Callable[[Store, Rubric], Iterable[str]]] = {
+    "items.jsonl": lambda store, _: map(to_json, store.export_items()),
+    "ratings.jsonl": lambda store, rubric: map(
+        Rating.model_dump_json, store.export_ratings(rubric)
+    ),
+    "experts.jsonl": lambda store, rubric: map(
+        Rating.model_dump_json, store.export_ratings(rubric, experts=True)
+    ),
+    "flagged.jsonl": lambda store, _: map(FlaggedSource.to_json, store.export_flagged()),
+    "history.jsonl": lambda store, _: (
+        json.dumps(each, ensure_ascii=False, default=str) for each in store.export_history()
+    ),
+}
+"""The lines of each file: rewrites to be rated, ratings that count, ratings by experts, sources
+that writers flagged, and everything ever submitted."""
+
+
+def export_file(name: str, store: Store, rubric: Rubric) -> str:
+    """The content of one of the files, as JSON lines."""
+    return "".join(f"{line}\n" for line in FILES[name](store, rubric))
+
+
+def export_zip(store: Store, rubric: Rubric) -> bytes:
+    """All files in one archive."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in FILES:
+            archive.writestr(name, export_file(name, store, rubric))
+    return buffer.getvalue()

@@ -1,50 +1,39 @@
 """The tables of a study's database. Times are milliseconds since 1970, UTC, on every engine.
 
-The migrations create these tables; a test compares the two.
+New databases are created from these tables; the migrations upgrade older ones.
 """
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from typing import Any
 
-METADATA = MetaData()
+import sqlalchemy as sa
+from sqlalchemy import BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, String, Text
 
-_Json = JSON(none_as_null=True)
+METADATA = sa.MetaData()
+
+_Json = sa.JSON(none_as_null=True)
+
+
+def _table(name: str, *parts: Column[Any] | sa.schema.SchemaItem) -> sa.Table:
+    """A table whose rows have numbers."""
+    return sa.Table(name, METADATA, Column("id", Integer, primary_key=True), *parts)
 
 
 def _partial_index(name: str, condition: str, *columns: str, unique: bool = False) -> Index:
     """An index of the rows for which a condition holds."""
-    where = text(condition)
+    where = sa.text(condition)
     return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
 
 
-study = Table(
+study = _table(
     "study",
-    METADATA,
-    Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False),
     Column("description", _Json, nullable=False),
     Column("paused", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
 )
 
-person = Table(
+person = _table(
     "person",
-    METADATA,
-    Column("id", Integer, primary_key=True),
     Column("code", String(32), nullable=False, unique=True),
     Column("role", String(16), nullable=False),
     Column("state", String(16), nullable=False),
@@ -62,10 +51,8 @@ person = Table(
     Column("seed", BigInteger, nullable=False),
 )
 
-item = Table(
+item = _table(
     "item",
-    METADATA,
-    Column("id", Integer, primary_key=True),
     Column("key", Text, nullable=False, unique=True),
     Column("kind", String(8), nullable=False),
     Column("purpose", String(16), nullable=False),
@@ -87,10 +74,8 @@ item = Table(
 # One row for each rating or rewrite that is wanted, and one for each that somebody submitted or
 # started although it is no longer wanted. The open, leased and done slots of an item have
 # different places from 1 to N. The database enforces this, so there are never more than N.
-slot = Table(
+slot = _table(
     "slot",
-    METADATA,
-    Column("id", Integer, primary_key=True),
     Column("item_id", Integer, ForeignKey("item.id"), nullable=False),
     Column("kind", String(8), nullable=False),
     Column("purpose", String(16), nullable=False),
@@ -107,7 +92,7 @@ slot = Table(
     Column("draft", _Json),
     Column("answer_id", Integer),
     Column("submitted_at", BigInteger),
-    UniqueConstraint("item_id", "person_id", "attempt", name="slot_once"),
+    sa.UniqueConstraint("item_id", "person_id", "attempt", name="slot_once"),
     _partial_index(
         "slot_place", "state IN ('open', 'leased', 'done')", "item_id", "kind", "place", unique=True
     ),
@@ -118,10 +103,8 @@ slot = Table(
 )
 
 # Rows are never changed, and deleted only when a participant's data are erased.
-answer = Table(
+answer = _table(
     "answer",
-    METADATA,
-    Column("id", Integer, primary_key=True),
     Column("slot_id", Integer, ForeignKey("slot.id"), nullable=False),
     Column("person_id", Integer, ForeignKey("person.id"), nullable=False),
     Column("action", String(8), nullable=False),
@@ -134,10 +117,8 @@ answer = Table(
     Index("answer_at", "at"),
 )
 
-event = Table(
+event = _table(
     "event",
-    METADATA,
-    Column("id", Integer, primary_key=True),
     Column("at", BigInteger, nullable=False),
     Column("person_id", Integer, ForeignKey("person.id")),
     Column("what", String(16), nullable=False),

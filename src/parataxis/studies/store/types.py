@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 
 from parataxis.errors import ParataxisError
-from parataxis.studies.items import Expected, ItemKind
+from parataxis.studies.items import Expected
 from parataxis.studies.records import Purpose, Text, Value
-from parataxis.studies.study import OnFailure, Role
+from parataxis.studies.study import ItemKind, OnFailure, Role
 
 
 class StoreError(ParataxisError):
@@ -100,7 +101,6 @@ class Person:
     qualified: bool | None = None
     """Whether they passed the test; None before its end, or if there is no test."""
     attempt: int = 1
-    """The number of the current attempt at the test."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,13 @@ class Task:
     lease_until: datetime | None
     """None after submission, and for training, test and control items, which never expire."""
     submitted: dict[str, Value] | None = None
-    """The current answers, if it was submitted."""
+
+    @property
+    def stage(self) -> Literal["training", "test", "work"]:
+        """The stage that it belongs to; control items look like work."""
+        if self.purpose is Purpose.TRAINING:
+            return "training"
+        return "test" if self.purpose is Purpose.TEST else "work"
 
 
 @dataclass(frozen=True)
@@ -146,9 +152,7 @@ class Submitted:
     as_expected: Mapping[str, bool] = field(default_factory=dict)
     """For each question with a known answer, whether that answer was given."""
     expected: Expected = field(default_factory=dict)
-    """The known answers of a training item."""
     feedback: Text | None = None
-    """The feedback on a training item."""
     consequence: OnFailure | None = None
     """What followed from failing too many control items."""
     qualified: bool | None = None

@@ -2,12 +2,5 @@
 
 from alembic import context
 
-from parataxis.studies.store.tables import METADATA
-
-context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=METADATA,
-    version_table=context.config.attributes["version_table"],
-    transactional_ddl=True,
-)
+context.configure(**context.config.attributes, transactional_ddl=True)
 context.run_migrations()

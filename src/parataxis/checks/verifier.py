@@ -1,0 +1,221 @@
+"""The verifier: ranks rewrites of a source, and estimates where a careful reader finds a fault.
+
+It is a small encoder with two heads. One imitates the log-probabilities of a language model, word
+by word, which ranks rewrites of one source. The other gives the probability of each kind of fault
+at the end of each simple sentence. The rewrites of one source share most of their prefixes, so they
+are read as a prefix tree of word pieces: each piece attends to the source and to what precedes it
+in its own rewrite. Each source is one run of the model, so results do not depend on other sources.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parataxis.errors import InputError, ParataxisError
+from parataxis.syntax.onnx import Model, OnnxModel
+from parataxis.syntax.wordpieces import MAX_PIECES, SHAPES, load_word_pieces
+from parataxis.text.tokens import tokenize
+
+SHIPPED = Path(str(files("parataxis.checks"))) / "model" / "verifier.onnx"
+
+FAULTS = (
+    *("lost", "new", "referent", "scope", "modality"),
+    *("order", "grammar", "fragment", "cut"),
+)
+"""The kinds of faults that the verifier tells apart; its last output is for any kind."""
+
+NEXT_MARK, END_MARK = 102, 101
+"""The word pieces that mark the end of a simple sentence and the end of the rewrite."""
+
+UNSEEN = -1e4
+"""Added to the attention scores of pieces that are masked."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixTree:
+    """Sequences with shared prefixes, as nodes in depth-first order.
+
+    The descendants of node ``i`` are ``i + 1`` up to ``end[i]``; ``paths`` has the nodes of each
+    sequence.
+    """
+
+    tokens: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    end: NDArray[np.int64]
+    paths: tuple[NDArray[np.int64], ...]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def sees(self) -> NDArray[np.bool_]:
+        """Which node (row) has which ancestors (columns), itself included."""
+        place = np.arange(len(self))
+        return (place <= place[:, None]) & (place[:, None] < self.end)
+
+
+def prefix_tree(sequences: Sequence[Sequence[int]]) -> PrefixTree:
+    """Build the prefix tree of sequences.
+
+    >>> tree = prefix_tree([[5, 6, 7], [5, 6, 8], [5]])
+    >>> tree.tokens.tolist(), tree.depth.tolist(), tree.end.tolist()
+    ([5, 6, 7, 8], [0, 1, 2, 2], [4, 4, 3, 4])
+    >>> [path.tolist() for path in tree.paths]
+    [[0, 1, 2], [0, 1, 3], [0]]
+    """
+    tokens: list[int] = []
+    depth: list[int] = []
+    parents: list[int] = []
+    paths: dict[int, list[int]] = {}
+    before: Sequence[int] = ()
+    path: list[int] = []
+    for place in sorted(range(len(sequences)), key=lambda place: list(sequences[place])):
+        sequence = sequences[place]
+        shared = _shared(before, sequence)
+        path = path[:shared]
+        for token in sequence[shared:]:
+            parents.append(path[-1] if path else -1)
+            depth.append(len(path))
+            path.append(len(tokens))
+            tokens.append(token)
+        paths[place] = path
+        before = sequence
+    end = list(range(1, len(tokens) + 1))
+    for node in range(len(tokens) - 1, 0, -1):
+        if parents[node] >= 0:
+            end[parents[node]] = max(end[parents[node]], end[node])
+    return PrefixTree(
+        np.array(tokens, dtype=np.int64),
+        np.array(depth, dtype=np.int64),
+        np.array(end, dtype=np.int64),
+        tuple(np.array(paths[place], dtype=np.int64) for place in range(len(sequences))),
+    )
+
+
+def _shared(first: Sequence[int], second: Sequence[int]) -> int:
+    """The length of the common prefix of two sequences."""
+    for place, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return place
+    return min(len(first), len(second))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The input of the verifier: the word pieces of the source, then the tree of its rewrites."""
+
+    pieces: NDArray[np.int64]
+    shapes: NDArray[np.int64]
+    places: NDArray[np.int64]
+    source: int
+    """The number of pieces that belong to the source."""
+    tree: PrefixTree
+
+    def unseen(self) -> NDArray[np.float32]:
+        """The attention mask, which is added to the scores of each piece (row): the source attends
+        to itself, a rewrite to the source and to its own pieces so far."""
+        hidden = np.full((len(self.pieces), len(self.pieces)), UNSEEN, dtype=np.float32)
+        hidden[:, : self.source] = 0.0
+        hidden[self.source :, self.source :][self.tree.sees()] = 0.0
+        return hidden
+
+
+def read(source: str, rewrites: Sequence[Sequence[str]]) -> Reading:
+    """Convert a source and rewrites of it into the input of the verifier."""
+    own = load_word_pieces()([[token.text for token in tokenize(source)]])[0]
+    tree = prefix_tree([rewrite_pieces(rewrite)[0] for rewrite in rewrites])
+    pieces, shapes = np.divmod(tree.tokens, len(SHAPES))
+    return Reading(
+        np.concatenate([own.ids, pieces]),
+        np.concatenate([own.shapes, shapes]),
+        np.minimum(np.concatenate([np.arange(len(own.ids)), tree.depth]), MAX_PIECES - 1),
+        len(own.ids),
+        tree,
+    )
+
+
+def rewrite_pieces(simple: Sequence[str]) -> tuple[list[int], list[list[int]]]:
+    """The pieces of a rewrite, with a mark after each simple sentence; and for each simple sentence
+    the places of the last piece of each word and of its mark.
+
+    One number encodes a piece and the shape of its word.
+    """
+    codes: list[int] = []
+    ends: list[list[int]] = []
+    for number, sentence in enumerate(simple, start=1):
+        own = load_word_pieces()([[token.text for token in tokenize(sentence)]])[0]
+        before = len(codes)
+        codes += [
+            piece * len(SHAPES) + shape
+            for piece, shape in zip(own.ids[1:-1], own.shapes[1:-1], strict=True)
+        ]
+        codes.append((END_MARK if number == len(simple) else NEXT_MARK) * len(SHAPES))
+        after = [*own.first[2:], len(own.ids) - 1][: len(own.first) - 1]
+        ends.append([before + place - 2 for place in after] + [len(codes) - 1])
+    return codes, ends
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteVerdict:
+    """What the verifier says of a rewrite.
+
+    ``score`` is in nats and can be compared with those of other rewrites of the same source only.
+    ``faults`` has a row for each simple sentence: the probability of each of :data:`FAULTS`, and
+    that of a fault of any kind.
+    """
+
+    score: float
+    faults: NDArray[np.float32]
+
+    @property
+    def risk(self) -> float:
+        """The probability of a fault in the sentence that is worst."""
+        return float(self.faults[:, -1].max())
+
+    def worst(self) -> tuple[int, str]:
+        """The sentence that is worst, and the likeliest kind of fault in it."""
+        place = int(self.faults[:, -1].argmax())
+        return place, FAULTS[int(self.faults[place, :-1].argmax())]
+
+
+class Verifier:
+    """Judges the rewrites of a source."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __call__(self, source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+        """Judge rewrites of one source."""
+        if not rewrites:
+            return []
+        if not all(map(len, rewrites)):
+            raise InputError("A rewrite must have at least one simple sentence.")
+        reading = read(source, rewrites)
+        found = self._model(
+            {
+                "pieces": reading.pieces[None],
+                "shapes": reading.shapes[None],
+                "places": reading.places[None],
+                "source": np.array([reading.source]),
+                "unseen": reading.unseen()[None],
+            }
+        )
+        scores = found["scores"][0, reading.source :]
+        faults = (1 / (1 + np.exp(-found["faults"][0, reading.source :]))).astype(np.float32)
+        verdicts = []
+        for rewrite, path in zip(rewrites, reading.tree.paths, strict=True):
+            ends = [places[-1] for places in rewrite_pieces(rewrite)[1]]
+            verdicts.append(RewriteVerdict(float(scores[path].sum()), faults[path[ends]]))
+        return verdicts
+
+
+@cache
+def load_verifier() -> Verifier:
+    """The verifier that ships with Parataxis, loaded once per process."""
+    if not SHIPPED.exists():
+        raise ParataxisError(f"The verifier is missing from this installation: {SHIPPED.name}.")
+    return Verifier(OnnxModel(SHIPPED))

@@ -1,0 +1,1 @@
+"""Training the verifier, and its teacher: a language model that scores and writes rewrites."""

@@ -1,0 +1,237 @@
+"""The sources that the verifier learns from, and their candidates.
+
+The candidates of a source are the rewrites that the pointer finds, the source itself, and the
+reference if there is one.
+"""
+
+import gzip
+import json
+import logging
+import math
+import os
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parataxis.errors import InputError
+from parataxis.splitters.pointer.actions import Features, read_source
+from parataxis.splitters.pointer.choose import TINIEST, compose_found
+from parataxis.splitters.pointer.model import load_decoder
+from parataxis.splitters.pointer.search import Decoder, Found, search
+from parataxis.splitters.pointer.splitter import untouched, width_batches
+from parataxis.syntax.analyser import Analyser, load_trees
+from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.onnx import THREADS_VARIABLE, threads
+from parataxis.text.tokens import tokenize
+
+log = logging.getLogger(__name__)
+
+SEARCHES = ((4, 1.0), (4, -1.0))
+"""The beam and the caution of each search."""
+
+CHUNK = 256
+"""The number of sources in one file of candidates."""
+
+FOUND, WHOLE, REFERENCE = "found", "whole", "reference"
+
+
+@dataclass
+class TrainingCandidate:
+    """A rewrite: its kind, and the log-probabilities that the pointer and the teacher give it."""
+
+    simple: list[str]
+    kind: str
+    log_chance: float | None = None
+    teacher: float | None = None
+
+
+@dataclass
+class RankedSource:
+    """A source and its candidates; ``whole`` is the probability that it stays whole."""
+
+    id: str
+    domain: str
+    complex: str
+    reference: list[str] | None = None
+    whole: float = 0.0
+    candidates: list[TrainingCandidate] = field(default_factory=list)
+
+    def as_json(self) -> str:
+        """One line of JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> "RankedSource":
+        """The source in a line that :meth:`as_json` wrote."""
+        fields: dict[str, Any] = json.loads(line)
+        fields["candidates"] = [TrainingCandidate(**each) for each in fields.get("candidates", ())]
+        return cls(**fields)
+
+
+def read_sources(path: Path) -> list[RankedSource]:
+    """Read sources from a JSONL file, with or without candidates."""
+    with path.open(encoding="utf-8") as stream:
+        return [RankedSource.from_json(line) for line in stream]
+
+
+def write_sources(sources: Iterable[RankedSource], path: Path) -> None:
+    """Write what :func:`read_sources` reads; the file is complete or not there at all."""
+    partial = path.with_suffix(".part")
+    partial.write_text("".join(source.as_json() + "\n" for source in sources), encoding="utf-8")
+    partial.rename(path)
+
+
+class _ReadOnce:
+    """A decoder that reads the same sources only once for several searches."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._last: tuple[Sequence[Features], Any] | None = None
+        self.step = decoder.step
+
+    def read(self, sources: Sequence[Features]) -> Any:
+        if self._last is None or self._last[0] is not sources:
+            self._last = sources, self._decoder.read(sources)
+        return self._last[1]
+
+
+def find_candidates(
+    sources: Iterable[RankedSource],
+    decoder: Decoder,
+    analyser: Analyser,
+    *,
+    searches: Sequence[tuple[int, float]] = SEARCHES,
+) -> Iterator[RankedSource]:
+    """Add candidates to the sources; those that cannot be rewritten are left out."""
+    once = _ReadOnce(decoder)
+    readable = []
+    for source in sources:
+        words = [token.text for token in tokenize(source.complex)]
+        features = read_source(words)
+        if words and untouched(source.complex, words, features) is None:
+            readable.append((source, features))
+    for batch in width_batches([features for _, features in readable]):
+        some = [readable[place][1] for place in batch]
+        founds = [search(once, some, beam=beam, caution=cost) for beam, cost in searches]
+        for row, place in enumerate(batch):
+            source = readable[place][0]
+            analysis = analyser(source.complex)
+            source.candidates = _candidates(source, analysis, [found[row] for found in founds])
+            source.whole = founds[0][row].whole
+            yield source
+
+
+def _candidates(
+    source: RankedSource, analysis: Analysis, founds: Sequence[Found]
+) -> list[TrainingCandidate]:
+    by_text: dict[tuple[str, ...], TrainingCandidate] = {}
+
+    def add(simple: Sequence[str], kind: str) -> TrainingCandidate:
+        return by_text.setdefault(tuple(simple), TrainingCandidate(list(simple), kind))
+
+    whole = add([source.complex], WHOLE)
+    whole.log_chance = math.log(max(founds[0].whole, TINIEST))
+    for found in founds:
+        for composed in compose_found(analysis, found):
+            candidate = add(composed.simple, FOUND)
+            if candidate.log_chance is None:
+                candidate.log_chance = composed.log_chance
+    if source.reference is not None:
+        add(source.reference, REFERENCE)
+    return list(by_text.values())
+
+
+DOMAINS = {
+    "contracts": ("contract", 24_000),
+    "law": ("statute", 24_000),
+    "gov_factbook": ("encyclopaedia", 8_000),
+    "gov": ("government", 6_000),
+    "fiction": ("fiction", 10_000),
+    "news": ("news", 6_000),
+    "wiki": ("encyclopaedia", 8_000),
+    "edu": ("textbook", 10_000),
+    "sci": ("science", 9_000),
+    "docs": ("technical", 8_000),
+    "speeches": ("speech", 5_000),
+    "guides": ("guide", 4_000),
+    "terms": ("terms", 4_000),
+}
+"""The domain of a file of real sentences, by the first prefix that its name has, and the maximum
+number of sentences from that domain."""
+REWRITES = {"real-train.jsonl": 7_045, "train.jsonl": 6_000, "original.jsonl": 9_000}
+"""The maximum number of sources with a reference from each file of rewrites."""
+HELD_OUT = 100
+"""The number of sentences of each domain that are held out for raters."""
+
+
+def collect_sources(text: Path, rewrites: Sequence[Path], output: Path) -> None:
+    """Sample sources from the sentences in a folder (``NAME.txt.gz``) and from files of rewrites.
+
+    ``output`` receives ``sources.jsonl``, in random order, and ``held-out.jsonl``.
+    """
+    chance = random.Random(17)
+    by_domain: dict[str, list[RankedSource]] = {}
+    for path in sorted(text.glob("*.txt.gz")):
+        known = [name for start, name in DOMAINS.items() if path.name.startswith(start)]
+        if not known:
+            raise InputError(f"{path.name} must begin with one of {', '.join(DOMAINS)}.")
+        domain = known[0][0]
+        by_domain.setdefault(domain, []).extend(_sentences(path, domain))
+    shares = dict(DOMAINS.values())
+    aside: list[RankedSource] = []
+    sources: list[RankedSource] = []
+    for domain, found in sorted(by_domain.items()):
+        chance.shuffle(found)
+        aside += found[:HELD_OUT]
+        sources += found[HELD_OUT : HELD_OUT + shares[domain]]
+    for path in rewrites:
+        some = list(_rewrites(path))
+        sources += chance.sample(some, min(len(some), REWRITES.get(path.name, len(some))))
+    chance.shuffle(sources)
+    output.mkdir(parents=True, exist_ok=True)
+    for name, chosen in (("sources.jsonl", sources), ("held-out.jsonl", aside)):
+        write_sources(chosen, output / name)
+
+
+def _sentences(path: Path, domain: str) -> Iterator[RankedSource]:
+    name = path.name.removesuffix(".txt.gz")
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                yield RankedSource(f"{name}:{number}", domain, line.strip())
+
+
+def _rewrites(path: Path) -> Iterator[RankedSource]:
+    with path.open(encoding="utf-8") as stream:
+        for record in map(json.loads, stream):
+            yield RankedSource(record["id"], record["domain"], record["complex"], record["simple"])
+
+
+def make_candidates(sources: Path, output: Path, limit: int | None = None) -> None:
+    """Find the candidates of all sources, in several processes; ``output`` has a file per chunk.
+
+    Chunks that are there already are not made again.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    known = read_sources(sources)[:limit]
+    chunks = [
+        (output / f"{number:05}.found", known[start : start + CHUNK])
+        for number, start in enumerate(range(0, len(known), CHUNK))
+    ]
+    with ProcessPoolExecutor(threads(), initializer=_use_one_thread) as pool:
+        made = sum(pool.map(_make_chunk, [each for each in chunks if not each[0].exists()]))
+    log.info("%d sources with candidates", made)
+
+
+def _use_one_thread() -> None:
+    os.environ[THREADS_VARIABLE] = "1"
+
+
+def _make_chunk(task: tuple[Path, list[RankedSource]]) -> int:
+    path, sources = task
+    found = list(find_candidates(sources, load_decoder(), load_trees()))
+    write_sources(found, path)
+    return len(found)

@@ -1,0 +1,187 @@
+"""Training examples of the verifier: the candidates of a source, the teacher's scores of them, and
+which of their sentences are at fault."""
+
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parataxis.checks.verifier import END_MARK, FAULTS, NEXT_MARK, read
+from parataxis.errors import InputError
+from parataxis.lab.verifier.candidates import (
+    FOUND,
+    REFERENCE,
+    WHOLE,
+    RankedSource,
+    TrainingCandidate,
+    read_sources,
+)
+from parataxis.lab.verifier.corruptions import corruptions
+from parataxis.syntax.onnx import threads
+
+UNKNOWN, RIGHT, SOME_FAULT = -1, 0, len(FAULTS) + 1
+"""Labels of sentences; a fault of a known kind is its number in :data:`FAULTS` plus one."""
+JUDGED, WRITTEN, GUESSED = 4.0, 1.0, 0.3
+"""The weight of a label: by a rater, by a writer or a program, by the teacher's score."""
+NEAR, FAR = 0.5, 8.0
+"""A candidate so close to the teacher's best is taken for right, one so far behind for wrong."""
+CORRUPTED, CORRUPTED_ALONE = 2, 4
+"""Corruptions of a source with scored candidates, and of a rewrite alone."""
+LONGEST = 1100
+"""Examples with more pieces are left out."""
+
+Judgements = Mapping[tuple[str, ...], Sequence[tuple[int, str]]]
+"""The faults of rewrites of one source: the number of the sentence from 1 on, and the kind."""
+Shorts = NDArray[np.int16]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class VerifierExample:
+    """A source with its candidates; places in the tree count from the first piece of a rewrite."""
+
+    pieces: Shorts
+    shapes: Shorts
+    places: Shorts
+    source: int
+    """The number of pieces of the source, which come first."""
+    end: Shorts
+    paths: tuple[Shorts, ...]
+    scores: Floats
+    """The teacher's log-probability of each candidate, NaN if unknown."""
+    chances: Floats
+    """That of the pointer, NaN for what it did not find."""
+    nodes: Shorts
+    """The ends of the sentences with a label."""
+    labels: Shorts
+    weights: Floats
+
+
+@dataclass
+class _Candidate:
+    simple: Sequence[str]
+    teacher: float | None = None
+    log_chance: float | None = None
+    labels: Sequence[int] = ()
+    weight: float = 0.0
+
+
+def read_training(paths: Iterable[Path]) -> tuple[list[RankedSource], dict[str, Judgements]]:
+    """Read folders from ``--only score``, and JSONL files of rewrites (``complex``, ``simple``) and
+    of judgements (``source``, ``simple``, ``faults``).
+
+    Judgements are by source; each judged rewrite is a candidate of its source, too.
+    """
+    sources: dict[str, RankedSource] = {}
+    judged: dict[str, dict[tuple[str, ...], list[tuple[int, str]]]] = {}
+
+    def add(text: str, candidates: Iterable[TrainingCandidate]) -> None:
+        source = sources.setdefault(text, RankedSource("", "", text))
+        for candidate in candidates:
+            if all(candidate.simple != other.simple for other in source.candidates):
+                source.candidates.append(candidate)
+
+    for path in paths:
+        if path.is_dir():
+            scored = [
+                source for part in sorted(path.glob("*.scored")) for source in read_sources(part)
+            ]
+            if not scored:
+                raise InputError(f"{path} has no scored candidates; run --only score first.")
+            for source in scored:
+                add(source.complex, source.candidates)
+            continue
+        for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            is_judged = "faults" in record
+            text = record["source" if is_judged else "complex"]
+            add(text, [TrainingCandidate(record["simple"], FOUND if is_judged else REFERENCE)])
+            if is_judged:
+                faults = [(place, kind) for place, kind in record["faults"]]
+                judged.setdefault(text, {})[tuple(record["simple"])] = faults
+    return list(sources.values()), dict(judged)
+
+
+def make_examples(
+    sources: Sequence[RankedSource], judged: Mapping[str, Judgements]
+) -> list[VerifierExample]:
+    """The examples of sources, made in several processes."""
+    tasks = [(source, judged.get(source.complex, {})) for source in sources]
+    with ProcessPoolExecutor(threads()) as pool:
+        found = pool.map(_from_task, tasks, chunksize=256)
+        return [example for example in found if example is not None]
+
+
+def _from_task(task: tuple[RankedSource, Judgements]) -> VerifierExample | None:
+    return make_example(*task)
+
+
+def make_example(source: RankedSource, judged: Judgements) -> VerifierExample | None:
+    """The example of a source, with corruptions of its best rewrite; None if it is too long."""
+    candidates = _labelled(source, judged)
+    reading = read(source.complex, [candidate.simple for candidate in candidates])
+    if len(reading.pieces) > LONGEST:
+        return None
+    labels: dict[int, tuple[int, float]] = {}
+    written = reading.pieces[reading.source :]
+    for candidate, path in zip(candidates, reading.tree.paths, strict=True):
+        ends = path[np.isin(written[path], (NEXT_MARK, END_MARK))].tolist()
+        for node, label in zip(ends, candidate.labels, strict=False):
+            if label != UNKNOWN and candidate.weight > labels.get(node, (0, 0.0))[1]:
+                labels[node] = label, candidate.weight
+    return VerifierExample(
+        *(_short(reading.pieces), _short(reading.shapes), _short(reading.places), reading.source),
+        end=_short(reading.tree.end),
+        paths=tuple(map(_short, reading.tree.paths)),
+        scores=_floats(candidate.teacher for candidate in candidates),
+        chances=_floats(candidate.log_chance for candidate in candidates),
+        nodes=np.array(list(labels), np.int16),
+        labels=np.array([label for label, _ in labels.values()], np.int16),
+        weights=np.array([weight for _, weight in labels.values()], np.float32),
+    )
+
+
+def _labelled(source: RankedSource, judged: Judgements) -> list[_Candidate]:
+    """The candidates of a source with what is known of their sentences, and corruptions."""
+    scores = [each.teacher for each in source.candidates if each.teacher is not None]
+    best = max(scores, default=None)
+    found: list[_Candidate] = []
+    good: Sequence[str] | None = None
+    for each in source.candidates:
+        right = [RIGHT] * len(each.simple)
+        candidate = _Candidate(each.simple, each.teacher, each.log_chance)
+        behind = None if best is None or each.teacher is None else best - each.teacher
+        if tuple(each.simple) in judged:
+            for place, kind in judged[tuple(each.simple)]:
+                right[place - 1] = FAULTS.index(kind) + 1
+            candidate.labels, candidate.weight = right, JUDGED
+        elif each.kind == REFERENCE:
+            candidate.labels, candidate.weight, good = right, WRITTEN, each.simple
+        elif each.kind == WHOLE:
+            candidate.labels, candidate.weight = right, GUESSED
+        elif behind is not None and len(right) > 1 and behind < NEAR:
+            candidate.labels, candidate.weight, good = right, GUESSED, good or each.simple
+        elif behind is not None and len(right) > 1 and behind > FAR:
+            labels = [UNKNOWN] * (len(right) - 1) + [SOME_FAULT]
+            candidate.labels, candidate.weight = labels, GUESSED
+        found.append(candidate)
+    if good is not None:
+        count = CORRUPTED_ALONE if best is None else CORRUPTED
+        known = [list(candidate.simple) for candidate in found]
+        for made in corruptions(good, source.complex, random.Random(source.complex), count):
+            if made.simple not in known:
+                labels = [RIGHT] * made.place + [FAULTS.index(made.kind) + 1]
+                found.append(_Candidate(made.simple, labels=labels, weight=WRITTEN))
+    return found
+
+
+def _short(numbers: NDArray[np.int64]) -> Shorts:
+    return numbers.astype(np.int16)
+
+
+def _floats(values: Iterable[float | None]) -> Floats:
+    return np.array([np.nan if value is None else value for value in values], np.float32)

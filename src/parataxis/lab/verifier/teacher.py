@@ -1,0 +1,339 @@
+"""The teacher: a language model that is fine-tuned on rewrites and then scores candidates.
+
+Its folder holds the reduced weights, the tokenizer, the kept tokens, and the adapters: only
+low-rank adapters are trained (Hu et al. 2022, "LoRA"), which forget less and are small.
+"""
+
+import json
+import logging
+import math
+import random
+import shutil
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from parataxis.checks.verifier import PrefixTree, prefix_tree
+from parataxis.errors import InputError
+from parataxis.lab.training import choose_device
+from parataxis.lab.verifier.candidates import RankedSource, read_sources, write_sources
+from parataxis.lab.verifier.gguf import LanguageModel, load_model, shrink
+from parataxis.lab.verifier.tokens import TOKENIZER, TeacherTokens, choose_vocabulary
+
+log = logging.getLogger(__name__)
+
+WEIGHTS, ADAPTERS = "teacher.gguf", "adapters.pt"
+
+ADAPTED = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+ROWS = 8192
+"""The number of rows of logits that are computed at once."""
+STEP = 16
+"""Trees are padded to a multiple of this, which the attention kernels need."""
+TOGETHER = 12
+"""The number of files that are scored at once, so that trees of similar length are batched."""
+NODES = 48_000
+"""The number of nodes in one batch, including padding."""
+
+Pair = tuple[list[int], list[int]]
+"""The tokens of a prompt and of a rewrite."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The settings of the fine-tuning. One epoch, because it memorises what it sees twice."""
+
+    rank: int = 24
+    scale: float = 2.0
+    rate: float = 2e-4
+    batch: int = 64
+    epochs: float = 1.0
+    evaluate_every: int = 290
+
+
+class Adapted(nn.Module):
+    """A frozen linear layer with a trainable low-rank change."""
+
+    def __init__(self, base: nn.Linear, rank: int, scale: float) -> None:
+        super().__init__()
+        self.base, self.scale = base, scale
+        device = base.weight.device
+        self.down = nn.Parameter(torch.empty(rank, base.in_features, device=device))
+        self.up = nn.Parameter(torch.zeros(base.out_features, rank, device=device))
+        nn.init.kaiming_uniform_(self.down, a=math.sqrt(5))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        down, up = self.down.to(rows.dtype), (self.scale * self.up).to(rows.dtype)
+        change = nn.functional.linear(nn.functional.linear(rows, down), up)
+        return self.base(rows) + change  # type: ignore[no-any-return]
+
+    def merged(self) -> nn.Linear:
+        """The equivalent linear layer."""
+        weight = self.base.weight
+        weight.data = (weight.float() + self.scale * self.up @ self.down).to(weight.dtype)
+        return self.base
+
+
+def add_adapters(model: nn.Module, tuning: Tuning) -> list[nn.Parameter]:
+    """Add adapters to all layers, freeze the rest, and return the adapters' parameters."""
+    model.requires_grad_(False)
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if name in ADAPTED and isinstance(child, nn.Linear):
+                setattr(module, name, Adapted(child, tuning.rank, tuning.scale))
+    return [each for each in model.parameters() if each.requires_grad]
+
+
+def merge_adapters(model: nn.Module) -> None:
+    """Merge the adapters into the weights, which is faster."""
+    with torch.no_grad():
+        for module in list(model.modules()):
+            for name, child in list(module.named_children()):
+                if isinstance(child, Adapted):
+                    setattr(module, name, child.merged())
+
+
+def adapter_state(model: nn.Module) -> dict[str, Tensor]:
+    """The adapters by name, in half precision."""
+    return {
+        name: value.detach().to(torch.bfloat16).cpu()
+        for name, value in model.named_parameters()
+        if value.requires_grad
+    }
+
+
+def load_adapters(model: LanguageModel, path: Path) -> list[nn.Parameter]:
+    """Add the adapters in a file to a model, and return their parameters."""
+    state = torch.load(path, map_location=model.device, weights_only=True)
+    parameters = add_adapters(model, Tuning(rank=min(next(iter(state.values())).shape)))
+    model.load_state_dict({name: each.float() for name, each in state.items()}, strict=False)
+    return parameters
+
+
+def load_teacher(folder: Path, device: torch.device) -> LanguageModel:
+    """Load the fine-tuned teacher, ready to score and to write."""
+    if not (folder / ADAPTERS).exists():
+        raise InputError(f"The teacher in {folder} is not fine-tuned yet; run --only tune first.")
+    model = load_model(folder / WEIGHTS, device)
+    load_adapters(model, folder / ADAPTERS)
+    merge_adapters(model)
+    return model.eval()
+
+
+def read_pairs(paths: Iterable[Path], tokens: TeacherTokens) -> list[Pair]:
+    """Read rewrites from JSONL files with ``complex``, ``simple`` and perhaps ``level``, as
+    tokens."""
+    records = []
+    for path in paths:
+        with path.open(encoding="utf-8") as stream:
+            records += [json.loads(line) for line in stream]
+    prompts = tokens.prompts((record["complex"], record.get("level")) for record in records)
+    written = tokens.batch(["\n".join(record["simple"]) for record in records])
+    return [(prompt, [*own, tokens.end]) for prompt, own in zip(prompts, written, strict=True)]
+
+
+def pair_loss(
+    model: LanguageModel, pairs: Sequence[Pair], device: torch.device
+) -> tuple[Tensor, int]:
+    """The summed negative log-probability of rewrites, and their number of tokens.
+
+    Padding on the right needs no mask, because no token attends to what follows it.
+    """
+    longest = max(len(prompt) + len(written) for prompt, written in pairs)
+    tokens = torch.zeros(len(pairs), longest, dtype=torch.long)
+    goals = torch.full((len(pairs), longest), -1)
+    for row, (prompt, written) in enumerate(pairs):
+        size = len(prompt) + len(written)
+        tokens[row, :size] = torch.tensor(prompt + written)
+        goals[row, len(prompt) : size] = torch.tensor(written)
+    goals = goals[:, 1:].to(device)
+    states = model.model(input_ids=tokens.to(device)).last_hidden_state[:, :-1]
+    wanted = goals >= 0
+    logits = model.lm_head(states[wanted]).float()
+    return nn.functional.cross_entropy(logits, goals[wanted], reduction="sum"), int(wanted.sum())
+
+
+@torch.no_grad()
+def held_out_loss(model: LanguageModel, pairs: Sequence[Pair], device: torch.device) -> float:
+    """The loss in nats per rewrite."""
+    ordered = sorted(pairs, key=lambda pair: sum(map(len, pair)))
+    total = sum(
+        float(pair_loss(model, ordered[start : start + 128], device)[0])
+        for start in range(0, len(ordered), 128)
+    )
+    return total / len(pairs)
+
+
+def finetune(
+    model: LanguageModel,
+    parameters: Sequence[nn.Parameter],
+    train: Sequence[Pair],
+    held_out: dict[str, list[Pair]],
+    tuning: Tuning,
+    device: torch.device,
+) -> None:
+    """Train the adapters, and log the losses on held-out rewrites."""
+    optimiser = torch.optim.AdamW(parameters, lr=tuning.rate, betas=(0.9, 0.98), weight_decay=0.0)
+    plan = _plan(train, tuning)
+    warm, started, seen = max(20, len(plan) // 25), time.monotonic(), []
+    model.train()
+    for step, rows in enumerate(plan, start=1):
+        slope = 0.02 + 0.49 * (1 + math.cos(math.pi * step / len(plan)))
+        for group in optimiser.param_groups:
+            group["lr"] = tuning.rate * min(1.0, step / warm) * slope
+        loss, count = pair_loss(model, [train[row] for row in rows], device)
+        torch.autograd.backward(loss / count)
+        norm = nn.utils.clip_grad_norm_(parameters, 1.0)
+        if torch.isfinite(norm):
+            optimiser.step()
+        optimiser.zero_grad(set_to_none=True)
+        seen.append((loss / count).detach())
+        if step % 50 == 0:
+            mean = float(torch.stack(seen[-50:]).mean())
+            log.info(
+                "%d of %d: %.4f a token, %.0f s", step, len(plan), mean, time.monotonic() - started
+            )
+        if step % tuning.evaluate_every == 0 or step == len(plan):
+            model.eval()
+            for name, pairs in held_out.items():
+                log.info("%s: %.3f a rewrite", name, held_out_loss(model, pairs, device))
+            model.train()
+    model.eval()
+
+
+def _plan(train: Sequence[Pair], tuning: Tuning) -> list[list[int]]:
+    """Batches of rewrites of similar length, in random order."""
+    chance = random.Random(1)
+    plan: list[list[int]] = []
+    size = tuning.batch
+    while len(plan) * size < tuning.epochs * len(train):
+        order = chance.sample(range(len(train)), len(train))
+        for start in range(0, len(order), size * 50):
+            part = sorted(
+                order[start : start + size * 50], key=lambda row: sum(map(len, train[row]))
+            )
+            batches = [part[place : place + size] for place in range(0, len(part), size)]
+            plan += chance.sample(batches, len(batches))
+    return plan[: math.ceil(tuning.epochs * len(train) / size)]
+
+
+@torch.no_grad()
+def node_logs(
+    model: LanguageModel, trees: Sequence[PrefixTree], device: torch.device
+) -> list[NDArray[np.float32]]:
+    """The log-probability of every node of each tree of tokens, given its ancestors."""
+    longest = -(-max(map(len, trees)) // STEP) * STEP
+    tokens, depth, parent = (np.zeros((len(trees), longest), np.int64) for _ in range(3))
+    # Padding attends to itself; a row that attends to nothing would give NaN.
+    end = np.tile(np.arange(1, longest + 1), (len(trees), 1))
+    for row, tree in enumerate(trees):
+        size = len(tree)
+        tokens[row, :size], depth[row, :size], end[row, :size] = tree.tokens, tree.depth, tree.end
+        for path in tree.paths:
+            parent[row, path[1:]] = path[:-1]
+
+    def on_device(array: NDArray[np.int64]) -> Tensor:
+        return torch.from_numpy(array).to(device, non_blocking=True)
+
+    place = torch.arange(longest, device=device)
+    sees = (place <= place[:, None]) & (place[:, None] < on_device(end)[:, None, :])
+    ids = on_device(tokens)
+    states = model.model(
+        input_ids=ids,
+        position_ids=on_device(depth),
+        attention_mask={"full_attention": sees[:, None]},
+    ).last_hidden_state
+    rows = torch.arange(len(trees), device=device)[:, None]
+    before = states[rows, on_device(parent)].reshape(-1, states.shape[-1])
+    goals = ids.reshape(-1)
+    logs = torch.empty(len(goals), device=device)
+    for start in range(0, len(goals), ROWS):
+        part = slice(start, start + ROWS)
+        logits = model.lm_head(before[part]).float()
+        chosen = logits.gather(1, goals[part, None])[:, 0]
+        logs[part] = chosen - logits.logsumexp(1)
+    found = logs.view(len(trees), longest).cpu().numpy()
+    return [found[row, : len(tree)] for row, tree in enumerate(trees)]
+
+
+def make_teacher(model: Path, tokenizer: Path, texts: Sequence[Path], output: Path) -> None:
+    """Reduce a published model to the tokens of some texts, and write the teacher's folder."""
+    output.mkdir(parents=True, exist_ok=True)
+    shutil.copy(tokenizer, output / TOKENIZER)
+    lines = [line for path in texts for line in path.read_text(encoding="utf-8").splitlines()]
+    kept = choose_vocabulary(output, lines)
+    shrink(model, output / WEIGHTS, kept)
+    log.info("%d tokens kept", len(kept))
+
+
+def tune(
+    folder: Path,
+    train: Sequence[Path],
+    held_out: Sequence[Path],
+    start: Path | None = None,
+    changes: Mapping[str, str] | None = None,
+) -> None:
+    """Fine-tune the teacher in a folder on files of rewrites, and write its adapters there.
+
+    It continues from the adapters in ``start``; ``changes`` are those of :class:`Tuning`.
+    """
+    unknown = (changes or {}).keys() - Tuning.__dataclass_fields__.keys()
+    if unknown:
+        raise InputError(f"The fine-tuning has no setting {min(unknown)!r}.")
+    settings: dict[str, Any] = {
+        name: type(getattr(Tuning, name))(float(value)) for name, value in (changes or {}).items()
+    }
+    tuning, tokens, device = Tuning(**settings), TeacherTokens(folder), choose_device()
+    pairs = read_pairs(train, tokens)
+    held = {path.stem: read_pairs([path], tokens) for path in held_out}
+    network = load_model(folder / WEIGHTS, device)
+    parameters = load_adapters(network, start) if start else add_adapters(network, tuning)
+    log.info("%d rewrites", len(pairs))
+    finetune(network, parameters, pairs, held, tuning, device)
+    torch.save(adapter_state(network), folder / ADAPTERS)
+
+
+def score(folder: Path, candidates: Sequence[Path]) -> None:
+    """Let the teacher score the candidates in folders; files that are scored are skipped."""
+    device, tokens = choose_device(), TeacherTokens(folder)
+    network = load_teacher(folder, device)
+    paths = [path for each in candidates for path in sorted(each.glob("*.found"))]
+    paths = [path for path in paths if not path.with_suffix(".scored").exists()]
+    for start in range(0, len(paths), TOGETHER):
+        some = paths[start : start + TOGETHER]
+        parts = [read_sources(path) for path in some]
+        score_sources([source for part in parts for source in part], tokens, network, device)
+        for path, part in zip(some, parts, strict=True):
+            write_sources(part, path.with_suffix(".scored"))
+        log.info("%d of %d files scored", start + len(some), len(paths))
+
+
+def score_sources(
+    sources: Sequence[RankedSource],
+    tokens: TeacherTokens,
+    network: LanguageModel,
+    device: torch.device,
+) -> None:
+    """Set the teacher's log-probability of each candidate, in batches of trees of similar size."""
+    prompts = tokens.prompts((source.complex, None) for source in sources)
+    rows = []
+    for source, prompt in zip(sources, prompts, strict=True):
+        texts = ["\n".join(candidate.simple) for candidate in source.candidates]
+        tree = prefix_tree([[*prompt, *own, tokens.end] for own in tokens.batch(texts)])
+        rows.append((tree, len(prompt), source))
+    rows.sort(key=lambda row: len(row[0]))
+    while rows:
+        count = 1
+        while count < len(rows) and (count + 1) * len(rows[count][0]) <= NODES:
+            count += 1
+        some, rows = rows[:count], rows[count:]
+        found = node_logs(network, [tree for tree, _, _ in some], device)
+        for (tree, size, source), logs in zip(some, found, strict=True):
+            for candidate, path in zip(source.candidates, tree.paths, strict=True):
+                candidate.teacher = float(logs[path[size:]].sum())

@@ -1,0 +1,77 @@
+"""The settings that users can give a splitter, the same in every interface, and the words of a
+sentence as ``max_words`` counts them."""
+
+from dataclasses import dataclass, fields, replace
+from typing import TypedDict, Unpack
+
+from parataxis.errors import InputError
+from parataxis.rewrite.record import Level, Rewrite
+from parataxis.text.tokens import has_word, tokenize
+
+
+class SettingOptions(TypedDict, total=False):
+    """The settings as keyword arguments; see :class:`SplitSettings`."""
+
+    strict: bool
+    beam: int | None
+    level: str
+    confidence: float | None
+    max_words: int | None
+
+
+@dataclass(frozen=True)
+class SplitSettings:
+    """``strict``: take no rewrite with a finding. ``beam``: the number of hypotheses. ``level``:
+    how far to split. ``confidence``: the lowest confidence of a rewrite that is taken.
+    ``max_words``: split simple sentences further that have more words, where that can be done.
+
+    >>> SplitSettings.given(level="atomic", beam=2).level
+    <Level.ATOMIC: 'atomic'>
+    """
+
+    strict: bool = False
+    beam: int | None = None
+    level: Level = Level.PLAIN
+    confidence: float | None = None
+    max_words: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.level not in list(Level):
+            raise InputError(f'There is no level "{self.level}"; there are: {", ".join(Level)}.')
+        object.__setattr__(self, "level", Level(self.level))
+        if self.confidence is not None and not 0 <= self.confidence <= 1:
+            raise InputError(f"The confidence must be from 0 to 1, not {self.confidence}.")
+        if self.max_words is not None and self.max_words < 1:
+            raise InputError(f"The limit must be at least one word, not {self.max_words}.")
+
+    @classmethod
+    def given(cls, **options: Unpack[SettingOptions]) -> "SplitSettings":
+        """The settings from keyword arguments, where the level may be given by its name."""
+        return cls(**options)  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, options: object) -> "SplitSettings":
+        """The settings among the attributes of an object, such as the body of a request."""
+        return cls(**{field.name: getattr(options, field.name) for field in fields(cls)})
+
+    def merged(self, other: "SplitSettings") -> "SplitSettings":
+        """These settings with those of the other one that are not its defaults."""
+        given = {field.name: getattr(other, field.name) for field in fields(other)}
+        changed = {field.name for field in fields(other) if given[field.name] != field.default}
+        return replace(self, **{name: given[name] for name in changed})
+
+
+def too_long(rewrite: Rewrite, limit: int) -> dict[int, int]:
+    """The indices of the simple sentences with more words than the limit, and their words.
+
+    >>> simple = ["Ann sang.", "It rained hard."]
+    >>> too_long(Rewrite(source="Ann sang; it rained hard.", simple=simple, splitter=""), 2)
+    {1: 3}
+    """
+    counts = {place: word_count(sentence) for place, sentence in enumerate(rewrite.simple)}
+    return {place: words for place, words in counts.items() if words > limit}
+
+
+def word_count(sentence: str) -> int:
+    """The number of words of a sentence, which are the tokens with a letter or digit."""
+    return sum(has_word(token.text) for token in tokenize(sentence))

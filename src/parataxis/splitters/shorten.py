@@ -1,0 +1,148 @@
+"""Splits simple sentences that have too many words: ``max_words``."""
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+
+from parataxis.checks.verifier import load_verifier
+from parataxis.rewrite.align import align
+from parataxis.rewrite.record import FindingKind, Level, Origin, OutputToken, Rewrite
+from parataxis.splitters.pointer.choose import BLOCKING
+from parataxis.splitters.pointer.splitter import NO_SENTENCE
+from parataxis.splitters.registry import (
+    LevelledSplitter,
+    ReportingSplitter,
+    SentenceSplitter,
+    adjusted,
+    load_splitter,
+)
+from parataxis.splitters.settings import SplitSettings, too_long, word_count
+
+DOUBTFUL = 0.5
+"""The probability of a fault from which a rewrite without a confidence is not taken."""
+
+
+def further_splitters(
+    splitter: SentenceSplitter, settings: SplitSettings
+) -> list[SentenceSplitter]:
+    """What long sentences are split with, in this order: the splitter at the levels plain and
+    atomic, then the rules, unless only sure rewrites are wanted: they do not say how sure they
+    are."""
+    if isinstance(splitter, ReportingSplitter):  # to ask again would cost money
+        splitter = load_splitter("pointer")
+    levels = (
+        (Level.PLAIN, Level.ATOMIC) if isinstance(splitter, LevelledSplitter) else [Level.PLAIN]
+    )
+    found = [adjusted(splitter, replace(settings, level=level, max_words=None)) for level in levels]
+    if settings.strict or settings.confidence is not None or splitter.name == "rules":
+        return found
+    return [*found, load_splitter("rules")]
+
+
+@dataclass(frozen=True)
+class Shortener:
+    """Replaces simple sentences that are too long by their own rewrites: the first, in the order of
+    ``steps``, whose parts are shorter and that adds no blocking finding, or no finding at
+    all if it has no confidence."""
+
+    settings: SplitSettings
+    steps: Sequence[Callable[[Sequence[str]], Sequence[Rewrite]]]
+    check: Callable[[Iterable[Rewrite]], Iterable[Rewrite]]
+    """Gives findings to the rewrites that have none yet."""
+
+    @property
+    def limit(self) -> int:
+        """The most words of a sentence."""
+        return self.settings.max_words or 0
+
+    def __call__(self, rewrites: Sequence[Rewrite]) -> list[Rewrite]:
+        done = dict(enumerate(rewrites))
+        long = [place for place, rewrite in done.items() if too_long(rewrite, self.limit)]
+        done |= zip(long, self.check([done[place] for place in long]), strict=True)
+        for step in self.steps:
+            tried: set[tuple[int, str]] = set()
+            # One sentence of each rewrite at a time, so that each is judged by itself.
+            while wanted := self._wanted(done, tried):
+                tried |= {(place, done[place].simple[number]) for place, number in wanted.items()}
+                self._improve(done, wanted, step)
+        return list(done.values())
+
+    def noted(self, rewrite: Rewrite) -> Rewrite:
+        """The rewrite with a note of the sentences that are still too long."""
+        if not (found := too_long(rewrite, self.limit)):
+            return rewrite
+        named = ", ".join(f"sentence {place + 1} ({words})" for place, words in found.items())
+        note = f"Still over the limit of {self.limit} words: {named}."
+        return rewrite.model_copy(update={"note": f"{rewrite.note or ''} {note}".strip()})
+
+    def _wanted(self, done: dict[int, Rewrite], tried: Set[tuple[int, str]]) -> dict[int, int]:
+        """The first long sentence of each rewrite that was not tried yet."""
+        return {
+            place: number
+            for place, rewrite in done.items()
+            for number in reversed(too_long(rewrite, self.limit))
+            if (place, rewrite.simple[number]) not in tried
+            and not NO_SENTENCE.match(rewrite.simple[number])
+        }
+
+    def _improve(
+        self,
+        done: dict[int, Rewrite],
+        wanted: dict[int, int],
+        step: Callable[[Sequence[str]], Sequence[Rewrite]],
+    ) -> None:
+        results = step([done[place].simple[number] for place, number in wanted.items()])
+        candidates = {
+            place: _replaced(done[place], number, more)
+            for (place, number), more in zip(wanted.items(), results, strict=True)
+            if max(map(word_count, more.simple)) < word_count(more.source)
+            and not _is_doubtful(more)
+        }
+        for place, rewrite in zip(candidates, self.check(candidates.values()), strict=True):
+            is_known = rewrite.confidence is not None and not self.settings.strict
+            blocking = BLOCKING if is_known else frozenset(FindingKind)
+            if _faults(rewrite, blocking) <= _faults(done[place], blocking):
+                done[place] = rewrite
+
+
+def _faults(rewrite: Rewrite, blocking: Set[FindingKind]) -> int:
+    return sum(finding.kind in blocking for finding in rewrite.findings or ())
+
+
+def _is_doubtful(rewrite: Rewrite) -> bool:
+    """Whether a splitter that does not know how sure it is wrote something that looks faulty."""
+    if rewrite.confidence is not None:
+        return False
+    return load_verifier()(rewrite.source, [rewrite.simple])[0].risk > DOUBTFUL
+
+
+def _replaced(rewrite: Rewrite, number: int, more: Rewrite) -> Rewrite:
+    """The rewrite with one of its sentences split; the origin of each word is in the source."""
+    simple = (*rewrite.simple[:number], *more.simple, *rewrite.simple[number + 1 :])
+    if rewrite.provenance and more.provenance:
+        old = rewrite.provenance
+        traced = [tuple(_traced(each, old[number]) for each in part) for part in more.provenance]
+        provenance = (*old[:number], *traced, *old[number + 1 :])
+    else:
+        provenance = align(rewrite.source, simple)
+    splits = [each for each in (rewrite, more) if each.is_split]
+    sure = [each.confidence for each in splits if each.confidence is not None]
+    update = {
+        "simple": simple,
+        "provenance": provenance,
+        "findings": None,
+        "note": rewrite.note if rewrite.is_split else None,
+        "confidence": min(sure) if len(sure) == len(splits) else None,
+    }
+    return rewrite.model_copy(update=update)
+
+
+def _traced(token: OutputToken, tokens: Sequence[OutputToken]) -> OutputToken:
+    """A token whose source is a place among the tokens, with their source instead."""
+    if token.source is None:
+        return token
+    start, end = token.source
+    before = next((each for each in tokens if each.start < end and start < each.end), None)
+    if before is None or before.source is None:
+        return token.model_copy(update={"origin": Origin.INSERTED, "source": None})
+    origin = token.origin if token.origin is Origin.INFLECTED else before.origin
+    return token.model_copy(update={"origin": origin, "source": before.source})

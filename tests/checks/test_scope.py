@@ -1,0 +1,70 @@
+"""Conditions, attributions and alternatives govern what they governed in the source."""
+
+import pytest
+
+from parataxis.checks import Checker
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "messages"),
+    [
+        (
+            "The Tenant may repair the roof or replace the pump.",
+            ["The Tenant may repair the roof and replace the pump."],
+            ["The source has 'or' after 'roof', not 'and'."],
+        ),
+        (
+            "The Tenant may repair the roof or may replace the pump.",
+            ["The Tenant may repair the roof.", "The Tenant may also replace the pump."],
+            ["The source has 'or' before 'replace', not 'also'."],
+        ),
+        (
+            "The police said that the driver was drunk and that he had fled.",
+            ["The police said that the driver was drunk.", "He had fled."],
+            ["'fled' is told as a fact; in the source it follows 'said'."],
+        ),
+        (
+            "If the pump fails, the alarm sounds and the gates close.",
+            ["If the pump fails, the alarm sounds.", "The gates close."],
+            ["'close' has lost its condition ('If ... fails')."],
+        ),
+        (
+            "The alarm sounds if the pump fails, and if it rains the gates close.",
+            ["The alarm sounds and the pump fails.", "If it rains, if so, the gates close."],
+            ["'fails' is told as a fact; the source has 'if' before it."],
+        ),
+    ],
+)
+def test_scope_that_is_lost_is_found(
+    checker: Checker, source: str, simple: list[str], messages: list[str]
+) -> None:
+    assert [finding.message for finding in checker(source, simple)] == messages
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        (
+            "The Tenant may repair the roof or replace the pump.",
+            ["The Tenant may repair the roof.", "Alternatively, it may replace the pump."],
+        ),
+        (
+            "The Tenant shall not paint the roof or move the pump.",
+            ["The Tenant shall not paint the roof.", "The Tenant shall also not move the pump."],
+        ),
+        (
+            "The police said that the driver was drunk and that he had fled.",
+            ["The police said that the driver was drunk.", "They also said that he had fled."],
+        ),
+        (
+            "If the pump fails, the alarm sounds and the gates close.",
+            ["If the pump fails, the alarm sounds.", "In that case, the gates also close."],
+        ),
+        (
+            "Except for the tools, Ann agrees to buy all goods.",
+            ["Ann agrees to buy all goods.", "However, this does not apply to the tools."],
+        ),
+    ],
+)
+def test_scope_in_other_words_is_kept(checker: Checker, source: str, simple: list[str]) -> None:
+    assert checker(source, simple) == []
