@@ -142,9 +142,11 @@ class Writer:
         self.page.get_by_label("Splitter", exact=True).select_option(splitter)
 
     def wait(self) -> None:
-        """Until all is done and drawn."""
-        self.page.locator("#running").wait_for(state="hidden")
+        """Until all is done and drawn; a file that is still being read has no rows yet."""
+        running = self.page.locator("#running")
+        running.wait_for(state="hidden")
         self.page.locator("#feed article.dressed").first.wait_for()
+        running.wait_for(state="hidden")
 
     def row(self, number: int) -> Any:
         return self.page.locator("#feed article").nth(number)
