@@ -44,12 +44,13 @@ class Document:
             if not simple:
                 raise ValueError(f"Sentence {index} is replaced by nothing.")
             if list(simple) != [span.text]:
-                parts += (self.text[position : span.start], self._lay_out(span, simple))
+                parts += (self.text[position : span.start], self.lay_out(span, simple))
                 position = span.end
         parts.append(self.text[position:])
         return "".join(parts)
 
-    def _lay_out(self, span: Span, simple: Sequence[str]) -> str:
+    def lay_out(self, span: Span, simple: Sequence[str]) -> str:
+        """The simple sentences as they are written in the place of a sentence."""
         text = " ".join(simple)
         line_break = _BREAK.search(self.text, span.start, span.end)
         if line_break is None:

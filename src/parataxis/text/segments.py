@@ -98,7 +98,8 @@ _CANDIDATE = re.compile(rf"[.!?…。！？`\]:;={_EMOJI}]")
 _STOP = re.compile(
     rf"""
     # Markdown code and the address of a link: no sentence ends inside.
-    (?P<verbatim> `[^`]{{1,500}}` | \]\([^()\s]{{0,2000}}(?:\s+"[^"]{{0,500}}")?\) )
+    (?P<verbatim> ``(?:[^`]|`(?!`)){{1,500}}`` | `[^`]{{1,500}}`
+      | \]\([^()\s]{{0,2000}}(?:\s+"[^"]{{0,500}}")?\) )
     | (?: (?<![.!?…]) (?P<mark> [.!?…]++ (?:\s\.(?=\s)){{0,8}}+ )
           (?P<closing> [{_CLOSING}]{{0,9}}+ (?:\s[)\]”](?=\s))?+ )
           (?: \s?\[(?:\d{{1,3}}|…|\.\.\.)\] ){{0,9}}+       # notes: "in Ohio.[3]"

@@ -35,11 +35,20 @@ class Sentence:
     obstacle: str = ""
 
 
+class Surrounding(StrEnum):
+    """What a paragraph can be in that is not running text of the writer."""
+
+    TABLE = "table"
+    QUOTATION = "quotation"
+
+
 class Paragraph(NamedTuple):
-    """The text of a paragraph as a reader sees it, and its sentences."""
+    """The text of a paragraph as a reader sees it, and its sentences. ``surroundings`` says what it
+    is in."""
 
     text: str
     sentences: Sequence[Sentence]
+    surroundings: frozenset[Surrounding] = frozenset()
 
 
 class Change(NamedTuple):
@@ -86,7 +95,7 @@ class FormattedDocument(ABC):
     @property
     def sentences(self) -> list[str]:
         """The sentences, in order, as a splitter gets them."""
-        return [sentence.text for _, sentences in self.paragraphs for sentence in sentences]
+        return [sentence.text for each in self.paragraphs for sentence in each.sentences]
 
     @abstractmethod
     def rewritten(
@@ -97,7 +106,7 @@ class FormattedDocument(ABC):
 
     def changes(self, rewrites: Sequence[Rewrite], report: DocumentReport) -> list[Change]:
         """The changes that the rewrites make; the report counts the sentences left alone."""
-        places = [(n, each) for n, (_, own) in enumerate(self.paragraphs) for each in own]
+        places = [(n, each) for n, own in enumerate(self.paragraphs) for each in own.sentences]
         report.sentences = len(places)
         found = []
         for (number, sentence), rewrite in zip(places, rewrites, strict=True):

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from parataxis.errors import InputError, needs
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.documents import Change, DocumentReport, FormattedDocument, Paragraph, Sentence
+from parataxis.run.documents import (
+    Change,
+    DocumentReport,
+    FormattedDocument,
+    Paragraph,
+    Sentence,
+    Surrounding,
+)
 from parataxis.run.documents.wordml import Tracking, WordParagraph, read_paragraphs, revise, w
 from parataxis.text.segments import sentence_spans
 
@@ -102,6 +109,7 @@ _STORY = re.compile(
 )
 _STYLES = "application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"
 _HEADING = re.compile(r"(?:heading|toc|index|table of) ?|(?:sub)?title$|caption$", re.IGNORECASE)
+_QUOTATION = re.compile(r"(?:intense )?quote$|block text$", re.IGNORECASE)
 _FINISHED = re.compile(r"[.!?][\"'”’)\]]*$")
 
 
@@ -120,7 +128,8 @@ class DocxDocument(FormattedDocument):
         for part in self._parts:
             for number, paragraph in enumerate(read_paragraphs(self._tree(part))):
                 self._places.append((part, number))
-                paragraphs.append(Paragraph(paragraph.text, self._sentences(paragraph)))
+                around = self._around(paragraph)
+                paragraphs.append(Paragraph(paragraph.text, self._sentences(paragraph), around))
         super().__init__(paragraphs)
 
     def rewritten(
@@ -185,13 +194,21 @@ class DocxDocument(FormattedDocument):
     @cached_property
     def _headings(self) -> frozenset[str]:
         """The styles of headings and of other paragraphs that are not running text."""
+        return self._named(_HEADING)
+
+    @cached_property
+    def _quotations(self) -> frozenset[str]:
+        return self._named(_QUOTATION)
+
+    def _named(self, pattern: re.Pattern[str]) -> frozenset[str]:
+        """The styles with such a name, and those based on them."""
         part = next((part for part, kind in self._types.items() if kind == _STYLES), None)
         if part is None:
             return frozenset()
         styles = self._tree(part).findall(w("style"))
         named = {s.get(w("styleId"), ""): _value(s, "name") for s in styles}
         based = {s.get(w("styleId"), ""): _value(s, "basedOn") for s in styles}
-        found = {style for style, name in named.items() if _HEADING.match(name)}
+        found = {style for style, name in named.items() if pattern.match(name)}
         while more := {style for style, base in based.items() if base in found} - found:
             found |= more
         return frozenset(found)
@@ -210,6 +227,13 @@ class DocxDocument(FormattedDocument):
                 f"{self._name} is not a valid Word document: its part {part} has a DTD."
             )
         return root
+
+    def _around(self, paragraph: WordParagraph) -> frozenset[Surrounding]:
+        found = {Surrounding.TABLE for _ in paragraph.node.iterancestors(w("tbl"))}
+        style = paragraph.node.find(f"{w('pPr')}/{w('pStyle')}")
+        if style is not None and style.get(w("val")) in self._quotations:
+            found.add(Surrounding.QUOTATION)
+        return frozenset(found)
 
     def _sentences(self, paragraph: WordParagraph) -> list[Sentence]:
         style = paragraph.node.find(f"{w('pPr')}/{w('pStyle')}")

@@ -5,11 +5,12 @@ are left alone.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from html import escape, unescape
 from html.parser import HTMLParser
 
-from parataxis.run.documents import Change
+from parataxis.run.documents import Surrounding
 from parataxis.run.documents.markup import Block, CellReader, MarkupDocument, placeholder
 
 
@@ -26,6 +27,7 @@ _SKIPPED = _tags(
     "head script style title template noscript svg math pre textarea select option button h1 h2 h3 "
     "h4 h5 h6 audio video canvas iframe object"
 )
+_SURROUNDINGS = {"table": Surrounding.TABLE, "blockquote": Surrounding.QUOTATION}
 _OBSTACLES = {"br": "a line break"} | dict.fromkeys(["img", "input", "embed"], "a picture")
 _VOID = _tags("area base br col embed hr img input link meta param source track wbr basefont")
 _DEEPEST = 100  # how deep inline tags may be nested; a block with more is left alone
@@ -36,13 +38,6 @@ class HtmlDocument(MarkupDocument):
 
     def __init__(self, text: str) -> None:
         super().__init__(text, _HtmlReader(text).blocks)
-
-    def write(self, changes: Sequence[Change]) -> str:
-        parts, end = [], 0
-        for region, text in self.replacements(changes):
-            parts += [self.text[end : region[0]], text]
-            end = region[1]
-        return "".join([*parts, self.text[end:]])
 
     def escape(self, text: str) -> str:
         return escape(text, quote=False)
@@ -58,6 +53,7 @@ class _HtmlReader(CellReader, HTMLParser):
         self._text = text
         self._names: list[str] = []
         self._is_broken = False
+        self._around = Counter[Surrounding]()
         # The outermost open tag with other content than text, and those of its name in it.
         self._whole: list[str] = []
         self._whole_start = 0
@@ -96,6 +92,8 @@ class _HtmlReader(CellReader, HTMLParser):
             self._names.append(tag)
         else:
             self._end_block()
+            if tag in _SURROUNDINGS:
+                self._around[_SURROUNDINGS[tag]] += 1
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         # HTML has no self-closing tags: "<b/>" opens, "<br/>" is void anyway.
@@ -113,6 +111,8 @@ class _HtmlReader(CellReader, HTMLParser):
             self._close(tag, self._text[start:end], end)
         elif tag not in _VOID:
             self._end_block()
+            if tag in _SURROUNDINGS:
+                self._around[_SURROUNDINGS[tag]] -= 1
 
     def handle_data(self, data: str) -> None:
         if self._whole:
@@ -182,5 +182,5 @@ class _HtmlReader(CellReader, HTMLParser):
         first = next((i for i, cell in enumerate(cells) if not cell.char.isspace()), len(cells))
         # A tag that is still open may end anywhere.
         if first < len(cells) and is_found and not self._is_broken and not chain:
-            self.blocks.append(Block(cells[first:]))
+            self.blocks.append(Block(cells[first:], frozenset(+self._around)))
         self.cells, self.chain, self._names, self._is_broken = [], (), [], False

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 from markdown_it.token import Token
 
-from parataxis.run.documents import Change
+from parataxis.run.documents import Change, Surrounding
 from parataxis.run.documents.markup import (
     Block,
     CellReader,
@@ -22,6 +22,7 @@ from parataxis.run.documents.markup import (
     placeholder,
     signature,
 )
+from parataxis.run.documents.plan import Range
 from parataxis.text.documents import Document
 from parataxis.text.layout import LINE
 from parataxis.text.segments import Span
@@ -50,12 +51,12 @@ class MarkdownDocument(MarkupDocument):
     def __init__(self, text: str) -> None:
         super().__init__(text, list(_blocks(text)))
 
-    def write(self, changes: Sequence[Change]) -> str:
-        """The document with its changes; a sentence on several lines is wrapped again."""
-        made = list(self.replacements(changes))
-        spans = tuple(Span(*region, "") for region, _ in made)
-        texts = {i: [re.sub(r"\s*\n\s*", " ", text)] for i, (_, text) in enumerate(made)}
-        return Document(self.text, spans).rebuild(texts)
+    def replacements(self, changes: Sequence[Change]) -> Iterator[tuple[Range, str]]:
+        """The regions that change; a sentence on several lines is wrapped again."""
+        document = Document(self.text, ())
+        for region, text in super().replacements(changes):
+            on_a_line = re.sub(r"\s*\n\s*", " ", text)
+            yield region, document.lay_out(Span(*region, ""), [on_a_line])
 
     def failed(self, changes: Sequence[Change]) -> set[int]:
         """The blocks that would not read as they should: a star in a new place can have another
@@ -74,7 +75,9 @@ def _blocks(text: str) -> Iterator[Block]:
     for line in lines:
         starts.append(starts[-1] + len(line))
     tokens = parser.parse(_without_front_matter(text))
+    quotations = 0
     for before, token in pairwise(tokens):
+        quotations += {"blockquote_open": 1, "blockquote_close": -1}.get(before.type, 0)
         if before.type != "paragraph_open" or token.map is None:
             continue
         first, last = token.map
@@ -87,7 +90,8 @@ def _blocks(text: str) -> Iterator[Block]:
             continue
         cells = _with_notes(_with_obstacles(reader.cells, token.content, place))
         marker = _MARKER.match("".join(cell.char for cell in cells))
-        yield Block(cells[marker.end() if marker else 0 :])
+        around = frozenset([Surrounding.QUOTATION] if quotations else [])
+        yield Block(cells[marker.end() if marker else 0 :], around)
 
 
 def _without_front_matter(text: str) -> str:

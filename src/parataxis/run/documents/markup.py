@@ -4,7 +4,6 @@ The reader of a format cuts a document into blocks of cells; here the sentences 
 found and rewritten, and each word keeps the markup of its source.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,14 @@ from typing import NamedTuple
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.documents import Change, DocumentReport, FormattedDocument, Paragraph, Sentence
+from parataxis.run.documents import (
+    Change,
+    DocumentReport,
+    FormattedDocument,
+    Paragraph,
+    Sentence,
+    Surrounding,
+)
 from parataxis.run.documents.plan import New, Range
 from parataxis.text.segments import Span, sentence_spans
 from parataxis.text.tokens import tokenize
@@ -80,6 +86,7 @@ class Block:
     """A paragraph, list item or the like; no sentence crosses its ends."""
 
     cells: Sequence[TextCell]
+    surroundings: frozenset[Surrounding] = frozenset()
 
     @cached_property
     def text(self) -> str:
@@ -208,13 +215,15 @@ def _common(one: Iterable[Element], other: Iterable[Element]) -> Chain:
 
 
 def placeholder(content: str, number: int) -> str:
-    """The word that stands for code in a sentence: the code itself, if it is one word.
+    """The word that stands for code in a sentence: the code itself, if it is one word that does not
+    look like English, which would be capitalised at the start of a sentence.
 
-    >>> placeholder("read_file", 1), placeholder("a = b", 2)
-    ('read_file', 'Xc')
+    >>> placeholder("read_file", 1), placeholder("a = b", 2), placeholder("code", 3)
+    ('read_file', 'Xc', 'Xd')
     """
     word = content.strip()
-    if word.isidentifier() and len(tokenize(f"{word}, it")) == 3:
+    is_english = word.isalpha() and word.islower()
+    if word.isidentifier() and not is_english and len(tokenize(f"{word}, it")) == 3:
         return word
     return "X" + chr(ord("a") + number % 26)
 
@@ -259,7 +268,7 @@ class MarkupDocument(FormattedDocument):
     """A text with inline markup; each of its blocks is a paragraph."""
 
     def __init__(self, text: str, blocks: Sequence[Block]) -> None:
-        super().__init__([Paragraph(block.text, block.sentences()) for block in blocks])
+        super().__init__([Paragraph(b.text, b.sentences(), b.surroundings) for b in blocks])
         self.text = text
         self.blocks = blocks
 
@@ -269,14 +278,25 @@ class MarkupDocument(FormattedDocument):
         if tracked:
             raise InputError("Only a Word document (.docx) can have tracked changes.")
         report = DocumentReport()
+        changes = self.writable(rewrites, report)
+        report.split = len(changes)
+        return self.write(changes).encode(), report
+
+    def writable(self, rewrites: Sequence[Rewrite], report: DocumentReport) -> list[Change]:
+        """The changes after which the document reads as it should."""
         changes = self.changes(rewrites, report)
         while changes and (failed := self.failed(changes)):
             good = [change for change in changes if change.paragraph not in failed]
             good = good if len(good) < len(changes) else []  # one may spoil another's block
             report.left_alone[_UNREADABLE] += len(changes) - len(good)
             changes = good
-        report.split = len(changes)
-        return self.write(changes).encode(), report
+        return changes
+
+    def edits(self, rewrites: Sequence[Rewrite]) -> dict[tuple[int, int], tuple[Range, str]]:
+        """The places that change and their new source, by paragraph and start of the sentence."""
+        changes = self.writable(rewrites, DocumentReport())
+        keys = [(change.paragraph, change.sentence.start) for change in changes]
+        return dict(zip(keys, self.replacements(changes), strict=True))
 
     def replacements(self, changes: Sequence[Change]) -> Iterator[tuple[Range, str]]:
         """The regions of the document that change, each with its new source."""
@@ -284,9 +304,13 @@ class MarkupDocument(FormattedDocument):
             block = self.blocks[change.paragraph]
             yield block.region(change.sentence), block.write(change, self.escape)
 
-    @abstractmethod
     def write(self, changes: Sequence[Change]) -> str:
         """The document with its changes."""
+        parts, end = [], 0
+        for region, text in self.replacements(changes):
+            parts += [self.text[end : region[0]], text]
+            end = region[1]
+        return "".join([*parts, self.text[end:]])
 
     def escape(self, text: str) -> str:
         return text
