@@ -36,6 +36,7 @@ from parataxis.run.files import (
     DataFile,
     DataFormat,
     Packing,
+    Shard,
     data_format,
     find_inputs,
     is_remote,
@@ -137,6 +138,8 @@ class SplitRun:
         as many as the cluster has cores, or with --device GPUs.
     --output, -o FILE: Write to this file, not to standard output. A folder (FOLDER/) gets one file
         for each input.
+    --shard I/N: Only the I-th of N parts of the input, for jobs of a scheduler. Its output is named
+        after it: out-00003-of-00064.jsonl.
     --resume: Continue a run that was interrupted; if there is none, begin one.
     --on-error: What to do with a record that cannot be read. pass: report it and pass it through;
         the exit code is 3. stop: end with exit code 2.
@@ -166,6 +169,7 @@ class SplitRun:
     keep: str | None = None
     jobs: OptionalCount = None
     output: str | None = None
+    shard: str | None = None
     resume: bool = False
     on_error: OnError = OnError.PASS
     provenance: Annotated[
@@ -267,6 +271,7 @@ class SplitRun:
             self.explain
             or self.column
             or self.resume
+            or self.shard
             or self.device
             or self.format_ not in (None, OutputFormat.TEXT)
             or self.input_ is not DataFormat.AUTO
@@ -315,6 +320,10 @@ class SplitRun:
         if most := self.max_words:
             _warn_of_length(sum(len(too_long(each, most)) for each in rewrites), most)
 
+    @cached_property
+    def _shard(self) -> Shard | None:
+        return None if self.shard is None else Shard.parse(self.shard)
+
     def _split_files(self, engine: Engine | None) -> None:
         files = self._find_files()
         check_columns(files, self.columns)
@@ -326,6 +335,12 @@ class SplitRun:
             schemas = {file.name: kept_schema(file, self.columns) for file in files}
             kept = schemas if self.is_folder else {"": united(list(schemas.values()))}
             encoder = replace(encoder, kept=kept)
+        if self._shard:
+            if any(encoder.frame[:3]) and not self.is_folder:
+                raise InputError(
+                    f"Shards of {encoder.form} cannot be joined; choose another --format."
+                )
+            files = self._shard.of(files, whole=self.is_folder)
         with ExitStack() as stack:
             task, sentences = self._task(engine, stack)
             out = stack.enter_context(open_output(Path(self.output) if self.output else None))
@@ -343,7 +358,7 @@ class SplitRun:
                 if signal.getsignal(number) is signal.SIG_DFL:
                     signal.signal(number, signal.default_int_handler)
                     stack.callback(signal.signal, number, signal.SIG_DFL)
-            total = sum(file.size for file in files) - output.now.consumed
+            total = sum(file.length for file in files) - output.now.consumed
             is_known = not any(file.is_stream for file in files)
             watcher = stack.enter_context(_Watcher(total if is_known else None, out, self.on_error))
             try:
@@ -448,7 +463,7 @@ class SplitRun:
             from parataxis.run.pool import BESIDE_GPU
 
             return cores() * BESIDE_GPU
-        size = sum(file.size for file in files)
+        size = sum(file.length for file in files)
         return 1 if is_short else max(1, min(cores(), size // _WORTH_A_PROCESS))
 
     def _output(
@@ -481,17 +496,21 @@ class SplitRun:
         )
 
         path = Path(self.output)
+        if self._shard and not self.is_folder:
+            path = self._shard.named(path)
         targets = [path]
         if self.is_folder:
             targets = [path / _place(file.place, encoder.form) for file in files]
         _check_targets(targets, files)
         state = state_of(path, is_folder=self.is_folder)
+        if self._shard and self.is_folder:
+            state = state.with_name(f"{state.name}-{self._shard}")
         if not is_resumable and not self.is_folder and encoder.form is not OutputFormat.PARQUET:
             require_finished(state)
             return StreamOutput(out.write, encoder.frame)
         if self.resume and not is_unfinished(state) and all(each.exists() for each in targets):
             sweep(state)
-            warn(f"{self.output} is complete, so nothing is left to do.")
+            warn(f"{path} is complete, so nothing is left to do.")
             return None
         output = FileOutput(
             targets, state, encoder=encoder, by_file=self.is_folder, is_resumable=is_resumable
@@ -518,6 +537,7 @@ class SplitRun:
             "--column": str(self.column),
             "--cell": self.cell,
             "--rows": encoder.rows,
+            "--shard": str(self.shard),
             "--keep": "all" if keep is None else ",".join(keep) or "none",
             THREADS_VARIABLE: os.environ.get(THREADS_VARIABLE, "1"),
         }

@@ -9,6 +9,7 @@ import glob
 import gzip
 import hashlib
 import io
+import math
 import os
 import re
 import sys
@@ -95,6 +96,15 @@ class Identity(NamedTuple):
     head: str
 
 
+class Portion(NamedTuple):
+    """The part of a file that a shard reads: the units that begin from byte ``start`` on and before
+    ``stop``. ``is_followed`` says that another file comes after this one."""
+
+    start: int
+    stop: float
+    is_followed: bool
+
+
 class FileState(NamedTuple):
     """The size of a file and when it was last written, named as in :class:`os.stat_result`."""
 
@@ -107,7 +117,8 @@ class DataFile:
     """An input. ``name`` stands in ids and messages; ``place`` is its path below the folder that
     was named, or its own name; ``path`` is that of a file of this machine. ``open`` gives its bytes
     as they are stored. ``is_stream`` says that it can be read only once, as it arrives, and
-    ``is_copy`` that its bytes are a copy of such a stream."""
+    ``is_copy`` that its bytes are a copy of such a stream. ``portion`` is what a shard reads of
+    it."""
 
     name: str
     kind: DataFormat
@@ -117,6 +128,7 @@ class DataFile:
     path: Path | None = None
     is_stream: bool = False
     is_copy: bool = False
+    portion: Portion | None = None
 
     @property
     def is_given_text(self) -> bool:
@@ -135,6 +147,12 @@ class DataFile:
     def size(self) -> int:
         """Its bytes on disk; 0 for a stream."""
         return self.stat().st_size
+
+    @property
+    def length(self) -> int:
+        """The bytes of it that are read."""
+        size, portion = self.size, self.portion
+        return size if portion is None else int(min(portion.stop, size)) - portion.start
 
     def identity(self) -> Identity:
         """Its size, when it was last written, and a hash of how it begins."""
@@ -361,6 +379,58 @@ def data_format(path: Path | str) -> DataFormat | None:
     """What a file holds, by its name: "a.jsonl.gz" is JSONL; None where the name does not tell."""
     inner = Path(path).with_suffix("") if packing_of(path) else Path(path)
     return _KINDS.get(inner.suffix.lower())
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of ``count`` parts of the input, which lie one after the other, by bytes: together they
+    have each unit once. Each can be split on its own, as by a job of a scheduler.
+
+    >>> str(Shard.parse("3/64"))
+    '00003-of-00064'
+    """
+
+    number: int
+    count: int
+
+    @classmethod
+    def parse(cls, given: str) -> "Shard":
+        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", given)
+        if not found or not 1 <= int(found[1]) <= int(found[2]):
+            raise InputError(f'"{given}" is no shard; give one such as 3/64, from 1/64 to 64/64.')
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number:05}-of-{self.count:05}"
+
+    def named(self, path: Path) -> Path:
+        """The output of this shard: "out.jsonl.gz" becomes "out-00003-of-00064.jsonl.gz"."""
+        inner = path.with_suffix("") if packing_of(path) else path
+        return path.with_name(f"{inner.stem}-{self}{inner.suffix}{packing_of(path)}")
+
+    def of(self, files: Sequence[DataFile], *, whole: bool) -> list[DataFile]:
+        """Its part of the files. With ``whole``, and where a file is compressed, a file belongs to
+        the shard in which it begins."""
+        for file in files:
+            if not file.can_be_resumed:
+                raise InputError(f"{file.name} can be read only once, so it has no shards.")
+        sizes = [file.size for file in files]
+        total, at = sum(sizes), 0
+        first, end = total * (self.number - 1) // self.count, total * self.number // self.count
+        found = []
+        for place, (file, size) in enumerate(zip(files, sizes, strict=True)):
+            start, stop = max(first - at, 0), min(end - at, size)
+            begins_here = first <= at < end or (at == total and self.number == self.count)
+            is_last = place + 1 == len(files)
+            if whole or not size or packing_of(file.name):
+                if begins_here:
+                    portion = Portion(0, math.inf, not is_last)
+                    found.append(file if whole else replace(file, portion=portion))
+            elif start < stop:
+                portion = Portion(start, math.inf if stop == size else stop, not is_last)
+                found.append(replace(file, portion=portion))
+            at += size
+        return found
 
 
 def find_inputs(

@@ -1,6 +1,7 @@
 """Inputs read as batches of units, from any place in them, in memory that does not grow."""
 
 import csv
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -124,8 +125,10 @@ def read_batches(
     for index in range(start.file, len(files)):
         place = start.unit if index == start.file else 0
         file, share = files[index], Share()
-        total = file.size
-        is_followed = not by_file and index + 1 < len(files)
+        portion = file.portion
+        total = (portion.start if portion else 0) + file.length
+        is_followed = index + 1 < len(files) or bool(portion and portion.is_followed)
+        is_followed = is_followed and not by_file
         done = 0
         if file.is_stream and units:
             yield Batch(units, Position(index, 0), size)
@@ -169,9 +172,9 @@ def read_units(
     *,
     is_followed: bool = False,
 ) -> Iterator[Unit]:
-    """The units of one file, without the first ``skip``. What cannot be read is a unit with a
-    problem; so is the rest of a file that is damaged. The last line gets a line end where another
-    file follows."""
+    """The units of one file or of its portion, without the first ``skip``. What cannot be read is a
+    unit with a problem; so is the rest of a file that is damaged. The last line gets a line end
+    where another file follows."""
     columns = columns or Columns()
     with system_errors(f"{file.name} cannot be read"):
         for unit in _units(file, columns, skip, share or Share(), is_followed=is_followed):
@@ -184,8 +187,9 @@ def _units(
     if file.kind is DataFormat.PARQUET:
         from parataxis.run.tables import ParquetRows
 
+        start = file.portion.start if file.portion else 0
         for unit in ParquetRows(file, columns).units(skip):
-            share.skipped = share.skipped or skip * unit.size
+            share.skipped = share.skipped or start + skip * unit.size
             share.done = max(share.done, share.skipped) + unit.size
             yield unit
         return
@@ -196,10 +200,18 @@ def _units(
             # A block of running text is answered at once: the next one may be long in coming.
             is_text = file.kind is DataFormat.TEXT
             share.is_ready = (lambda: False) if is_text else (lambda: lines.is_ready)
-        number = 0
+        number = at = 0
+        start, stop = file.portion[:2] if file.portion else (0, math.inf)
         try:
-            for number, unit in enumerate(_of_kind(file, columns, lines, skip), start=1):
+            for unit in _of_kind(file, columns, lines, skip):
                 share.done = stream.done
+                at, place = at + unit.size, at
+                if place >= stop:
+                    return
+                if place < start:
+                    share.skipped = share.done
+                    continue
+                number += 1
                 if number > skip:
                     yield unit
                 elif number == skip:
@@ -229,7 +241,9 @@ def _of_kind(file: DataFile, columns: Columns, lines: Lines, skip: int) -> Itera
             rows = csv_rows(lines) if file.kind is DataFormat.CSV else tsv_rows(lines)
             return table_units(rows, name, columns)
         case _:
-            blocks = block_units(map(str, lines), name, skip)
+            blocks = block_units(
+                map(str, lines), name, skip, file.portion.start if file.portion else 0
+            )
             return marked(blocks, lambda: lines.byte_order_mark)
 
 

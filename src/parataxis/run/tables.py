@@ -159,12 +159,15 @@ class ParquetRows:
         return pa.schema([])
 
     def units(self, skip: int = 0) -> Iterator[Unit]:
-        """The rows, without the first ``skip``; whole row groups are skipped unread. If the file is
-        damaged, a unit with that problem is the last one."""
+        """The rows of the file or of its portion, without the first ``skip``; whole row groups are
+        skipped unread. If the file is damaged, a unit with that problem is the last one."""
         number = 0
         try:
             with self._opened() as (file, label):
-                size = max(1, self._file.size // max(1, file.metadata.num_rows))
+                rows = file.metadata.num_rows
+                size = max(1, self._file.size // max(1, rows))
+                start, end = self._range(rows)
+                skip += start
                 for group in range(file.num_row_groups):
                     rows = file.metadata.row_group(group).num_rows
                     if number + rows < skip:  # the rows of a damaged group are no units
@@ -174,6 +177,8 @@ class ParquetRows:
                         number += 1
                         if number <= skip:
                             continue
+                        if number > end:
+                            return
                         given = f"{self._name}:{number}" if own is None else str(own)
                         row = Row(given, self._name, "", (), fields)
                         if cell and not cell_complaint(cell, label):
@@ -183,8 +188,16 @@ class ParquetRows:
         except self._broken as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            if number + 1 > skip:
+            is_first = self._file.portion is None or self._file.portion.start == 0
+            if number + 1 > skip and (number or is_first):  # another shard reports it otherwise
                 yield broken_unit(self._name, error)
+
+    def _range(self, rows: int) -> tuple[int, int]:
+        """The rows before the first one of the portion, and before its end."""
+        if (portion := self._file.portion) is None:
+            return 0, rows
+        size = max(1, self._file.size)
+        return portion.start * rows // size, int(min(portion.stop, size)) * rows // size
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Any, str]]:

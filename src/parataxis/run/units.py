@@ -323,19 +323,21 @@ def not_text(line: str) -> str:
     return ""
 
 
-def block_units(lines: Iterable[str], name: str, skip: int = 0) -> Iterator[Unit]:
+def block_units(lines: Iterable[str], name: str, skip: int = 0, start: int = 0) -> Iterator[Unit]:
     """The blocks of running text. In a block with lines that are not text, each of these is a
-    problem, and what stands between them is a block of its own. The first ``skip`` units come
-    without sentences, which takes less time."""
-    number, line, column = 0, 1, 1
+    problem, and what stands between them is a block of its own. The units before byte ``start``,
+    and ``skip`` after them, come without sentences, which takes less time."""
+    number, line, column, at = 0, 1, 1, 0
     for block, opened in split_blocks(lines):
         for text, fence, complaint in _stretches(block, opened):
-            number += 1
+            number += at >= start
             if complaint:
-                yield problem_unit(name, line, complaint, text, source=text)
+                unit = problem_unit(name, line, complaint, text, source=text)
             else:
                 spans = sentence_spans(text, fence=fence) if number > skip else ()
-                yield _block_unit(Document(text, tuple(spans)), name, line, column)
+                unit = _block_unit(Document(text, tuple(spans)), name, line, column)
+            at += unit.size
+            yield unit
             line, column = _after(text, line, column)
 
 
