@@ -31,6 +31,7 @@ from parataxis.cli.terminal import (
 from parataxis.errors import InputError
 from parataxis.report import counted
 from parataxis.rewrite.record import Level
+from parataxis.run.cache import BUILT_IN, RewriteCache
 from parataxis.run.encode import RECORDS, OutputFormat, RecordEncoder
 from parataxis.run.files import (
     DataFile,
@@ -141,6 +142,8 @@ class SplitRun:
     --shard I/N: Only the I-th of N parts of the input, for jobs of a scheduler. Its output is named
         after it: out-00003-of-00064.jsonl.
     --resume: Continue a run that was interrupted; if there is none, begin one.
+    --cache FILE: Keep the rewrites in this file, and take from it those of earlier runs with the
+        same splitter, settings and version.
     --on-error: What to do with a record that cannot be read. pass: report it and pass it through;
         the exit code is 3. stop: end with exit code 2.
     --engine: Where to do the work: local, this machine; ray, a Ray cluster.
@@ -171,6 +174,7 @@ class SplitRun:
     output: str | None = None
     shard: str | None = None
     resume: bool = False
+    cache: str | None = None
     on_error: OnError = OnError.PASS
     provenance: Annotated[
         bool | None,
@@ -206,7 +210,20 @@ class SplitRun:
     @cached_property
     def task(self) -> SplitterTask:
         check = self.explain or self.format_ is OutputFormat.HTML
-        return SplitterTask(self.splitter, SplitSettings.of(self), check=check)
+        task = SplitterTask(self.splitter, SplitSettings.of(self), check=check)
+        if self.cache is not None:
+            if self.splitter not in BUILT_IN:
+                raise InputError(
+                    f'--cache does not know the weights of the splitter "{self.splitter}", only '
+                    f"those of {' and '.join(BUILT_IN)}."
+                )
+            if self.engine is not EngineName.LOCAL:
+                raise InputError("--cache is a file of this machine; leave it out with --engine.")
+        if not task.load().tracks_costs:
+            path = Path(self.cache) if self.cache else None
+            made_by = f"{self.splitter} {task.settings} {check} {self.device}"
+            task.cache = RewriteCache(made_by, path)
+        return task
 
     @cached_property
     def columns(self) -> Columns:
@@ -608,5 +625,8 @@ class _Watcher(Progress):
             warn(f"Passed through as they were: {counted(done.problems, 'record')}{more}.")
         if is_short:
             return
+        if done.repeated:
+            share = done.repeated / max(1, done.sentences)
+            warn(f"{counted(done.repeated, 'sentence')} ({share:.0%}) known, and not split again.")
         records = f" of {counted(done.records, 'record')}" if by_record else ""
         warn(f"{counted(done.sentences, 'sentence')}{records} done, {self.rate:,.0f} per second.")

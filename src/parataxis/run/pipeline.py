@@ -21,6 +21,7 @@ from parataxis.cli.terminal import whole_step
 from parataxis.errors import InputError, ParataxisError
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite
+from parataxis.run.cache import RewriteCache
 from parataxis.run.encode import OutputFrame, RecordEncoder
 from parataxis.run.files import DataFile
 from parataxis.run.reading import START, Batch, Position, read_batches
@@ -57,6 +58,8 @@ class Encoded(NamedTuple):
     problems: Sequence[BadRecord] = ()
     too_long: int = 0
     """Simple sentences with more words than the limit of the settings."""
+    repeated: int = 0
+    """Sentences that a cache knew."""
 
 
 def require_device_splitter(splitter: str) -> None:
@@ -68,12 +71,14 @@ def require_device_splitter(splitter: str) -> None:
 @dataclass
 class SplitterTask:
     """The usual rewriter: an installed splitter, made where and when it is first called.
-    ``models`` are those of the pointer splitter when they are on a GPU."""
+    ``models`` are those of the pointer splitter when they are on a GPU; ``cache`` has the rewrites
+    of sentences that are repeated."""
 
     splitter: str
     settings: SplitSettings = field(default_factory=SplitSettings)
     check: bool = False
     models: "Models | None" = None
+    cache: RewriteCache | None = None
     _loaded: Splitter | None = field(default=None, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
@@ -94,9 +99,17 @@ class SplitterTask:
         """Loads the models for processes that are forked afterwards and share them. A third-party
         splitter may start threads or open connections, so it is not loaded before a fork."""
         can_share = self.splitter in _SHARED and self.models is None
-        return (lambda: self([_WARM_UP])) if can_share else None
+        return (lambda: self._split([_WARM_UP])) if can_share else None
+
+    @property
+    def hits(self) -> int:
+        """The sentences that were repeated, and not split again."""
+        return self.cache.hits if self.cache else 0
 
     def __call__(self, sentences: Sequence[str]) -> list[Rewrite]:
+        return self.cache(sentences, self._split) if self.cache else self._split(sentences)
+
+    def _split(self, sentences: Sequence[str]) -> list[Rewrite]:
         first = LARGEST_BATCH if self.models is None else len(sentences)
         return list(self.load().pipe(sentences, first=first))
 
@@ -115,6 +128,7 @@ class Work:
         sentences = [sentence for unit in units for sentence in unit.sentences]
         sources = [sentence.source for sentence in sentences]
         problems = [unit.problem for unit in units if unit.problem]
+        known = getattr(self.rewrite, "hits", 0)
         rewrites, failed = self.rewrites(sources)
         for place, error in failed.items():
             named = sentences[place]
@@ -129,7 +143,8 @@ class Work:
         data = self.encode(results, self.splitter, patterns)
         records = sum(bool(unit.sentences or unit.problem) for unit in units)
         long = sum(len(too_long(each, limit)) for each in rewrites) if (limit := self.limit) else 0
-        return Encoded(data, records, len(sentences), problems, long)
+        repeated = getattr(self.rewrite, "hits", 0) - known
+        return Encoded(data, records, len(sentences), problems, long, repeated)
 
     @property
     def limit(self) -> int | None:
@@ -192,6 +207,7 @@ class Checkpoint:
     sentences: int = 0
     problems: int = 0
     too_long: int = 0
+    repeated: int = 0
 
     def after(self, batch: Batch, encoded: Encoded) -> "Checkpoint":
         return replace(
@@ -202,6 +218,7 @@ class Checkpoint:
             sentences=self.sentences + encoded.sentences,
             problems=self.problems + len(encoded.problems),
             too_long=self.too_long + encoded.too_long,
+            repeated=self.repeated + encoded.repeated,
         )
 
 
