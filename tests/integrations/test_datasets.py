@@ -1,6 +1,5 @@
 """``datasets.map``: batches, other processes, the cache, and texts that are missing."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +26,7 @@ def dataset(tmp_path: Path) -> Any:
 
 
 def test_datasets_map_splits_a_column(dataset: Any) -> None:
-    result = dataset.map(SplitColumn("text"), batched=True, batch_size=3)
+    result = dataset.map(SplitColumn("text", records=True), batched=True, batch_size=3)
     assert result["n"][:] == [0, 1, 2, 3]
     assert result["text_simple"][:] == [
         "The mill was built in 1850. It burned down.\nIt rained.",
@@ -35,7 +34,8 @@ def test_datasets_map_splits_a_column(dataset: Any) -> None:
         "",
         "Ann left.",
     ]
-    assert result["text_sentences"][:] == [3, None, 0, 1]
+    counts = [None if each is None else len(each) for each in result["text_sentences"]]
+    assert counts == [3, None, 0, 1]
     first = [Rewrite.model_validate_json(line) for line in result["text_rewrites"][0]]
     assert [rewrite.source for rewrite in first] == [MILL, "It rained."]
     assert first[0].provenance is not None
@@ -90,7 +90,7 @@ def test_datasets_features_are_told_where_texts_are_missing() -> None:
     split = SplitColumn("text", splitter="source")
     dataset = datasets.Dataset.from_dict({"text": [None] * 1001 + ["Ann left."]})
     result = dataset.map(split, batched=True, features=split.features(dataset.features))
-    assert json.loads(result[1001]["text_rewrites"][0])["simple"] == ["Ann left."]
+    assert result[1001]["text_sentences"] == ["Ann left."]
 
 
 def test_datasets_stream_is_split() -> None:

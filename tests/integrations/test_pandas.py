@@ -1,5 +1,7 @@
 """A column of a frame: index, other columns and missing values stay; cells hold any text."""
 
+from pathlib import Path
+
 import pytest
 
 from parataxis.errors import InputError
@@ -16,7 +18,7 @@ def test_pandas_splits_a_column(dtype: object) -> None:
         [f"{MILL}\nIt rained.", None, " ", "Ann left."], index=list("xxyz"), dtype=dtype
     )
     frame = pandas.DataFrame({"text": texts, "n": [1, 2, 3, 4]})
-    result = split_column(frame, "text")
+    result = split_column(frame, "text", records=True)
     assert list(frame.columns) == ["text", "n"]
     assert list(result.index) == list("xxyz")
     pandas.testing.assert_frame_equal(result[["text", "n"]], frame)
@@ -26,7 +28,8 @@ def test_pandas_splits_a_column(dtype: object) -> None:
         " ",
         "Ann left.",
     ]
-    assert result["text_sentences"].fillna(-1).tolist() == [3, -1, 0, 1]
+    sentences = ["The mill was built in 1850.", "It burned down.", "It rained."]
+    assert result["text_sentences"].tolist() == [sentences, None, [], ["Ann left."]]
     rewrites = result["text_rewrites"].tolist()
     assert [None if each is None else [r.source for r in each] for each in rewrites] == [
         [MILL, "It rained."],
@@ -41,12 +44,13 @@ def test_pandas_splits_categories_and_empty_frames() -> None:
     result = split_column(frame, "text")
     assert result["text_simple"].tolist()[:2] == ["The mill was built in 1850. It burned down."] * 2
     assert result["text_simple"].isna().tolist() == [False, False, True]
-    assert split_column(frame[:0], "text").shape == (0, 4)
+    assert split_column(frame[:0], "text").shape == (0, 3)
 
 
 def test_pandas_options_are_those_of_a_splitter() -> None:
     frame = pandas.DataFrame({"text": [MILL]})
-    (rewrites,) = frame.pipe(split_column, "text", splitter="rules", check=True)["text_rewrites"]
+    options = {"splitter": "rules", "check": True, "records": True}
+    (rewrites,) = frame.pipe(split_column, "text", **options)["text_rewrites"]
     assert rewrites[0].splitter == "rules"
     assert rewrites[0].findings is not None
 
@@ -74,10 +78,17 @@ def test_pandas_refuses_a_column_that_is_there_twice() -> None:
 
 def test_pandas_takes_a_cell_for_a_sentence_on_request() -> None:
     frame = pandas.DataFrame({"text": ["It rained. Ann left.", " ", None]})
-    counts = [
-        split_column(frame, "text", splitter="source", cell=cell)["text_sentences"]
-        .fillna(-1)
-        .tolist()
+    text, sentence = (
+        split_column(frame, "text", splitter="source", cell=cell)["text_sentences"].tolist()
         for cell in ("text", "sentence")
-    ]
-    assert counts == [[2, 0, -1], [1, 0, -1]]
+    )
+    assert text == [["It rained.", "Ann left."], [], None]
+    assert sentence == [["It rained. Ann left."], [], None]
+
+
+def test_pandas_result_can_be_saved(tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"text": [f"{MILL} It rained.", None]})
+    split_column(frame, "text").to_parquet(tmp_path / "out.parquet")
+    saved = pandas.read_parquet(tmp_path / "out.parquet")
+    assert list(saved.columns) == ["text", "text_simple", "text_sentences"]
+    assert list(saved["text_sentences"][0])[2] == "It rained."

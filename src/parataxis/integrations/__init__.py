@@ -1,1 +1,1 @@
-"""Parataxis inside other tools: spaCy, pandas, Hugging Face datasets."""
+"""Parataxis inside other tools: spaCy, data frames, DuckDB, Spark, Hugging Face datasets."""

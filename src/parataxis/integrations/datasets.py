@@ -7,7 +7,6 @@ from parataxis import __version__
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import InputError, ParataxisError
 from parataxis.integrations.texts import added_columns, split_column_values
-from parataxis.rewrite.jsonl import to_json
 from parataxis.run.units import CellKind
 from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.settings import SettingOptions
@@ -19,18 +18,18 @@ __all__ = ["SplitColumn"]
 
 
 class SplitColumn:
-    """A function for ``map`` that adds three columns; the options are those of ``Splitter``.
+    """A function for ``map`` that adds two columns; the options are those of ``Splitter``.
 
-    For a column "text" these are "text_simple" (the text with its sentences split),
-    "text_rewrites" (the rewrite of each sentence as JSON) and "text_sentences" (the number of
-    simple sentences). All three are None if the text is None.
+    For a column "text" these are "text_simple" (the text with its sentences split) and
+    "text_sentences" (a list of its simple sentences). With ``records`` there is also
+    "text_rewrites", a list of records as JSON. All are None if the text is None.
 
     It is pickled without its models. Its fingerprint depends on the options and on the version of
     Parataxis, so a dataset is read from the cache exactly if the result would be the same.
 
     >>> batch = SplitColumn("text", splitter="source")({"text": ["It rained. Ann left.", None]})
     >>> batch["text_simple"], batch["text_sentences"]
-    (['It rained. Ann left.', None], [2, None])
+    (['It rained. Ann left.', None], [['It rained.', 'Ann left.'], None])
     """
 
     def __init__(
@@ -40,10 +39,11 @@ class SplitColumn:
         splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
         check: bool = False,
         cell: str = CellKind.TEXT,
+        records: bool = False,
         **options: Unpack[SettingOptions],
     ) -> None:
         self.column = column
-        self.cell = CellKind(cell)
+        self.cell, self.records = CellKind(cell), records
         self.version = __version__
         self._splitter = Splitter(splitter, check=check, **options)
 
@@ -54,8 +54,12 @@ class SplitColumn:
             raise InputError(f'The dataset has no column "{self.column}"; name one that it has.')
         if isinstance(texts, str):
             raise InputError("Texts are split in batches; call map with batched=True.")
-        values = split_column_values(self._splitter, texts, to_json, cell=self.cell)
-        return dict(zip(added_columns(self.column), values, strict=True))
+        values = split_column_values(self._splitter, texts, cell=self.cell, records=self.records)
+        return dict(zip(self._names, values, strict=True))
+
+    @property
+    def _names(self) -> list[str]:
+        return added_columns(self.column, records=self.records)
 
     def features(self, features: "Features") -> "Features":
         """The columns of a dataset and the added ones, with their types.
@@ -69,5 +73,5 @@ class SplitColumn:
             raise ParataxisError(
                 "Features need Hugging Face datasets; install them with: pip install datasets."
             ) from error
-        types = Value("string"), [Value("string")], Value("int64")
-        return Features({**features, **dict(zip(added_columns(self.column), types, strict=True))})
+        types = Value("string"), [Value("string")], [Value("string")]
+        return Features({**features, **dict(zip(self._names, types, strict=False))})

@@ -1,36 +1,66 @@
-"""Splitting a column of texts: what pandas and datasets have in common."""
+"""Splitting a column of texts: what all kinds of tables have in common.
 
+The added columns are plain (text and lists of text), so every table can be saved.
+"""
+
+import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, Unpack
 
-from parataxis.api import DocumentRewrite, Splitter
+from parataxis.api import DEFAULT_SPLITTER, DocumentRewrite, Splitter
 from parataxis.errors import InputError
+from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.units import CellKind, cell_spans
+from parataxis.splitters.settings import SettingOptions
+from parataxis.syntax.onnx import THREADS_VARIABLE
 from parataxis.text.documents import Document, read_document
 
 
-def added_columns(column: str) -> tuple[str, str, str]:
-    """The names of the columns that splitting adds: texts, rewrites, numbers of sentences.
+def added_columns(column: str, *, records: bool = False) -> list[str]:
+    """The names of the columns that splitting adds: the text with its sentences split, its simple
+    sentences and, on request, its rewrites.
 
-    >>> added_columns("text")
-    ('text_simple', 'text_rewrites', 'text_sentences')
+    >>> added_columns("text", records=True)
+    ['text_simple', 'text_sentences', 'text_rewrites']
     """
-    return f"{column}_simple", f"{column}_rewrites", f"{column}_sentences"
+    return [f"{column}_{name}" for name in ("simple", "sentences", "rewrites")[: 2 + records]]
+
+
+def check_names(names: Sequence[str], column: str, *, records: bool, what: str = "frame") -> None:
+    """Raise InputError unless a table has the column once, and none of those that are added."""
+    found = list(names).count(column)
+    if found != 1:
+        problem = "no column" if found == 0 else f"{found} columns"
+        raise InputError(f'The {what} has {problem} "{column}"; name one that it has once.')
+    for name in added_columns(column, records=records):
+        if name in names:
+            raise InputError(f'The {what} has a column "{name}" already; drop or rename it.')
+
+
+@cache
+def splitter_of_process(
+    splitter: str = DEFAULT_SPLITTER, *, check: bool = False, **options: Unpack[SettingOptions]
+) -> Splitter:
+    """The splitter of a worker process, which serves all its tasks and uses one core."""
+    os.environ.setdefault(THREADS_VARIABLE, "1")
+    return Splitter(splitter, check=check, **options)
 
 
 def split_column_values(
     splitter: Splitter,
     texts: Sequence[str | None],
-    record: Callable[[Rewrite], Any],
     *,
     cell: str = CellKind.TEXT,
-) -> tuple[list[Any], list[Any], list[Any]]:
+    records: bool = False,
+    record: Callable[[Rewrite], Any] = to_json,
+) -> list[list[Any]]:
     """The values of the added columns; ``record`` converts each rewrite. A missing text gives None.
     ``cell`` says whether each text is cut into sentences or is one sentence.
 
-    >>> split_column_values(Splitter("source"), ["It rained. Ann left.", None, ""], str)[0]
-    ['It rained. Ann left.', None, '']
+    >>> split_column_values(Splitter("source"), ["It rained. Ann left.", None, ""])
+    [['It rained. Ann left.', None, ''], [['It rained.', 'Ann left.'], None, []]]
     """
     cell = CellKind(cell)
     documents: list[Document | None] = []
@@ -54,8 +84,12 @@ def split_column_values(
         else DocumentRewrite(document, tuple(next(rewrites) for _ in document.sentences))
         for document in documents
     ]
-    return (
-        [each and each.text for each in found],
-        [each and list(map(record, each.rewrites)) for each in found],
-        [each and len(each.simple) for each in found],
-    )
+    columns: list[list[Any]] = [
+        [None if each is None else each.text for each in found],
+        [None if each is None else each.simple for each in found],
+    ]
+    if records:
+        columns.append(
+            [None if each is None else list(map(record, each.rewrites)) for each in found]
+        )
+    return columns
