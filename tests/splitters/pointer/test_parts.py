@@ -200,7 +200,7 @@ def test_parts_know_where_every_word_comes_from(analyser: Analyser, write: Write
     analysis = analyser(source)
     sentences = sentence_parts(analysis, write(source, "[the] runway serving/VBZ [a] city [too]"))
     assert sentences == [
-        [Copy(4), Copy(5), Inflect(0, "serves"), Insert("a"), Copy(2), Insert("too")]
+        (Copy(4), Copy(5), Inflect(0, "serves"), Insert("a"), Copy(2), Insert("too"))
     ]
     _, tokens = compose(analysis, sentences[0])
     assert [(token.text, token.origin.value, token.source) for token in tokens] == [

@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from parataxis.checks import Checker
 from parataxis.checks.verifier import RewriteVerdict
-from parataxis.rewrite.compose import compose, left_whole
+from parataxis.rewrite.compose import Part, compose, left_whole
 from parataxis.rewrite.record import (
     Finding,
     FindingKind,
@@ -22,7 +22,7 @@ from parataxis.rewrite.record import (
     Rewrite,
     complaints,
 )
-from parataxis.splitters.pointer.parts import sentence_parts
+from parataxis.splitters.pointer.parts import SentenceParts, sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.syntax.analysis import Analysis
 
@@ -125,18 +125,27 @@ def choose(
     return [each.rewrite() for each in choices]
 
 
-def compose_found(analysis: Analysis, found: Found) -> Iterator[Candidate]:
+def compose_found(analysis: Analysis, found: Found, close: float = math.inf) -> Iterator[Candidate]:
     """The rewrites that were found, likeliest first, without duplicates and without those whose
-    actions cannot be carried out."""
-    seen = set()
+    actions cannot be carried out or that are ``close`` nats less likely than another."""
+    seen: set[tuple[str, ...]] = set()
+    least = -math.inf
+    known: SentenceParts = {}
+    made: dict[tuple[Part, ...], tuple[str, tuple[OutputToken, ...]]] = {}
     for hypothesis in found.hypotheses:
-        sentences = sentence_parts(analysis, hypothesis.actions)
+        if hypothesis.log_chance < least:
+            continue
+        sentences = sentence_parts(analysis, hypothesis.actions, known)
         if sentences is None:
             continue
-        composed = [compose(analysis, parts) for parts in sentences]
-        composed = [(text, tokens) for text, tokens in composed if text.strip()]
+        # Hypotheses share most of their sentences.
+        for parts in sentences:
+            if parts not in made:
+                made[parts] = compose(analysis, parts)
+        composed = [made[parts] for parts in sentences if made[parts][0].strip()]
         simple = tuple(text for text, _ in composed)
         if simple and simple not in seen:
+            least = max(least, hypothesis.log_chance - close)
             seen.add(simple)
             provenance = tuple(tokens for _, tokens in composed)
             yield Candidate(simple, provenance, hypothesis.log_chance)
@@ -155,7 +164,7 @@ class _Choice:
         self, analysis: Analysis, found: Found, level: Level, blocking: Set[FindingKind]
     ) -> None:
         self.analysis, self._level, self._blocking = analysis, level, blocking
-        composed = list(compose_found(analysis, found))
+        composed = list(compose_found(analysis, found, CLOSE))
         # A rewrite of one sentence is no split; the source itself is better.
         single = [each.log_chance for each in composed if len(each.simple) == 1]
         splits = [each for each in composed if len(each.simple) > 1]

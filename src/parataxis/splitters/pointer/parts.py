@@ -74,7 +74,13 @@ _CLASS_NOUNS = words(
 """Nouns that begin or end a name and denote the thing without its name."""
 
 
-def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part]] | None:
+SentenceParts = dict[tuple[int, ...], tuple[Part, ...] | None]
+"""The parts of simple sentences by their actions, for hypotheses that share sentences."""
+
+
+def sentence_parts(
+    analysis: Analysis, actions: Sequence[int], known: SentenceParts | None = None
+) -> list[tuple[Part, ...]] | None:
     """The parts of each simple sentence; None if the actions cannot be carried out.
 
     >>> from parataxis.syntax.analyser import load_analyser
@@ -82,48 +88,63 @@ def sentence_parts(analysis: Analysis, actions: Sequence[int]) -> list[list[Part
     >>> was = CLOSED + CLOSED_WORDS.index("was")
     >>> for sentence in sentence_parts(analysis, [COPY, COPY + 5, NEXT, COPY, was, COPY + 3]):
     ...     print(sentence)
-    [Copy(word=0), Copy(word=5), Copy(word=6)]
-    [Copy(word=0), Insert(text='was'), Copy(word=3)]
+    (Copy(word=0), Copy(word=5), Copy(word=6))
+    (Copy(word=0), Insert(text='was'), Copy(word=3))
     """
-    sentences: list[list[Part]] = []
+    known = {} if known is None else known
+    sentences: list[tuple[Part, ...]] = []
     for is_end, group in groupby(actions, lambda action: action == NEXT):
         if is_end:
             continue
-        parts = _parts(analysis, list(group))
+        own = tuple(group)
+        if own not in known:
+            known[own] = _sentence(analysis, own)
+        parts = known[own]
         if parts is None:
             return None
-        parts = _with_own_end(analysis, _settled(analysis, parts))
-        parts = _without_repetition(analysis, parts)
-        if any(_PAIRED_MARK.fullmatch(part_text(analysis, part)) for part in parts):
-            from parataxis.splitters.pointer.pairs import pair_marks
-
-            parts = pair_marks(analysis, parts)
-        parts = _with_articles(analysis, _with_whole_words(analysis, parts))
-        sentences.append(_with_modal(analysis, _with_agreement(analysis, parts)))
+        sentences.append(parts)
     return _with_symbols(analysis, sentences)
 
 
-def _with_symbols(analysis: Analysis, sentences: list[list[Part]]) -> list[list[Part]]:
+def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | None:
+    parts = _parts(analysis, actions)
+    if parts is None:
+        return None
+    parts = _with_own_end(analysis, _settled(analysis, parts))
+    parts = _without_repetition(analysis, parts)
+    if any(_PAIRED_MARK.fullmatch(part_text(analysis, part)) for part in parts):
+        from parataxis.splitters.pointer.pairs import pair_marks
+
+        parts = pair_marks(analysis, parts)
+    parts = _with_articles(analysis, _with_whole_words(analysis, parts))
+    return tuple(_with_modal(analysis, _with_agreement(analysis, parts)))
+
+
+def _with_symbols(
+    analysis: Analysis, sentences: Sequence[tuple[Part, ...]]
+) -> list[tuple[Part, ...]]:
     """The sentences with every symbol of the source, each behind the word that it followed. The
     model often drops them. Brackets of a call, "g()", follow their word wherever it is copied."""
-    for symbol in analysis.once(_symbols) if sentences else ():
-        present = {_word(part) for sentence in sentences for part in sentence}
+    whole = list(sentences)
+    for symbol in analysis.once(_symbols) if whole else ():
+        present = {_word(part) for sentence in whole for part in sentence}
         is_call = len(symbol) > 1 and 0 < analysis[symbol[0]].start == analysis[symbol[0] - 1].end
         if present.issuperset(symbol) and not is_call:
             continue
         before = (index for index in range(symbol[0] - 1, -1, -1) if index in present)
         anchor = next((index for index in before if not _is_mark(analysis[index].text)), None)
+        copies = tuple(map(Copy, symbol))
         if anchor is None:
-            sentences[0][:0] = map(Copy, symbol)
+            whole[0] = copies + whole[0]
             continue
-        for sentence in sentences:
+        for number, sentence in enumerate(whole):
             if anchor in map(_word, sentence):
                 kept = [part for part in sentence if _word(part) not in symbol]
                 place = [_word(part) for part in kept].index(anchor) + 1
-                sentence[:] = [*kept[:place], *map(Copy, symbol), *kept[place:]]
+                whole[number] = (*kept[:place], *copies, *kept[place:])
                 if not is_call:
                     break
-    return sentences
+    return whole
 
 
 def _symbols(analysis: Analysis) -> list[range]:
