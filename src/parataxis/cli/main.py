@@ -4,25 +4,27 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from parataxis import __version__
+from parataxis.cli.options import CONFIGURED, find_settings
 from parataxis.cli.terminal import ReaderGoneError, is_reader_gone, warn
 from parataxis.errors import ParataxisError
 
-BUG, BAD_INPUT, PASSED_THROUGH, INTERRUPTED = 1, 2, 3, 130
+FOUND, BAD_INPUT, PASSED_THROUGH, BUG, INTERRUPTED = 1, 2, 3, 70, 130
 
 EXIT_CODES = {
     0: "All went well; also when the reader of the output (`head`, say) wanted no more of it.",
-    BUG: "`check`, `corpus leaks` or `corpus verify` with `--fail` found something, or Parataxis "
-    "itself has a bug.",
+    FOUND: "`lint`, or `check`, `corpus leaks` or `corpus verify` with `--fail`, found something.",
     BAD_INPUT: "Bad input or options: a sentence on standard error says what, and nothing was "
     "written; where a stream turns bad midway, what came before is written, and a run whose output "
     "is a file can be resumed.",
     PASSED_THROUGH: "`split` is done, but could not read some records, or not split some "
     "sentences: they were reported and passed through.",
+    BUG: "Parataxis itself has a bug.",
     INTERRUPTED: "Interrupted (Ctrl-C; `split` also by SIGTERM or SIGHUP): what was written until "
     "then is whole.",
 }
@@ -33,6 +35,7 @@ DEBUG_VARIABLE = "PARATAXIS_DEBUG"
 
 COMMANDS = {
     "split": "parataxis.run.commands",
+    "lint": "parataxis.lint.commands",
     "splitters": "parataxis.run.inspect",
     "patterns": "parataxis.evaluate.commands.corpus",
     "check": "parataxis.run.inspect",
@@ -142,6 +145,9 @@ def app(args: Sequence[str], **options: Any) -> Any:
     """Run the command line, importing only the command or group that was asked for, so that it
     starts quickly. Help and unknown commands need them all."""
     wanted = [name for name in COMMANDS if name.split()[0] == args[0]]
+    if args[0] in CONFIGURED:
+        found = find_settings(Path.cwd())
+        options["default_map"] = {args[0]: found.of(args[0], command_function(args[0]))}
     return make_app(wanted or COMMANDS)(args=args, **options)
 
 
@@ -195,6 +201,10 @@ def _usage(error: Exception) -> str:
     it, so its errors are recognised by their method, not by their class."""
     message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
     message = message.replace("Value error, ", "")  # pydantic's words, through Typer
+    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
+    source = context.get_parameter_source(parameter.name) if context and parameter else None
+    if source is not None and source.name == "DEFAULT_MAP":
+        message = f"{find_settings(Path.cwd()).path}: {message}"
     return message if message.endswith((".", "?", "!")) else f"{message}."
 
 

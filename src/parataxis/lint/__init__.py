@@ -5,10 +5,12 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
+from parataxis.cli.options import find_settings
 from parataxis.lint.readers import LintFormat, Source, format_of, read_source
 from parataxis.lint.rules import Judge, LintSettings, Reason, Verdict
 from parataxis.rewrite.record import Rewrite
@@ -22,6 +24,7 @@ __all__ = [
     "Reason",
     "findings_of",
     "format_of",
+    "lint_settings",
     "lint_text",
     "load_judge",
 ]
@@ -59,8 +62,12 @@ class LintFinding:
     simple: tuple[str, ...] = ()
     confidence: float | None = None
     is_sure: bool = False
-    """Whether the strict mode takes the suggestion too, so that ``--fix`` writes it."""
+    """Whether the strict mode takes the suggestion too."""
+    is_fixable: bool = False
+    """Whether ``--fix`` writes the suggestion."""
     edit: Edit | None = None
+    number: int = 0
+    """The number of the sentence among those of the file that are looked at."""
     rewrite: Rewrite | None = None
     """The rewrite of the sentence as the splitter saw it, with the origin of each word."""
 
@@ -85,6 +92,14 @@ class LintFinding:
         }
         text = "; ".join(said[reason] for reason in self.reasons)
         return f"{text[:1].upper()}{text[1:]}."
+
+
+def lint_settings(folder: Path) -> LintSettings:
+    """The settings of the linter in the files of a project; see
+    :func:`parataxis.cli.options.find_settings`."""
+    names = {each.name for each in fields(LintSettings)}
+    given = find_settings(folder).commands.get("lint", {})
+    return LintSettings(**{name: value for name, value in given.items() if name in names})  # type: ignore[arg-type]
 
 
 @lru_cache(8)
@@ -112,13 +127,13 @@ def findings_of(source: Source, verdicts: Sequence[Verdict | None]) -> list[Lint
     """The findings in a file, from the verdicts on its sentences."""
     reported = {i: verdict for i, verdict in enumerate(verdicts) if verdict is not None}
     rewrites = {i: each.rewrite for i, each in reported.items() if each.rewrite is not None}
-    edits = source.edits(rewrites) if rewrites else {}
+    writable = source.writable(rewrites) if rewrites else {}
     findings = []
     for i, verdict in reported.items():
         sentence = source.sentences[i]
         line, column = source.place(sentence, sentence.start)
         end_line, end_column = source.place(sentence, sentence.end)
-        rewrite, edit = verdict.rewrite, edits.get(i)
+        rewrite, edit = verdict.rewrite, writable.get(i)
         findings.append(
             LintFinding(
                 sentence.start,
@@ -134,7 +149,9 @@ def findings_of(source: Source, verdicts: Sequence[Verdict | None]) -> list[Lint
                 tuple(map(sentence.shown, rewrite.simple)) if rewrite else (),
                 rewrite.confidence if rewrite else None,
                 verdict.is_sure,
+                verdict.is_sure and i in writable,
                 Edit(*edit[0], edit[1]) if edit else None,
+                i,
                 rewrite,
             )
         )

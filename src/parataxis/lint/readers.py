@@ -19,7 +19,7 @@ from pathlib import PurePath
 
 from parataxis.errors import InputError, needs
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.documents import FormattedDocument, decode
+from parataxis.run.documents import DocumentReport, FormattedDocument, decode
 from parataxis.run.documents.markup import Block, MarkupDocument, placeholder
 from parataxis.text.documents import Document
 from parataxis.text.layout import LINE
@@ -87,8 +87,15 @@ class ProseSentence:
         return found.sub(lambda match: self.names[match.group()], text)
 
 
+Replacement = tuple[tuple[int, int], str]
+"""A place in a file, and what to write there."""
+
+
 class Source:
     """The running text of a file. ``text`` is "" for a Word document, which has no lines."""
+
+    is_written = False
+    """Whether such files can be written."""
 
     def __init__(self, text: str, sentences: Sequence[ProseSentence]) -> None:
         self.text, self.sentences = text, sentences
@@ -98,14 +105,19 @@ class Source:
         number = bisect_right(self._lines, offset)
         return number, offset - self._lines[number - 1] + 1
 
-    def edits(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, tuple[tuple[int, int], str]]:
-        """What to write where, by the index of the sentence, for the rewrites that can be written
-        into the file without a loss."""
+    def writable(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, Replacement | None]:
+        """The rewrites, by the index of the sentence, that can be written into the file without a
+        loss, and what to write where. That is None in a Word document."""
         return {}
 
-    def rewritten(self, rewrites: Mapping[int, Rewrite]) -> bytes | None:
-        """The file with rewrites of some sentences, or None if such files are not written."""
-        return None
+    def rewritten(self, rewrites: Mapping[int, Rewrite]) -> bytes:
+        """The file with rewrites of some sentences."""
+        raise NotImplementedError
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the file, or the paragraphs of a Word document."""
+        return self.text.splitlines(keepends=True)
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -115,7 +127,12 @@ class Source:
 class _TextSource(Source):
     """A plain text."""
 
-    def edits(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, tuple[tuple[int, int], str]]:
+    is_written = True
+
+    def writable(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, Replacement | None]:
+        return self._edits(rewrites)
+
+    def _edits(self, rewrites: Mapping[int, Rewrite]) -> dict[int, Replacement]:
         document = Document(self.text, ())
         made = {}
         for index, rewrite in rewrites.items():
@@ -124,9 +141,9 @@ class _TextSource(Source):
             made[index] = (own.start, own.end), document.lay_out(span, rewrite.simple)
         return made
 
-    def rewritten(self, rewrites: Mapping[int, Rewrite]) -> bytes | None:
+    def rewritten(self, rewrites: Mapping[int, Rewrite]) -> bytes:
         parts, end = [], 0
-        for (first, last), text in self.edits(rewrites).values():
+        for (first, last), text in self._edits(rewrites).values():
             parts += [self.text[end:first], text]
             end = last
         return "".join([*parts, self.text[end:]]).encode()
@@ -134,6 +151,8 @@ class _TextSource(Source):
 
 class _DocumentSource(Source):
     """A document with formatting."""
+
+    is_written = True
 
     def __init__(
         self, text: str, sentences: Sequence[ProseSentence], document: FormattedDocument
@@ -146,23 +165,30 @@ class _DocumentSource(Source):
             return super().place(sentence, offset)
         return sentence.paragraph + 1, offset + 1
 
-    def edits(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, tuple[tuple[int, int], str]]:
-        if not isinstance(self._document, MarkupDocument):
-            return {}
-        made = self._document.edits(self._all(rewrites))
+    def writable(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, Replacement | None]:
+        document = self._document
         keys = [
             (number, each.start)
-            for number, paragraph in enumerate(self._document.paragraphs)
+            for number, paragraph in enumerate(document.paragraphs)
             for each in paragraph.sentences
         ]
-        return {
-            index: made[keys[self.sentences[index].key]]
-            for index in rewrites
-            if keys[self.sentences[index].key] in made
-        }
+        made: Mapping[tuple[int, int], Replacement | None]
+        if isinstance(document, MarkupDocument):
+            made = document.edits(self._all(rewrites))
+        else:
+            changes = document.changes(self._all(rewrites), DocumentReport())
+            made = {(change.paragraph, change.sentence.start): None for change in changes}
+        own = {index: keys[self.sentences[index].key] for index in rewrites}
+        return {index: made[key] for index, key in own.items() if key in made}
 
-    def rewritten(self, rewrites: Mapping[int, Rewrite]) -> bytes | None:
+    def rewritten(self, rewrites: Mapping[int, Rewrite]) -> bytes:
         return self._document.rewritten(self._all(rewrites))[0]
+
+    @property
+    def lines(self) -> list[str]:
+        if isinstance(self._document, MarkupDocument):
+            return super().lines
+        return [f"{paragraph.text}\n" for paragraph in self._document.paragraphs]
 
     def _all(self, rewrites: Mapping[int, Rewrite]) -> list[Rewrite]:
         """A rewrite for each sentence of the document, which has more sentences than are linted."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from parataxis.api import DEFAULT_SPLITTER, LARGEST_BATCH, Splitter
+from parataxis.api import LARGEST_BATCH, Splitter
 from parataxis.errors import InputError
-from parataxis.rewrite.record import Level, Rewrite
+from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.pointer.choose import SURE
 from parataxis.splitters.settings import word_count
 from parataxis.syntax.analysis import ROOT, Analysis, Word
@@ -41,32 +41,45 @@ class RuleSet:
     instruction_words: int | None = None
 
 
+class RuleSetName(StrEnum):
+    """The names of the rule sets."""
+
+    PLAIN = "plain"
+    STE100 = "ste100"
+    WCAG = "wcag"
+
+
 _USUAL = frozenset([Reason.TOO_LONG, Reason.SEVERAL_IDEAS])
-RULE_SETS: Mapping[str, RuleSet] = {
-    "plain": RuleSet(25, _USUAL),
-    "ste100": RuleSet(25, _USUAL, instruction_words=20),
-    "wcag": RuleSet(25, _USUAL | {Reason.NESTED_CLAUSES}),
+RULE_SETS: Mapping[RuleSetName, RuleSet] = {
+    RuleSetName.PLAIN: RuleSet(25, _USUAL),
+    RuleSetName.STE100: RuleSet(25, _USUAL, instruction_words=20),
+    RuleSetName.WCAG: RuleSet(25, _USUAL | {Reason.NESTED_CLAUSES}),
 }
 """The rule sets; docs/lint.md has their sources."""
+
+
+MIN_WORDS = 15
+"""Nobody is glad to be told to split "Both work offline, and nothing is stored."; the level
+``light`` leaves main clauses together up to this length, too."""
 
 
 @dataclass(frozen=True)
 class LintSettings:
     """``rules``: the name of a rule set. ``max_words``: the most words of a sentence, in place of
     the limits of the rule set. ``confidence``: the lowest confidence of a split that shows that a
-    sentence has several ideas. ``min_words``: shorter sentences are never reported. ``splitter``:
-    what makes the suggestions."""
+    sentence has several ideas. ``min_words``: the fewest words of a sentence that is reported
+    though it is not too long."""
 
-    rules: str = "plain"
+    rules: RuleSetName = RuleSetName.PLAIN
     max_words: int | None = None
     confidence: float = 0.8
-    min_words: int = 10
-    splitter: str = DEFAULT_SPLITTER
+    min_words: int = MIN_WORDS
 
     def __post_init__(self) -> None:
-        if self.rules not in RULE_SETS:
-            known = ", ".join(RULE_SETS)
+        if self.rules not in list(RuleSetName):
+            known = ", ".join(RuleSetName)
             raise InputError(f'There is no rule set "{self.rules}"; there are: {known}.')
+        object.__setattr__(self, "rules", RuleSetName(self.rules))
         if not 0 <= self.confidence <= 1:
             raise InputError(f"The confidence must be from 0 to 1, not {self.confidence}.")
         if self.max_words is not None and self.max_words < 1:
@@ -102,6 +115,10 @@ class Verdict:
 
 SUGGESTED = 0.5
 """The lowest confidence of a suggestion: one that is more likely wrong than right helps nobody."""
+
+BEAM = 2
+"""Of 256 sentences of up to 25 words, a beam of 2 finds the same 76 with a confidence of 0.8 as one
+of 4; of 90 longer ones it rewrites 57 instead of 59, in two thirds of the time."""
 
 _REMEMBERED = 4096
 
@@ -141,12 +158,8 @@ class Judge:
         trees = self._analyses(sentences, places if needs_trees else [])
         instructions = {i for i, tree in trees.items() if is_instruction(tree)}
         limits = {i: self.settings.limit(is_instruction=i in instructions) for i in places}
-        rewrites: dict[int, Rewrite] = {}
-        for limit in {None, *limits.values()}:
-            own = [i for i in places if (limits[i] if counts[i] > limits[i] else None) == limit]
-            texts = [sentences[i] for i in own]
-            made = self._splitter(limit).pipe(texts, first=LARGEST_BATCH) if own else ()
-            rewrites |= zip(own, made, strict=True)
+        texts = [sentences[i] for i in places]
+        rewrites = dict(zip(places, self._splitter.pipe(texts, first=LARGEST_BATCH), strict=True))
         reasons: dict[int, list[Reason]] = {i: [] for i in places}
         for i in places:
             if counts[i] > limits[i]:
@@ -178,20 +191,9 @@ class Judge:
             for i in range(len(sentences))
         ]
 
-    def _splitter(self, limit: int | None) -> Splitter:
-        if limit not in self._splitters:
-            self._splitters[limit] = Splitter(
-                self.settings.splitter,
-                check=True,
-                level=Level.PLAIN,
-                max_words=limit,
-                confidence=SUGGESTED,
-            )
-        return self._splitters[limit]
-
     @cached_property
-    def _splitters(self) -> dict[int | None, Splitter]:
-        return {}
+    def _splitter(self) -> Splitter:
+        return Splitter(check=True, confidence=SUGGESTED, beam=BEAM)
 
     @staticmethod
     def _analyses(sentences: Sequence[str], places: Sequence[int]) -> dict[int, Analysis]:
@@ -206,6 +208,21 @@ class Judge:
             for i, tree in zip(places, found, strict=True)
             if isinstance(tree, Analysis) and tree.words
         }
+
+
+@dataclass
+class StrictRewriter:
+    """Rewrites sentences in strict mode, for ``--fix``."""
+
+    def __call__(self, sentences: Sequence[str]) -> list[Rewrite]:
+        return list(self._splitter.pipe(sentences, first=LARGEST_BATCH))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return StrictRewriter, ()
+
+    @cached_property
+    def _splitter(self) -> Splitter:
+        return Splitter(strict=True)
 
 
 def is_instruction(analysis: Analysis) -> bool:
@@ -227,7 +244,7 @@ def _is_imperative(analysis: Analysis, word: Word) -> bool:
 
 
 _CLAUSES = frozenset(["acl", "acl:relcl", "advcl", "advcl:relcl", "ccomp", "csubj"])
-_SHORTEST_INTERRUPTION = 5
+_SHORTEST_INTERRUPTION = 6
 """Words of a clause between a subject and its verb that interrupts them: "the man who called" does
 not."""
 
