@@ -58,7 +58,7 @@ def test_main_has_a_sentence_for_a_bug(run: Run, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(main_module, "app", fail)
     done = run("split", "It rained.")
-    assert (done.code, done.out) == (1, "")
+    assert (done.code, done.out) == (70, "")
     assert done.err == (
         "parataxis: This is a bug (KeyError: 'lost key'); please report it with what "
         "PARATAXIS_DEBUG=1 shows.\n"

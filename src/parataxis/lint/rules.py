@@ -1,5 +1,6 @@
 """The rules: which sentences are hard to read, why, and how they could be split."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -120,6 +121,8 @@ BEAM = 2
 """Of 256 sentences of up to 25 words, a beam of 2 finds the same 76 with a confidence of 0.8 as one
 of 4; of 90 longer ones it rewrites 57 instead of 59, in two thirds of the time."""
 
+_TWO_INSTRUCTIONS = 4
+"""The fewest words in which two instructions can stand."""
 _REMEMBERED = 4096
 
 
@@ -148,37 +151,39 @@ class Judge:
     def may_report(self, sentence: str) -> bool:
         """Whether a sentence is long enough to be judged."""
         words = word_count(sentence)
-        return words >= self.settings.min_words or words > self.settings.limit(is_instruction=True)
+        fewest = self.settings.min_words
+        if self.settings.rule_set.instruction_words is not None:
+            fewest = min(fewest, _TWO_INSTRUCTIONS)
+        return words >= fewest or words > self.settings.limit(is_instruction=True)
 
     def _judge(self, sentences: Sequence[str]) -> list[Verdict | None]:
-        counts = [word_count(sentence) for sentence in sentences]
-        places = [i for i, sentence in enumerate(sentences) if self.may_report(sentence)]
         rules = self.settings.rule_set
+        counts = {i: word_count(s) for i, s in enumerate(sentences) if self.may_report(s)}
         needs_trees = rules.instruction_words is not None or rules.enough > _USUAL
-        trees = self._analyses(sentences, places if needs_trees else [])
-        instructions = {i for i, tree in trees.items() if is_instruction(tree)}
-        limits = {i: self.settings.limit(is_instruction=i in instructions) for i in places}
-        texts = [sentences[i] for i in places]
-        rewrites = dict(zip(places, self._splitter.pipe(texts, first=LARGEST_BATCH), strict=True))
-        reasons: dict[int, list[Reason]] = {i: [] for i in places}
-        for i in places:
-            if counts[i] > limits[i]:
+        trees = self._analyses(sentences, list(counts) if needs_trees else [])
+        orders = {i: tree for i, tree in trees.items() if is_instruction(tree)}
+        if rules.instruction_words is None:
+            orders = {}
+        limits = {i: self.settings.limit(is_instruction=i in orders) for i in counts}
+        reasons: dict[int, list[Reason]] = {i: [] for i in counts}
+        for i, words in counts.items():
+            if words > limits[i]:
                 reasons[i].append(Reason.TOO_LONG)
-            is_sure = (rewrites[i].confidence or 0) >= self.settings.confidence
-            is_split = rewrites[i].is_split and is_sure
-            if is_split or (i in instructions and has_several_instructions(trees[i])):
+            if i in orders and has_several_instructions(orders[i]):
+                reasons[i].append(Reason.SEVERAL_IDEAS)
+        wanted = [i for i in counts if reasons[i] or counts[i] >= self.settings.min_words]
+        texts = [sentences[i] for i in wanted]
+        rewrites = dict(zip(wanted, self._splitter.pipe(texts, first=LARGEST_BATCH), strict=True))
+        for i, rewrite in rewrites.items():
+            is_sure = rewrite.is_split and (rewrite.confidence or 0) >= self.settings.confidence
+            if is_sure and Reason.SEVERAL_IDEAS not in reasons[i]:
                 reasons[i].append(Reason.SEVERAL_IDEAS)
         if not needs_trees:
-            trees = self._analyses(sentences, [i for i in places if reasons[i]])
-        for i, tree in trees.items():
-            reasons[i] += [
-                reason
-                for reason, applies in (
-                    (Reason.NESTED_CLAUSES, has_nested_clauses(tree)),
-                    (Reason.FAR_CONDITION, has_far_condition(tree)),
-                )
-                if applies and (reason in rules.enough or reasons[i])
-            ]
+            trees = self._analyses(sentences, [i for i in counts if reasons[i]])
+        for i in trees.keys() & rewrites.keys():
+            for reason, applies in _STRUCTURES.items():
+                if (reasons[i] or reason in rules.enough) and applies(trees[i]):
+                    reasons[i].append(reason)
         return [
             Verdict(
                 tuple(reasons[i]),
@@ -230,8 +235,14 @@ def is_instruction(analysis: Analysis) -> bool:
     return _is_imperative(analysis, analysis.root)
 
 
+_SIMULTANEOUS = re.compile(r"\b(?:at the same time|simultaneously)\b", re.IGNORECASE)
+
+
 def has_several_instructions(analysis: Analysis) -> bool:
-    """Whether another imperative is joined to the main verb."""
+    """Whether another imperative is joined to the main verb, and is not said to be obeyed at the
+    same time (ASD-STE100, rule 5.2)."""
+    if _SIMULTANEOUS.search(analysis.text):
+        return False
     return any(
         _is_imperative(analysis, each) for each in analysis.children(analysis.root.index, "conj")
     )
@@ -302,3 +313,9 @@ def has_far_condition(analysis: Analysis) -> bool:
         if analysis[first].text.lower() in _CONDITIONS:
             return True
     return False
+
+
+_STRUCTURES = {
+    Reason.NESTED_CLAUSES: has_nested_clauses,
+    Reason.FAR_CONDITION: has_far_condition,
+}
