@@ -2,21 +2,22 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from typing import Unpack
 
 from parataxis.errors import InputError, ParataxisError, TooLongError
 from parataxis.rewrite.compose import left_whole
-from parataxis.rewrite.record import Rewrite, complaints
+from parataxis.rewrite.record import Level, Rewrite, complaints
 from parataxis.splitters.registry import (
+    ProposingSplitter,
     ReportingSplitter,
     SentenceSplitter,
     adjusted,
     load_splitter,
 )
-from parataxis.splitters.settings import SettingOptions, SplitSettings
+from parataxis.splitters.settings import SettingOptions, SplitSettings, broken_phrase
 from parataxis.text.documents import Document, read_document
 
 __all__ = ["BATCH", "DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split", "with_findings"]
@@ -28,6 +29,11 @@ BATCH = 32
 """Sentences in the first batch: enough to be efficient, few enough for quick first results."""
 LARGEST_BATCH = 256
 """Sentences in the largest batch; each batch is twice as large as the one before."""
+
+_COMPARABLE = 0.1
+"""Alternatives whose confidence is a smaller share of that of the surest one are not offered."""
+_HOPELESS = 0.01
+"""Nor are those with a lower confidence."""
 
 _MARKUP = re.compile(r"\]\(|</?[A-Za-z][^<>]*>|(?<!`)`[^`]+`(?!`)")
 _MARKUP_NOTE = "Left whole because it holds a link, code or a tag, which a split could tear apart."
@@ -89,6 +95,8 @@ class Splitter:
     splitter, from 1 to 8. ``level`` says how far to split: "light", "plain" or "atomic".
     ``confidence`` is the lowest confidence of a split, from 0 to 1. With ``max_words``, simple
     sentences that have more words are split further; ``note`` names those that are still too long.
+    ``keep_phrases`` are terms that no rewrite may tear apart or change, or the path of a file with
+    one on each line.
 
     >>> splitter = Splitter("source")
     >>> splitter("It rained.").simple
@@ -157,6 +165,32 @@ class Splitter:
                 rewrites = map(self._strict, rewrites)
             yield from map(self._shorten.noted, rewrites) if self._shorten else rewrites
 
+    def alternatives(self, sentence: str, *, most: int = 5) -> list[Rewrite]:
+        """Other rewrites of a sentence, also of one that is left whole: those that the search found
+        at each level and those of the rules, with findings. The ones without a finding come first,
+        then the surest."""
+        _require_text(sentence)
+        if not sentence.strip() or _MARKUP.search(sentence):
+            return []
+        given = load_splitter(self._given) if isinstance(self._given, str) else self._given
+        proposing = given if isinstance(given, ProposingSplitter) else load_splitter("pointer")
+        found: dict[tuple[str, ...], Rewrite] = {}
+        for level in sorted(Level, key=lambda each: each is not self.settings.level):
+            settings = replace(self.settings, level=level, strict=False, confidence=None)
+            splitter = adjusted(proposing, settings)
+            if isinstance(splitter, ProposingSplitter):
+                for each in splitter.alternatives(sentence):
+                    found.setdefault(each.simple, each)
+        surest = max((each.confidence or 0.0 for each in found.values()), default=0.0)
+        least = max(_HOPELESS, surest * _COMPARABLE)
+        good = [each for each in found.values() if (each.confidence or 0.0) >= least]
+        by_rules = _rewritten(load_splitter("rules"), [sentence])
+        good += [each for each in _checked(by_rules) if each.is_split and each.simple not in found]
+        keep = self.settings.keep_phrases
+        good = [each for each in good if broken_phrase(keep, sentence, each.simple) is None]
+        good.sort(key=lambda each: (bool(each.findings), -(each.confidence or 0.0)))
+        return good[:most]
+
     def split(self, text: str) -> DocumentRewrite:
         """Split the sentences of a text; everything between them is kept unchanged.
 
@@ -173,6 +207,7 @@ class Splitter:
 
     def _batch(self, sentences: Sequence[str]) -> list[Rewrite]:
         plain = _rewritten(self._splitter, [each for each in sentences if not _MARKUP.search(each)])
+        plain = [self._kept(rewrite) for rewrite in plain]
         rest = iter(self._shorten(plain) if self._shorten else plain)
         return [
             left_whole(text, splitter=self.name, note=_MARKUP_NOTE)
@@ -180,6 +215,15 @@ class Splitter:
             else next(rest)
             for text in sentences
         ]
+
+    def _kept(self, rewrite: Rewrite) -> Rewrite:
+        """The rewrite, or the source if the rewrite breaks a phrase to keep."""
+        phrase = broken_phrase(self.settings.keep_phrases, rewrite.source, rewrite.simple)
+        if phrase is None:
+            return rewrite
+        note = f'Left whole because the rewrite breaks the phrase "{phrase}".'
+        whole = left_whole(rewrite.source, splitter=self.name, note=note)
+        return whole.model_copy(update={"findings": () if rewrite.findings is not None else None})
 
     def _strict(self, rewrite: Rewrite) -> Rewrite:
         """The rewrite if it has no findings, else the source with the reason."""

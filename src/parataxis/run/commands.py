@@ -123,6 +123,7 @@ class SplitRun:
         one main idea in each sentence. atomic: one claim in each sentence, which can be understood
         by itself.
     --max-words N: Split simple sentences of more than N words further, where a good split is found.
+    --keep-phrases FILE: Terms that no rewrite may tear apart or change, one on each line.
     --confidence X: Use no rewrite whose confidence is below X, from 0 to 1. Default: the limit of
         --strict, if given, else none.
     --explain: Show the patterns of each source, the origin of the words, and what the checks find.
@@ -163,6 +164,7 @@ class SplitRun:
     beam: Annotated[int | None, typer.Option(min=1, max=8)] = None
     level: Level = Level.PLAIN
     max_words: OptionalCount = None
+    keep_phrases: Path | None = None
     confidence: Annotated[float | None, typer.Option(min=0, max=1)] = None
     explain: bool = False
     input_: DataFormat = DataFormat.AUTO

@@ -23,6 +23,7 @@ from parataxis.run.documents import (
 from parataxis.serve.models import DocumentRead, DocumentSentence
 from parataxis.serve.problems import TooMuchError, complaint, require_short
 from parataxis.text.documents import read_document
+from parataxis.text.english import looks_english
 
 _GAP = "\n\n"
 _MARK = "\ufeff"
@@ -76,13 +77,15 @@ def read(data: bytes, name: str, characters: int) -> DocumentRead:
             places += [(start + each.start, start + each.end) for each in paragraph.sentences]
             parts.append(paragraph.text)
             start += len(paragraph.text) + len(_GAP)
+    text = _GAP.join(parts)
     return DocumentRead(
         name=name,
         kind=str(document_format(name) or "Text"),
-        text=_GAP.join(parts),
+        text=text,
+        english=looks_english(text),
         sentences=[
-            DocumentSentence(text=text, start=begin, end=end)
-            for text, (begin, end) in zip(document.sentences, places, strict=True)
+            DocumentSentence(text=sentence, start=begin, end=end)
+            for sentence, (begin, end) in zip(document.sentences, places, strict=True)
         ],
     )
 

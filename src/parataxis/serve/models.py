@@ -83,6 +83,14 @@ class SplitOptions(Request):
         description="Simple sentences that have more words are split further where possible.",
         examples=[25],
     )
+    keep_phrases: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")], ...],
+        Field(max_length=1000, strict=False),
+    ] = Field(
+        default=(),
+        description="Terms that no rewrite may tear apart or change.",
+        examples=[["act of God"]],
+    )
     check: bool = Field(
         default=True, description="Report the findings of the checks.", examples=[True]
     )
@@ -159,6 +167,12 @@ class CheckRequest(Request):
     rewrites: list[WrittenRewrite] = Field(min_length=1, examples=[[WrittenRewrite.example()]])
 
 
+class AlternativesRequest(SplitOptions):
+    """A sentence of which other rewrites are wanted."""
+
+    sentence: Text = Field(max_length=2000, examples=[_SOURCE])
+
+
 class ReadabilityRequest(Request):
     """Texts, each given as the list of its sentences."""
 
@@ -204,12 +218,15 @@ class FoundPattern(Answer):
 
 
 class Explained(Answer):
-    """A rewrite, the patterns of its source, and for each simple sentence the patterns that it was
-    split from. Patterns and splits are null if they were not requested."""
+    """A rewrite, the patterns of its source, for each simple sentence the patterns that it was
+    split from and its number of words, and whether clauses of the source are nested. All but the
+    rewrite are null if patterns were not requested."""
 
     rewrite: Rewrite
     patterns: Sequence[FoundPattern] | None = None
     splits: Sequence[Sequence[Pattern]] | None = None
+    words: Sequence[int] | None = None
+    nested: bool | None = None
 
 
 class _Placed(Answer):
@@ -269,6 +286,28 @@ class Checked(Answer):
     """Rewrites with their provenance and findings."""
 
     rewrites: Sequence[Explained]
+
+
+class Alternatives(Answer):
+    """Rewrites of one sentence: those without a finding first, then the surest."""
+
+    rewrites: Sequence[Explained]
+
+
+class HardSentence(Answer):
+    """How hard a sentence is to read: its number of words, and whether its clauses are nested."""
+
+    start: int
+    end: int
+    words: int
+    nested: bool
+
+
+class Difficulty(Answer):
+    """The sentences of a text, and whether the text looks like English."""
+
+    english: bool
+    sentences: Sequence[HardSentence]
 
 
 class AnalysedWord(Answer):
@@ -360,6 +399,7 @@ class DocumentRead(Answer):
     name: str
     kind: str = Field(examples=["Word"])
     text: str
+    english: bool = True
     sentences: Sequence[DocumentSentence]
 
 

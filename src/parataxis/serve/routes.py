@@ -27,8 +27,9 @@ from parataxis.serve import documents, models
 from parataxis.serve.engine import Job
 from parataxis.serve.problems import TooMuchError, refusal, reported, require_short
 from parataxis.serve.service import Service, ServiceDep, results
-from parataxis.serve.tasks import AnalyseTask, CheckTask
+from parataxis.serve.tasks import AlternativesTask, AnalyseTask, CheckTask, DifficultyTask
 from parataxis.text.documents import Document
+from parataxis.text.english import looks_english
 from parataxis.text.readability import grade_level, readability_counts, spoken_words
 
 _LOG = logging.getLogger(__name__)
@@ -154,6 +155,19 @@ def _line(model: BaseModel) -> str:
     return f"{model.model_dump_json()}\n"
 
 
+@split_router.post("/alternatives", response_model=models.Alternatives)
+async def alternatives(
+    body: Annotated[models.AlternativesRequest, _body(a_sentence=models.AlternativesRequest)],
+    request: Request,
+    service: ServiceDep,
+) -> Response:
+    """Find other rewrites of a sentence, also of one that is left whole."""
+    task = service.offers.task(body)
+    other = AlternativesTask(task.splitter, task.lane, task.settings)
+    found = await results(request, service.engine.submit(other, [body.sentence]))
+    return _json(found[0])
+
+
 # Checks, analyses and readability, which need no splitter --------------------------------------
 
 
@@ -189,6 +203,23 @@ async def analyse(
         for each, span in zip(found, spans, strict=True)
     ]
     return _json(models.Analysed(sentences=placed))
+
+
+@reading_router.post("/difficulty", response_model=models.Difficulty)
+async def difficulty(
+    body: Annotated[models.WithText, _body(a_text=models.WithText)],
+    request: Request,
+    service: ServiceDep,
+) -> Response:
+    """Say which sentences of a text are long or nested, before anything is split."""
+    document, sentences = await service.read(body)
+    found = await results(request, service.engine.submit(DifficultyTask(), sentences))
+    spans = document.sentences if document else ()
+    hard = [
+        models.HardSentence(start=span.start, end=span.end, words=words, nested=nested)
+        for span, (words, nested) in zip(spans, found, strict=True)
+    ]
+    return _json(models.Difficulty(english=looks_english(body.text), sentences=hard))
 
 
 @reading_router.post("/readability")

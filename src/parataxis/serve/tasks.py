@@ -16,8 +16,9 @@ from parataxis.splitters.registry import (
     load_splitter,
     splitter_names,
 )
-from parataxis.splitters.settings import SplitSettings
+from parataxis.splitters.settings import SplitSettings, word_count
 from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.nesting import is_nested
 from parataxis.syntax.patterns import Pattern, find_patterns
 
 _READING = "reading"
@@ -38,6 +39,34 @@ class SplitTask:
     def __call__(self, items: Sequence[str], /) -> list[models.Explained]:
         rewrites = list(self.splitter.pipe(items))
         return _explained(rewrites) if self.patterns else _unexplained(rewrites)
+
+
+@dataclass(frozen=True)
+class AlternativesTask:
+    """Finds other rewrites of sentences, in the lane of their splitter."""
+
+    splitter: Splitter = field(compare=False)
+    lane: str
+    settings: SplitSettings
+
+    def __call__(self, items: Sequence[str], /) -> list[models.Alternatives]:
+        found = (self.splitter.alternatives(item) for item in items)
+        return [models.Alternatives(rewrites=_explained(rewrites)) for rewrites in found]
+
+
+@dataclass(frozen=True)
+class DifficultyTask:
+    """Says of sentences how many words they have and whether their clauses are nested."""
+
+    lane: str = _READING
+
+    def __call__(self, items: Sequence[str], /) -> list[tuple[int, bool]]:
+        from parataxis.syntax.analyser import load_trees
+
+        return [
+            (word_count(item), isinstance(analysis, Analysis) and is_nested(analysis))
+            for item, analysis in zip(items, load_trees().pipe(items), strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -93,7 +122,13 @@ def _explained(rewrites: Sequence[Rewrite]) -> list[models.Explained]:
             for sentence in said_apart(each, provenance):
                 splits[sentence].append(each.occurrence.pattern)
         patterns = [models.FoundPattern.of(each.occurrence, rewrite.source) for each in found]
-        results.append(models.Explained(rewrite=rewrite, patterns=patterns, splits=splits))
+        words = [word_count(sentence) for sentence in rewrite.simple]
+        nested = isinstance(analysis, Analysis) and is_nested(analysis)
+        results.append(
+            models.Explained(
+                rewrite=rewrite, patterns=patterns, splits=splits, words=words, nested=nested
+            )
+        )
     return results
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "AttentiveSplitter",
     "LevelledSplitter",
     "ModelSplitter",
+    "ProposingSplitter",
     "ReportingSplitter",
     "SentenceSplitter",
     "adjusted",
@@ -66,6 +67,14 @@ class LevelledSplitter(AdjustableSplitter, Protocol):
     """An adjustable splitter that can split more or less far and says how sure it is."""
 
     levels: tuple[Level, ...]
+
+
+@runtime_checkable
+class ProposingSplitter(LevelledSplitter, Protocol):
+    """A splitter that can name all rewrites that it found, not only the one that it takes."""
+
+    def alternatives(self, sentence: str) -> list[Rewrite]:
+        """The rewrites of a sentence that it found, in any order."""
 
 
 @runtime_checkable

@@ -1,11 +1,14 @@
 """The settings that users can give a splitter, the same in every interface, and the words of a
 sentence as ``max_words`` counts them."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import TypedDict, Unpack
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Level, Rewrite
+from parataxis.text.files import ReadReport, read_lines
 from parataxis.text.tokens import has_word, tokenize
 
 
@@ -17,6 +20,7 @@ class SettingOptions(TypedDict, total=False):
     level: str
     confidence: float | None
     max_words: int | None
+    keep_phrases: Sequence[str] | Path
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class SplitSettings:
     """``strict``: take no rewrite with a finding. ``beam``: the number of hypotheses. ``level``:
     how far to split. ``confidence``: the lowest confidence of a rewrite that is taken.
     ``max_words``: split simple sentences further that have more words, where that can be done.
+    ``keep_phrases``: terms that no rewrite may tear apart or change, or a file with one on each
+    line.
 
     >>> SplitSettings.given(level="atomic", beam=2).level
     <Level.ATOMIC: 'atomic'>
@@ -34,8 +40,10 @@ class SplitSettings:
     level: Level = Level.PLAIN
     confidence: float | None = None
     max_words: int | None = None
+    keep_phrases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "keep_phrases", _phrases(self.keep_phrases))
         if self.level not in list(Level):
             raise InputError(f'There is no level "{self.level}"; there are: {", ".join(Level)}.')
         object.__setattr__(self, "level", Level(self.level))
@@ -59,6 +67,46 @@ class SplitSettings:
         given = {field.name: getattr(other, field.name) for field in fields(other)}
         changed = {field.name for field in fields(other) if given[field.name] != field.default}
         return replace(self, **{name: given[name] for name in changed})
+
+
+def _phrases(given: object) -> tuple[str, ...]:
+    """Phrases without duplicates, from a list, or from a file with one on each line."""
+    if given is None:
+        return ()
+    if isinstance(given, Path):
+        lines = (line.strip() for _, line in read_lines(given, ReadReport(strict=True)))
+        given = [line for line in lines if line and not line.startswith("#")]
+    is_list = isinstance(given, Iterable) and not isinstance(given, str)
+    found = tuple(dict.fromkeys(given)) if is_list else ()  # type: ignore[call-overload]
+    if not is_list or not all(isinstance(each, str) and _words(each) for each in found):
+        raise InputError("The phrases to keep must be a list of words or phrases, or a file.")
+    return found
+
+
+def broken_phrase(phrases: Sequence[str], source: str, simple: Sequence[str]) -> str | None:
+    """The first phrase that stands in the source more often than in the simple sentences; capitals
+    do not matter.
+
+    >>> broken_phrase(["act of God"], "It was an act of God.", ["It was an act.", "God did it."])
+    'act of God'
+    """
+    if not phrases:
+        return None
+    before, after = _words(source), [_words(sentence) for sentence in simple]
+    for phrase in phrases:
+        words = _words(phrase)
+        if sum(_occurrences(words, each) for each in after) < _occurrences(words, before):
+            return phrase
+    return None
+
+
+def _words(text: str) -> list[str]:
+    return [token.text.casefold() for token in tokenize(text)]
+
+
+def _occurrences(phrase: Sequence[str], words: Sequence[str]) -> int:
+    starts = range(len(words) - len(phrase) + 1)
+    return sum(words[start : start + len(phrase)] == phrase for start in starts)
 
 
 def too_long(rewrite: Rewrite, limit: int) -> dict[int, int]:

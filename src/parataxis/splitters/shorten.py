@@ -15,7 +15,7 @@ from parataxis.splitters.registry import (
     adjusted,
     load_splitter,
 )
-from parataxis.splitters.settings import SplitSettings, too_long, word_count
+from parataxis.splitters.settings import SplitSettings, broken_phrase, too_long, word_count
 
 DOUBTFUL = 0.5
 """The probability of a fault from which a rewrite without a confidence is not taken."""
@@ -98,6 +98,8 @@ class Shortener:
             and not _is_doubtful(more)
         }
         for place, rewrite in zip(candidates, self.check(candidates.values()), strict=True):
+            if broken_phrase(self.settings.keep_phrases, rewrite.source, rewrite.simple):
+                continue
             is_known = rewrite.confidence is not None and not self.settings.strict
             blocking = BLOCKING if is_known else frozenset(FindingKind)
             if _faults(rewrite, blocking) <= _faults(done[place], blocking):

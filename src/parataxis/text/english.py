@@ -4,6 +4,8 @@ Each class is defined here once. A module that needs a part of a class or a litt
 (``RELATIVES - {"that"}``), so that the difference is visible where it matters.
 """
 
+import re
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a text, as a set.
@@ -132,3 +134,34 @@ STARTERS = words("""
 """)
 """Words that start sentences and are rarely part of a name, spelt as they start a sentence: before
 them a full stop after an abbreviation ends the sentence."""
+
+# Telling English from other languages
+
+_ONLY_ENGLISH = words("""
+    the and to that it with his by this not are from have they which you were she there would their
+    been when who more if out said what its about into than them can only
+    other some could these then any such our must shall may should through where how your being
+""")
+"""Frequent words that are rare in other languages."""
+_WORD = re.compile(r"[^\W\d_]+")
+_SAMPLE = 20_000
+"""Characters that are enough to tell."""
+_FEWEST_WORDS, _FEWEST_LETTERS = 20, 20
+"""A shorter text is taken for English: a list of names may be in any language."""
+_LEAST_SHARE = 0.04
+"""In English prose about a fifth of the words are among those above."""
+
+
+def looks_english(text: str) -> bool:
+    """Whether a text looks like English by its frequent words and its letters; a short one does.
+
+    >>> looks_english("Der Verkäufer, der die Ware im Mai bestellt hat, zahlt den Preis. " * 3)
+    False
+    """
+    found = _WORD.findall(text[:_SAMPLE].lower())
+    letters = sum(map(len, found))
+    if letters >= _FEWEST_LETTERS and sum(map(str.isascii, "".join(found))) < letters / 2:
+        return False
+    if len(found) < _FEWEST_WORDS:
+        return True
+    return sum(word in _ONLY_ENGLISH for word in found) >= _LEAST_SHARE * len(found)

@@ -24,6 +24,7 @@ from parataxis.rewrite.record import (
 )
 from parataxis.splitters.pointer.parts import SentenceParts, sentence_parts
 from parataxis.splitters.pointer.search import Found
+from parataxis.splitters.settings import broken_phrase
 from parataxis.syntax.analysis import Analysis
 
 NAME = "pointer"
@@ -96,6 +97,11 @@ def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
     return left_whole(source, splitter=NAME, note=note).model_copy(update={"findings": ()})
 
 
+def breaks(phrase: str) -> str:
+    """Why a sentence is left whole of which every rewrite breaks a phrase."""
+    return f'Left whole because every rewrite that was found breaks the phrase "{phrase}".'
+
+
 def choose(
     sources: Sequence[tuple[Analysis, Found]],
     checker: Checker,
@@ -104,15 +110,16 @@ def choose(
     level: Level = Level.PLAIN,
     strict: bool = False,
     least: float = 0.0,
+    keep: Sequence[str] = (),
     pool: Executor | None = None,
 ) -> list[Rewrite]:
     """The rewrite of each source; the candidates of all sources are checked in batches.
 
-    Rewrites have at least the confidence ``least``. Sources are verified in parallel if there is a
-    ``pool``.
+    Rewrites have at least the confidence ``least`` and the phrases to ``keep``. Sources are
+    verified in parallel if there is a ``pool``.
     """
     blocking = frozenset(FindingKind) if strict else BLOCKING
-    choices = [_Choice(analysis, found, level, blocking) for analysis, found in sources]
+    choices = [_Choice(analysis, found, level, blocking, keep) for analysis, found in sources]
     run = map if pool is None else pool.map
     list(run(lambda choice: choice.rank(verifying, least), choices))
     while pending := [(each, each.candidate) for each in choices if each.candidate is not None]:
@@ -123,6 +130,36 @@ def choose(
         for (each, candidate), findings in zip(pending, all_findings, strict=True):
             each.judge(candidate, findings)
     return [each.rewrite() for each in choices]
+
+
+def alternatives(
+    analysis: Analysis, found: Found, checker: Checker, verifying: Verifying
+) -> list[Rewrite]:
+    """Every split that was found, with its findings, and with its confidence given that the source
+    is split at all. None is left out because it is unlikely or faulty, so that a writer can take
+    what :func:`choose` did not."""
+    options = [
+        each
+        for each in compose_found(analysis, found)
+        if len(each.simple) > 1 and analysis.text not in each.simple
+    ]
+    is_split = math.log(max(1 - found.whole, TINIEST))
+    verdicts = verifying(analysis.text, [option.simple for option in options])
+    pairs = [(analysis.text, option.simple) for option in options]
+    checked = checker.pipe(
+        pairs, [option.provenance for option in options], [analysis] * len(options)
+    )
+    return [
+        Rewrite(
+            source=analysis.text,
+            simple=option.simple,
+            splitter=NAME,
+            provenance=option.provenance,
+            findings=tuple(findings),
+            confidence=confidence(verdict, min(0.0, option.log_chance - is_split)),
+        )
+        for option, verdict, findings in zip(options, verdicts, checked, strict=True)
+    ]
 
 
 def compose_found(analysis: Analysis, found: Found, close: float = math.inf) -> Iterator[Candidate]:
@@ -161,13 +198,22 @@ class _Choice:
     """The choice for one source; ``candidate`` is the next one to check, if any."""
 
     def __init__(
-        self, analysis: Analysis, found: Found, level: Level, blocking: Set[FindingKind]
+        self,
+        analysis: Analysis,
+        found: Found,
+        level: Level,
+        blocking: Set[FindingKind],
+        keep: Sequence[str],
     ) -> None:
         self.analysis, self._level, self._blocking = analysis, level, blocking
         composed = list(compose_found(analysis, found, CLOSE))
         # A rewrite of one sentence is no split; the source itself is better.
         single = [each.log_chance for each in composed if len(each.simple) == 1]
         splits = [each for each in composed if len(each.simple) > 1]
+        broken = [broken_phrase(keep, analysis.text, each.simple) for each in splits]
+        splits = [each for each, phrase in zip(splits, broken, strict=True) if phrase is None]
+        self._broken = next(iter(broken), None) if not splits else None
+        """A phrase that no rewrite keeps."""
         chance = max([math.log(max(found.whole, TINIEST)), *single])
         self._whole = Candidate((analysis.text,), (), chance)
         self._stays = found.whole >= SURELY_WHOLE or bool(single and not splits)
@@ -233,6 +279,8 @@ class _Choice:
         )
 
     def _why_whole(self) -> str | None:
+        if self._broken is not None:
+            return breaks(self._broken)
         if self._stays:
             return None
         if self._faults is None:

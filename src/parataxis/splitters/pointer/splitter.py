@@ -19,6 +19,7 @@ from parataxis.splitters.pointer.choose import (
     SURE,
     SURELY_WHOLE,
     Verifying,
+    alternatives,
     choose,
     whole_rewrite,
 )
@@ -105,6 +106,21 @@ class PointerSplitter:
         """The number of sentences that are read ahead."""
         return WINDOW
 
+    def alternatives(self, sentence: str) -> list[Rewrite]:
+        """Every split of a sentence that a wide beam finds, also for a sentence that is left whole;
+        none for one that is no sentence or too long."""
+        words = [token.text for token in tokenize(sentence)]
+        features = read_source(words, self.settings.level)
+        if untouched(sentence, words, features) is not None:
+            return []
+        analysis = next(iter(self.analyse([Tokenized(sentence, tokenize(sentence))])))
+        if not isinstance(analysis, Analysis):
+            return []
+        found = search(self._loaded_decoder(), [features], beam=BEAMS[-1], caution=CAUTION)[0]
+        verifying = self._verifying or load_verifier()
+        made = alternatives(analysis, found, self._loaded_checker(), verifying)
+        return [self._at_level(each) for each in made]
+
     def attention(self, sentence: str) -> Attention:
         """What the likeliest rewrite of a sentence pointed at, word by word, regardless of the
         checks and of the probability that the sentence stays whole."""
@@ -147,6 +163,7 @@ class PointerSplitter:
             level=self.settings.level,
             strict=self.settings.strict,
             least=self._least(),
+            keep=self.settings.keep_phrases,
             pool=pool,
         )
         rewrites |= {place: each for (place, _, _), each in zip(sources, chosen, strict=True)}
@@ -154,9 +171,13 @@ class PointerSplitter:
             rewrite or whole_rewrite(sentence)
             for sentence, rewrite in zip(sentences, rewrites.values(), strict=True)
         ]
+        return [self._at_level(each) for each in made]
+
+    def _at_level(self, rewrite: Rewrite) -> Rewrite:
+        """The rewrite with the level in its record, unless it is the usual one."""
         if self.settings.level is Level.PLAIN:
-            return made
-        return [each.model_copy(update={"level": self.settings.level}) for each in made]
+            return rewrite
+        return rewrite.model_copy(update={"level": self.settings.level})
 
     def _least(self) -> float:
         """The lowest confidence of a rewrite that is taken."""
