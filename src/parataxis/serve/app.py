@@ -81,7 +81,7 @@ async def _load(service: Service) -> None:
 def _largest(path: str, settings: ServiceSettings) -> int:
     """The largest body in bytes. A character can take twelve bytes of JSON, and the provenance of
     a word in a rewrite about twenty times its length."""
-    if path.endswith("/documents/rewritten"):
+    if path.endswith(("/documents/rewritten", "/documents/blocked")):
         return settings.upload + 32 * settings.characters
     if path.endswith("/documents"):
         return settings.upload + (1 << 16)

@@ -1,9 +1,7 @@
 """Uploaded documents: their text and sentences, and the same documents with rewrites."""
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import PurePosixPath, PureWindowsPath
-from zipfile import BadZipFile, ZipFile
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -20,6 +18,7 @@ from parataxis.run.documents import (
     document_format,
     open_document,
 )
+from parataxis.run.documents.docx import Archive
 from parataxis.serve.models import DocumentRead, DocumentSentence
 from parataxis.serve.problems import TooMuchError, complaint, require_short
 from parataxis.text.documents import read_document
@@ -58,12 +57,8 @@ def _open(data: bytes, name: str, characters: int) -> tuple[str, FormattedDocume
 
 def _unpacked(data: bytes, name: str) -> int:
     """The uncompressed size of the XML in a Word document: a small file can hold a lot."""
-    try:
-        with ZipFile(BytesIO(data)) as archive:
-            parts = archive.infolist()
-    except (BadZipFile, ValueError, NotImplementedError) as error:
-        raise InputError(f"{name} is not a Word document.") from error
-    return sum(part.file_size for part in parts if part.filename.endswith(".xml"))
+    sizes = Archive(data, name).sizes()
+    return sum(size for part, size in sizes.items() if part.endswith(".xml"))
 
 
 def read(data: bytes, name: str, characters: int) -> DocumentRead:
@@ -96,18 +91,30 @@ def write(
     """Apply rewrites, given as JSON: the name of the document, the new document, and a sentence
     about the rewrites that could not be applied, or ""."""
     name, document = _open(data, name, characters)
+    made, report = document.rewritten(_fitted(name, document, given), tracked=tracked)
+    return name, made, report.note()
+
+
+def blocked(data: bytes, name: str, characters: int, given: bytes) -> list[tuple[int, str]]:
+    """The indices of the sentences whose rewrites, given as JSON, cannot be written into the
+    document, each with what it has that prevents it."""
+    name, document = _open(data, name, characters)
+    planned = document.planned(_fitted(name, document, given))
+    return [(index, each) for index, each in enumerate(planned) if isinstance(each, str)]
+
+
+def _fitted(name: str, document: FormattedDocument, given: bytes) -> list[Rewrite]:
+    """The rewrites of all sentences of a document; one that is null leaves its sentence alone."""
     rewrites, sentences = _rewrites(given), document.sentences
     if len(rewrites) != len(sentences):
         raise InputError(
             f"{name} has {len(sentences)} sentences, but there are {len(rewrites)} rewrites; "
             "give one, or null, for each."
         )
-    whole = [
+    return [
         _fitting(number, sentence, rewrite)
         for number, (sentence, rewrite) in enumerate(zip(sentences, rewrites, strict=True), start=1)
     ]
-    made, report = document.rewritten(whole, tracked=tracked)
-    return name, made, report.note()
 
 
 def _rewrites(text: bytes) -> list[Rewrite | None]:

@@ -219,13 +219,14 @@ class FoundPattern(Answer):
 
 class Explained(Answer):
     """A rewrite, the patterns of its source, for each simple sentence the patterns that it was
-    split from and its number of words, and whether clauses of the source are nested. All but the
-    rewrite are null if patterns were not requested."""
+    split from and its number of words, the number of words of the source, and whether its clauses
+    are nested. All but the rewrite are null if patterns were not requested."""
 
     rewrite: Rewrite
     patterns: Sequence[FoundPattern] | None = None
     splits: Sequence[Sequence[Pattern]] | None = None
     words: Sequence[int] | None = None
+    source_words: int | None = None
     nested: bool | None = None
 
 
@@ -399,8 +400,22 @@ class DocumentRead(Answer):
     name: str
     kind: str = Field(examples=["Word"])
     text: str
+    note: str = Field(default="", description="What of the file cannot be kept.")
     english: bool = True
     sentences: Sequence[DocumentSentence]
+
+
+class BlockedChange(Answer):
+    """A sentence that cannot be changed in its document, and what it has that prevents it."""
+
+    index: int
+    reason: str = Field(examples=["a link, a note, a field or the like that would have to move"])
+
+
+class BlockedChanges(Answer):
+    """The rewrites that cannot be written into a document."""
+
+    blocked: Sequence[BlockedChange]
 
 
 class Health(Answer):

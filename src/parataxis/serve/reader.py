@@ -54,6 +54,11 @@ class Readers:
         )
         return made
 
+    def blocked(self, data: bytes, name: str, rewrites: bytes) -> list[tuple[int, str]]:
+        """The sentences whose rewrites, given as JSON, the document cannot hold, and why."""
+        found: list[tuple[int, str]] = self._do("blocked", data, name, self._characters, rewrites)
+        return found
+
     def close(self) -> None:
         """End all processes, including those that are working."""
         with self._lock:
@@ -138,7 +143,11 @@ def main(memory: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    functions: dict[str, Callable[..., object]] = {"read": documents.read, "write": documents.write}
+    functions: dict[str, Callable[..., object]] = {
+        "read": documents.read,
+        "write": documents.write,
+        "blocked": documents.blocked,
+    }
     _send(sys.stdout.buffer, "ready")  # the time limit starts now
     while True:
         try:

@@ -273,12 +273,8 @@ async def rewritten(request: Request, service: ServiceDep) -> Response:
     limit = 32 * service.settings.characters
     async with request.form(max_files=2, max_fields=2, max_part_size=limit) as form:
         name, data = await _file(form, service)
-        rewrites = await _field(form, "rewrites")
+        rewrites = await _rewrites(form)
         tracked = _flag(await _field(form, "tracked"))
-    if not rewrites:
-        raise InputError(
-            'The field "rewrites" is missing; give a rewrite or null for each sentence.'
-        )
     write = partial(service.readers.write, data, name, rewrites, tracked=tracked)
     async with service.limiter:
         name, made, note = await run_in_threadpool(write)
@@ -286,6 +282,29 @@ async def rewritten(request: Request, service: ServiceDep) -> Response:
     if note:
         headers["x-parataxis-note"] = note
     return Response(made, media_type=documents.MEDIA_TYPES[document_format(name)], headers=headers)
+
+
+@documents_router.post(
+    "/blocked", openapi_extra=_API["rewrites"], response_model=models.BlockedChanges
+)
+async def blocked(request: Request, service: ServiceDep) -> Response:
+    """Say which rewrites cannot be written into a document, and why."""
+    limit = 32 * service.settings.characters
+    async with request.form(max_files=2, max_fields=2, max_part_size=limit) as form:
+        name, data = await _file(form, service)
+        rewrites = await _rewrites(form)
+    async with service.limiter:
+        found = await run_in_threadpool(service.readers.blocked, data, name, rewrites)
+    listed = [models.BlockedChange(index=index, reason=reason) for index, reason in found]
+    return _json(models.BlockedChanges(blocked=listed))
+
+
+async def _rewrites(form: FormData) -> bytes:
+    if not (rewrites := await _field(form, "rewrites")):
+        raise InputError(
+            'The field "rewrites" is missing; give a rewrite or null for each sentence.'
+        )
+    return rewrites
 
 
 async def _file(form: FormData, service: Service) -> tuple[str, bytes]:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 
 from parataxis.api import Splitter, with_findings
 from parataxis.errors import InputError, ParataxisError, UnknownSplitterError
+from parataxis.lint.rules import has_nested_clauses
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Level, Rewrite
 from parataxis.rewrite.split_patterns import clause_halves, said_apart
@@ -18,7 +19,6 @@ from parataxis.splitters.registry import (
 )
 from parataxis.splitters.settings import SplitSettings, word_count
 from parataxis.syntax.analysis import Analysis
-from parataxis.syntax.nesting import is_nested
 from parataxis.syntax.patterns import Pattern, find_patterns
 
 _READING = "reading"
@@ -64,7 +64,7 @@ class DifficultyTask:
         from parataxis.syntax.analyser import load_trees
 
         return [
-            (word_count(item), isinstance(analysis, Analysis) and is_nested(analysis))
+            (word_count(item), isinstance(analysis, Analysis) and has_nested_clauses(analysis))
             for item, analysis in zip(items, load_trees().pipe(items), strict=True)
         ]
 
@@ -122,11 +122,14 @@ def _explained(rewrites: Sequence[Rewrite]) -> list[models.Explained]:
             for sentence in said_apart(each, provenance):
                 splits[sentence].append(each.occurrence.pattern)
         patterns = [models.FoundPattern.of(each.occurrence, rewrite.source) for each in found]
-        words = [word_count(sentence) for sentence in rewrite.simple]
-        nested = isinstance(analysis, Analysis) and is_nested(analysis)
         results.append(
             models.Explained(
-                rewrite=rewrite, patterns=patterns, splits=splits, words=words, nested=nested
+                rewrite=rewrite,
+                patterns=patterns,
+                splits=splits,
+                words=[word_count(sentence) for sentence in rewrite.simple],
+                source_words=word_count(rewrite.source),
+                nested=isinstance(analysis, Analysis) and has_nested_clauses(analysis),
             )
         )
     return results

@@ -106,11 +106,19 @@ class FormattedDocument(ABC):
 
     def changes(self, rewrites: Sequence[Rewrite], report: DocumentReport) -> list[Change]:
         """The changes that the rewrites make; the report counts the sentences left alone."""
+        planned = self.planned(rewrites)
+        report.sentences = len(planned)
+        report.left_alone.update(each for each in planned if isinstance(each, str))
+        return [each for each in planned if isinstance(each, Change)]
+
+    def planned(self, rewrites: Sequence[Rewrite]) -> list[Change | str | None]:
+        """For each sentence its change, why the rewrite cannot be written, or None if there is
+        nothing to change."""
         places = [(n, each) for n, own in enumerate(self.paragraphs) for each in own.sentences]
-        report.sentences = len(places)
-        found = []
+        found: list[Change | str | None] = []
         for (number, sentence), rewrite in zip(places, rewrites, strict=True):
             if not rewrite.is_split:
+                found.append(None)
                 continue
             plan = None
             if not sentence.obstacle:
@@ -123,7 +131,7 @@ class FormattedDocument(ABC):
                     verbatim=sentence.verbatim,
                 )
             if plan is None:
-                report.left_alone[sentence.obstacle or _MOVES] += 1
+                found.append(sentence.obstacle or _MOVES)
             else:
                 found.append(Change(number, sentence, plan, rewrite.splitter))
         return found

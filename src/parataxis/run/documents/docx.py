@@ -70,6 +70,10 @@ class Archive:
     def names(self) -> list[str]:
         return self._archive.namelist()
 
+    def sizes(self) -> dict[str, int]:
+        """The unpacked size of each part in bytes."""
+        return {info.filename: info.file_size for info in self._archive.infolist()}
+
     def read(self, part: str) -> bytes:
         try:
             return self._archive.read(part)

@@ -1,9 +1,11 @@
 // What the writer does with a sentence: accept, reject, split further, edit, reset. Buttons and
 // keys come to the same functions.
 
-import { check, Refusal, splitSentence } from "./api.js";
-import { targetOf } from "./dom.js";
+import { toggleAlternatives } from "./alternatives.js";
+import { check, Refusal, splitSentence, streamSplits } from "./api.js";
+import { count, targetOf } from "./dom.js";
 import { openEditor } from "./editor.js";
+import { openReport } from "./report.js";
 import { say } from "./say.js";
 import { isChanged, settingsFor, version } from "./state.js";
 import { rowName } from "./words.js";
@@ -45,6 +47,8 @@ export class Actions {
     else if (name === "reject") decide("rejected");
     else if (name === "reset") this._step([[row, { now: row.made, decision: null }]]);
     else if (name === "edit") this.edit(row);
+    else if (name === "report") openReport(row);
+    else if (name === "alternatives") this.alternatives(row);
     else if (name === "further") this.splitFurther(session, row, number, button);
   }
 
@@ -71,6 +75,42 @@ export class Actions {
         say(rowName(row), { quietly: true });
       },
     });
+  }
+
+  /** @param {import("./types.js").Row} row */
+  alternatives(row) {
+    const session = this._session();
+    return toggleAlternatives(this._feed.articles[row.index], row, session, (made) => {
+      session.change([[row, { now: made, decision: "accepted" }]]);
+      this._feed.go(row.index);
+      say(rowName(row), { quietly: true });
+    });
+  }
+
+  /** Split what is undecided again at another level, as one step. @param {string} level */
+  async splitAgain(level) {
+    const session = this._session();
+    const about = this._splitters().find((each) => each.name === session.splitter);
+    const settings = { ...session.settings, level };
+    const open = session.rows.filter((row) => !row.decision && row.now.by === "splitter");
+    if (!open.length) return say("Every sentence is decided, so nothing is split again.");
+    say("Splitting again.", { quietly: true });
+    /** @type {import("./types.js").Version[]} */
+    const made = [];
+    try {
+      const sentences = open.map((row) => row.now.rewrite.source);
+      await streamSplits({ sentences, splitter: session.splitter, ...settingsFor(about, settings) }, {
+        signal: new AbortController().signal,
+        onStart: () => {},
+        onSplit: (split) => made.push(version(split, "splitter")),
+      });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return say(error.message);
+    }
+    session.settings = settings;
+    session.change(open.map((row, place) => [row, { now: made[place] }]));
+    return say(`${count(open.length, "undecided sentence")} split again.`);
   }
 
   /** Split one of the simple sentences of a row again: by its own splitter, else by another. */

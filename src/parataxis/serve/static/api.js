@@ -111,6 +111,23 @@ export async function check(source, simple, signal) {
   return answer.rewrites[0];
 }
 
+/**
+ * Other rewrites of a sentence, the best first.
+ * @param {string} sentence @param {object} options
+ * @returns {Promise<import("./types.js").Split[]>}
+ */
+export async function alternatives(sentence, options) {
+  const answer = await json("alternatives", { sentence, ...options });
+  return answer.rewrites;
+}
+
+/**
+ * How hard the sentences of a text are.
+ * @param {string} text @param {AbortSignal} [signal]
+ * @returns {Promise<{english: boolean, sentences: {start: number, end: number, words: number, nested: boolean}[]}>}
+ */
+export const difficulty = (text, signal) => json("difficulty", { text }, signal);
+
 /** @param {string[][]} texts @returns {Promise<import("./types.js").Readability[]>} */
 export async function readability(texts) {
   const answer = await json("readability", { texts });
@@ -122,6 +139,19 @@ export function readDocument(file, name) {
   const form = new FormData();
   form.append("file", file, name);
   return json("documents", form);
+}
+
+/**
+ * Which changes the document cannot hold, and why.
+ * @param {Blob} file @param {string} name @param {(import("./types.js").Rewrite | null)[]} rewrites
+ * @returns {Promise<Map<number, string>>} the reason by the number of the sentence
+ */
+export async function blockedChanges(file, name, rewrites) {
+  const form = new FormData();
+  form.append("file", file, name);
+  form.append("rewrites", JSON.stringify(rewrites));
+  const answer = await json("documents/blocked", form);
+  return new Map(answer.blocked.map(({ index, reason }) => [index, reason]));
 }
 
 /**

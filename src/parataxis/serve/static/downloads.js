@@ -24,13 +24,14 @@ export function formats(session) {
   const made = (ending, text) => async () => ({ blob: new Blob([text()], { type: `${TYPES[ending]};charset=utf-8` }), note: "" });
   const kept = `${session.name} itself, with its formatting`;
   const list = [
-    { key: "docx", name: "Word, tracked changes", note: own === "docx" ? `${kept}; each change can be accepted or rejected in Word` : "Each change can be accepted or rejected in Word", file: file("docx"), make: () => (own === "docx" ? inPlace(session, true) : newWord(session)) },
+    { key: "docx", name: "Word, tracked changes", note: own === "docx" ? `${kept}; each change can be accepted or rejected in Word` : "Each change can be accepted or rejected in Word", file: file("docx"), make: () => (own === "docx" ? inPlace(session, true) : newWord(session, { tracked: true })) },
+    { key: "docx-clean", name: "Word, clean", note: own === "docx" ? kept : "A new document without marks", file: file("docx"), make: () => (own === "docx" ? inPlace(session, false) : newWord(session, { tracked: false })) },
     { key: "txt", name: "Plain text", note: own === "txt" ? session.name : "The text alone", file: file("txt"), make: own === "txt" ? () => inPlace(session, false) : made("txt", () => session.result()) },
     { key: "md", name: "Markdown", note: own === "md" ? kept : "The text, as a Markdown file", file: file("md"), make: own === "md" ? () => inPlace(session, false) : made("md", () => session.result()) },
     { key: "html", name: "HTML", note: own === "html" ? kept : "The text, as a page of paragraphs", file: file("html"), make: own === "html" ? () => inPlace(session, false) : made("html", () => htmlPage(session)) },
     { key: "jsonl", name: "JSON lines", note: "A record for each sentence, with the origin of every word", file: file("jsonl"), make: made("jsonl", () => jsonLines(session)) },
   ];
-  return list.sort((one, other) => Number(other.key === own) - Number(one.key === own));
+  return list.sort((one, other) => Number(other.key.split("-")[0] === own) - Number(one.key.split("-")[0] === own));
 }
 
 /** Hand a file to the browser to keep. @param {Blob} blob @param {string} name */
@@ -56,8 +57,8 @@ async function inPlace(session, tracked) {
   return rewriteDocument(session.file, session.name, rewrites, tracked);
 }
 
-/** A new Word file of the text, with its changes tracked. */
-async function newWord(session) {
+/** A new Word file of the text, with its changes tracked or made. */
+async function newWord(session, { tracked }) {
   const name = "text.docx";
   const file = makeDocx(paragraphs(session));
   const { sentences } = await readDocument(file, name);
@@ -69,7 +70,7 @@ async function newWord(session) {
     next = found + 1;
     return changed[found].now.rewrite;
   });
-  const { blob, note } = await rewriteDocument(file, name, rewrites, true);
+  const { blob, note } = await rewriteDocument(file, name, rewrites, tracked);
   const left = changed.length - rewrites.filter(Boolean).length;
   return { blob, note: left ? `${note} ${count(left, "change")} could not be put in.`.trim() : note };
 }

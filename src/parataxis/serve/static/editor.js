@@ -80,7 +80,7 @@ export function openEditor(article, row, { onKeep, onLeave }) {
     if (event.key === "Escape") onLeave();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); keep(); }
   });
-  article.children[1].replaceChildren(form);
+  article.querySelector(".rewrite-cell").replaceChildren(form);
   article.classList.add("editing");
   fit();
   show(row.now.rewrite.findings ?? []);

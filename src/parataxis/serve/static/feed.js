@@ -31,6 +31,8 @@ export class Feed {
     this.items = [];
     /** @type {HTMLElement[]} */
     this.articles = [];
+    /** The places in the order in which they are shown. @type {number[]} */
+    this.order = [];
     this.current = -1;
     this._waiting = [];
     this._frame = 0;
@@ -54,6 +56,7 @@ export class Feed {
       article.tabIndex = -1;
       article.setAttribute("aria-posinset", String(this.articles.length + 1));
       article.setAttribute("aria-setsize", "-1");
+      this.order.push(this.items.length);
       this.items.push(item);
       this.articles.push(article);
       batch.append(article);
@@ -111,10 +114,25 @@ export class Feed {
    * @param {number} place @param {1 | -1} direction @param {(item: Item) => boolean} [wanted]
    */
   find(place, direction, wanted = () => true) {
-    for (let next = place + direction; next >= 0 && next < this.items.length; next += direction) {
-      if (wanted(this.items[next]) && this.articles[next].checkVisibility()) return next;
+    const from = place < 0 ? -1 : place >= this.order.length ? this.order.length : this.order.indexOf(place);
+    for (let next = from + direction; next >= 0 && next < this.order.length; next += direction) {
+      const found = this.order[next];
+      if (wanted(this.items[found]) && this.articles[found].checkVisibility()) return found;
     }
     return -1;
+  }
+
+  /**
+   * Show the rows in the order of a number, the highest first, or as they came.
+   * @param {((item: Item) => number) | null} value
+   */
+  sort(value) {
+    const values = this.items.map((item, place) => (value ? value(item) : -place));
+    this.order = this.items.map((_, place) => place).sort((one, other) => values[other] - values[one] || one - other);
+    const focus = document.activeElement;
+    this.root.append(...this.order.map((place) => this.articles[place]));
+    this.order.forEach((place, position) => this.articles[place].setAttribute("aria-posinset", String(position + 1)));
+    if (this.root.contains(focus)) focus.focus({ preventScroll: true });
   }
 }
 

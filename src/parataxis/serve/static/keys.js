@@ -1,7 +1,7 @@
-// The keys. Single letters count only while a sentence of the result has the focus, so they
-// cannot get in the way of anybody who types or speaks (WCAG 2.1, 2.1.4).
+// The keys. Single letters count only while the result, as after "Split", or one of its sentences
+// has the focus, so they cannot get in the way of anybody who types or speaks (WCAG 2.1, 2.1.4).
 
-import { targetOf } from "./dom.js";
+import { byId, targetOf } from "./dom.js";
 import { isChanged } from "./state.js";
 
 /**
@@ -9,20 +9,23 @@ import { isChanged } from "./state.js";
  * @param {import("./actions.js").Actions} actions
  */
 export function bindKeys(feed, actions) {
-  feed.root.addEventListener("keydown", (event) => {
+  byId("result").addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || targetOf(event).closest("textarea")) return;
-    const place = feed.current;
+    const isFresh = targetOf(event).id === "title"; // it has the focus after "Split"
+    if (!isFresh && !feed.root.contains(targetOf(event))) return;
+    const first = () => feed.find(-1, 1, (each) => isChanged(each.now));
+    const place = isFresh ? first() : feed.current;
     const row = feed.items[place];
     const number = Number(targetOf(event).closest("[data-number]")?.dataset.number ?? -1);
     const moves = {
-      j: () => feed.find(place, 1, (each) => isChanged(each.now)),
-      k: () => feed.find(place, -1, (each) => isChanged(each.now)),
+      j: () => (isFresh ? place : feed.find(place, 1, (each) => isChanged(each.now))),
+      k: () => (isFresh ? place : feed.find(place, -1, (each) => isChanged(each.now))),
       ArrowDown: () => feed.find(place, 1),
       ArrowUp: () => feed.find(place, -1),
       Home: () => feed.find(-1, 1),
       End: () => feed.find(feed.items.length, -1),
     };
-    const acts = { a: "accept", r: "reject", e: "edit", x: "reset", s: "further" };
+    const acts = { a: "accept", r: "reject", e: "edit", x: "reset", s: "further", o: "alternatives" };
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key in moves) {
       event.preventDefault();
@@ -30,6 +33,7 @@ export function bindKeys(feed, actions) {
     } else if (key in acts && row) {
       event.preventDefault();
       if (key === "s" && number < 0) return;
+      if (isFresh) feed.go(place);
       actions.act(acts[key], row, Math.max(0, number), targetOf(event).closest("li")?.querySelector("button"));
     }
   });

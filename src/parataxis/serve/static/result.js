@@ -1,13 +1,15 @@
 // The view of a session: its rows, progress, summary and readability.
 
-import { readability, Refusal } from "./api.js";
-import { all, byId, debounced } from "./dom.js";
+import { alternativeAt } from "./alternatives.js";
+import { blockedChanges, readability, Refusal } from "./api.js";
+import { inWords, limitOf, marksOf } from "./difficulty.js";
+import { all, byId, debounced, make } from "./dom.js";
 import { Feed } from "./feed.js";
 import { lightWords } from "./light.js";
 import { drawReadability } from "./readability.js";
 import { describe, dressRow, plainRow } from "./row.js";
 import { say } from "./say.js";
-import { isChanged } from "./state.js";
+import { isChanged, riskOf } from "./state.js";
 import { summaryOf } from "./words.js";
 
 const MANY = 50;
@@ -15,7 +17,10 @@ const MANY = 50;
 export class ResultView {
   constructor() {
     /** @type {Feed<import("./types.js").Row>} */
-    this.feed = new Feed(byId("feed"), { plain: plainRow, dress: dressRow });
+    this.feed = new Feed(byId("feed"), {
+      plain: (row) => this._mark(plainRow(row), row),
+      dress: (article, row) => { dressRow(article, row); this._mark(article, row); },
+    });
     /** @type {import("./state.js").Session | null} */
     this.session = null;
     /** Before and after, once known. @type {import("./types.js").Readability[] | null} */
@@ -24,9 +29,13 @@ export class ResultView {
     this._isStale = false;
     this._answer = Promise.resolve();
     this._measure = debounced(() => this._askReadability(), 500);
+    this._seeBlocked = debounced(() => this._askBlocked(), 300);
     this._frame = 0;
+    byId("result-limit").addEventListener("input", (event) => this.session?.setLimit(limitOf(event.target)));
+    byId("order").addEventListener("change", () => this._sort());
     lightWords(this.feed.root, (target) => {
       const row = this.feed.items[Number(target.closest("article").dataset.place)];
+      if (target.closest(".alternative")) return alternativeAt(target);
       return row.decision === "rejected" && target.closest(".findings") ? null : row.now;
     });
     for (const each of all(document, "[name=show]")) each.addEventListener("change", () => this._show(each.value));
@@ -54,10 +63,16 @@ export class ResultView {
     document.title = `${session.name} · Parataxis`;
     all(document, "[name=show][value=all]")[0].checked = true;
     this._show("all");
+    byId("order").value = "text";
+    byId("result-limit").value = String(session.limit);
+    byId("result-level").value = session.settings.level ?? "plain";
+    byId("after").hidden = true;
     const shown = (run) => (event) => { if (session === this.session) run.call(this, event.detail); };
     session.addEventListener("rows", shown(this._arrived));
     session.addEventListener("change", shown(this._changed));
     session.addEventListener("phase", shown(this._phase));
+    session.addEventListener("limit", shown(this._limited));
+    session.addEventListener("blocked", shown(this._blocked));
     this._draw();
   }
 
@@ -66,13 +81,61 @@ export class ResultView {
     this._frame ||= requestAnimationFrame(() => { this._frame = 0; this._draw(); });
   }
 
-  _changed(rows) {
+  /** How hard the source of a row is, and whether what it gives is still too long. */
+  _mark(article, row) {
+    const { limit } = this.session;
+    const hard = { words: row.now.sourceWords, nested: row.now.nested };
+    const marks = marksOf(hard, limit);
+    for (const mark of ["long", "very-long", "nested"]) article.classList.toggle(mark, marks.includes(mark));
+    article.classList.toggle("over", this.session.isLong(row));
+    const cell = article.querySelector(".source-cell");
+    cell.querySelector(".hardness")?.remove();
+    if (marks.length) cell.append(make("p", { class: "hardness" }, inWords(hard, limit)));
+    return article;
+  }
+
+  _limited() {
+    this.feed.items.forEach((row, place) => this._mark(this.feed.articles[place], row));
+    this._draw();
+  }
+
+  _sort() {
+    this.feed.sort(byId("order").value === "risk" ? riskOf : null);
+    if (byId("order").value === "risk") say("The riskiest changes come first.", { quietly: true });
+  }
+
+  _blocked(rows) {
+    this._redraw(rows);
+    this._draw();
+  }
+
+  _redraw(rows) {
     for (const row of rows) {
       const article = this.feed.articles[row.index];
       if (article?.classList.contains("editing")) describe(article, row); // what is being typed stays
       else if (rows.length < MANY || article?.classList.contains("dressed")) this.feed.refresh(row.index);
       else if (article) describe(article, row); // the rest follows when it comes near the window
     }
+  }
+
+  /** Ask which changes the file that the text came from cannot hold. */
+  async _askBlocked() {
+    const { session } = this;
+    if (!session?.file || session.phase === "running") return;
+    try {
+      const rewrites = session.sentences.map((_, index) => {
+        const row = session.rows[index];
+        return row && isChanged(row.now) ? row.now.rewrite : null;
+      });
+      session.block(await blockedChanges(session.file, session.name, rewrites));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error; // the download tells it again
+    }
+  }
+
+  _changed(rows) {
+    this._redraw(rows);
+    this._seeBlocked();
     this._draw();
     this._isStale = true;
     this._measure();
@@ -86,6 +149,11 @@ export class ResultView {
       if (phase === "done") say(`Done. ${tally.changed} of ${rows.length} sentences changed.`, { quietly: true });
       this._isStale = rows.length > 0 && !this._isShared;
       if (this._isStale) this._measure();
+      if (byId("order").value !== "text") this._sort();
+      this._seeBlocked();
+      const rest = this.session.text.slice(rows.at(-1)?.end ?? 0).trim();
+      byId("after").textContent = rest;
+      byId("after").hidden = !rest || phase !== "done";
     }
     this._draw();
   }
@@ -104,6 +172,9 @@ export class ResultView {
       bar.removeAttribute("value");
       byId("progress-text").textContent = "";
     }
+    const { changed, findings, long } = session.tally;
+    const counts = { all: session.rows.length, changes: changed, findings, long };
+    for (const each of all(document, "[data-count]")) each.textContent = counts[each.dataset.count].toLocaleString("en");
     byId("undo").disabled = !session.canUndo;
     byId("redo").disabled = !session.canRedo;
     const open = session.tally.changed - session.tally.accepted - session.tally.rejected;
@@ -121,8 +192,8 @@ export class ResultView {
     if (!this.session) return;
     const { tally, phase, rows } = this.session;
     const show = this.feed.root.dataset.show;
-    const empty = { changes: "No sentence is changed.", findings: "The checks find nothing." }[show];
-    const none = phase !== "running" && rows.length && (show === "changes" ? !tally.changed : show === "findings" && !tally.findings);
+    const empty = { changes: "No sentence is changed.", findings: "The checks find nothing.", long: "No sentence is too long." }[show];
+    const none = phase !== "running" && rows.length && !{ all: 1, changes: tally.changed + tally.blocked, findings: tally.findings, long: tally.long }[show];
     byId("nothing").textContent = none ? empty : "";
     byId("nothing").hidden = !none;
   }

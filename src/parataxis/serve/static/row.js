@@ -3,15 +3,17 @@
 
 import { copyOf, icon, make } from "./dom.js";
 import { simplePieces, sourcePieces } from "./pieces.js";
-import { findingsOf, isChanged } from "./state.js";
-import { heading, MADE_BY, rowName } from "./words.js";
+import { findingsOf, isChanged, isUnsure } from "./state.js";
+import { certainty, heading, MADE_BY, rowName } from "./words.js";
 
 /** A row of texts only: quick to make by the thousand. @param {import("./types.js").Row} row */
 export function plainRow(row) {
   const article = copyOf("row-template");
   article.dataset.index = String(row.index);
   if (row.breaks) article.classList.add("breaks");
-  const [sourceCell, rewriteCell] = article.children;
+  const [above, sourceCell, rewriteCell] = article.children;
+  above.textContent = row.above;
+  above.hidden = !row.above;
   sourceCell.firstElementChild.textContent = row.now.rewrite.source;
   for (const sentence of row.now.rewrite.simple) rewriteCell.append(make("p", { class: "reading" }, sentence));
   leadIn(article, row);
@@ -21,7 +23,7 @@ export function plainRow(row) {
 
 /** The row with everything. @param {HTMLElement} article @param {import("./types.js").Row} row */
 export function dressRow(article, row) {
-  const [sourceCell, rewriteCell] = article.children;
+  const [, sourceCell, rewriteCell] = article.children;
   const source = sourceCell.firstElementChild;
   if (isChanged(row.now)) source.replaceChildren(...sourcePieces(row.now.rewrite).map((piece) => word(piece, "")));
   else source.textContent = row.now.rewrite.source;
@@ -41,6 +43,7 @@ function leadIn(article, row) {
 export function describe(article, row) {
   article.classList.toggle("changed", isChanged(row.now));
   article.classList.toggle("found", row.decision !== "rejected" && findingsOf(row.now).length > 0);
+  article.classList.toggle("unsure", row.decision !== "rejected" && isUnsure(row.now));
   article.dataset.decision = row.decision ?? "";
   article.setAttribute("aria-label", rowName(row));
 }
@@ -52,6 +55,8 @@ function rewriteParts(row) {
   const parts = [simpleList(now, { further: changed && row.decision !== "rejected" })];
   if (row.decision === "rejected") parts.push(make("p", { class: "note" }, "The source stays as it is."));
   else parts.push(...remarks(now));
+  if (changed && row.obstacle) parts.push(make("p", { class: "note blocked" }, `This change cannot be written into the file, so it is not counted: the sentence has ${row.obstacle}.`));
+  if (changed && typeof now.rewrite.confidence === "number") parts.push(certainty(now));
   parts.push(actions(row));
   return parts;
 }
@@ -128,6 +133,8 @@ function actions(row) {
       if (!changed) button.remove();
       button.setAttribute("aria-pressed", String(row.decision === `${act}ed`));
     }
+    if (act === "alternatives" && !changed) button.lastElementChild.textContent = "Split anyway";
+    if (act === "report" && !changed) button.remove();
     if (act === "reset" && row.now === row.made && !row.decision) button.remove();
   }
   return bar;

@@ -1,14 +1,14 @@
 // A result in a link: packed into a short form, compressed, and put behind the # of the address,
 // which browsers do not send to servers. What comes out of a link is checked before it is used.
 
-import { standsAfter } from "./state.js";
+import { standsAfter, version } from "./state.js";
 
 /** The longest link that programs for letters and messages can be trusted to keep whole. */
 export const LONGEST_LINK = 32_000;
 const LARGEST_RESULT = 8_000_000;
 const ORIGINS = ["copied", "inflected", "inserted"];
 const DECISIONS = [null, "accepted", "rejected"];
-const MAKERS = ["splitter", "further", "hand"];
+const MAKERS = ["splitter", "further", "hand", "alternative"];
 const PREFIX = "#result=";
 
 /** A link that does not hold a result; the message is for people. */
@@ -71,7 +71,7 @@ async function inflate(bytes) {
 // --- The short form
 
 /** @param {import("./state.js").Session} session */
-function pack(session, readability) {
+export function pack(session, readability) {
   return {
     v: 1,
     name: session.name,
@@ -90,7 +90,7 @@ function pack(session, readability) {
 }
 
 /** @param {import("./types.js").Version} version */
-function packVersion({ rewrite, patterns, splits, by }) {
+function packVersion({ rewrite, patterns, splits, words, sourceWords, nested, by }) {
   return [
     rewrite.source,
     rewrite.simple,
@@ -102,6 +102,7 @@ function packVersion({ rewrite, patterns, splits, by }) {
     splits,
     rewrite.note ?? "",
     rewrite.confidence ?? -1,
+    [sourceWords, Number(nested), ...words],
   ];
 }
 
@@ -112,7 +113,7 @@ const list = (value) => { if (!Array.isArray(value)) throw new BadLink(NO_RESULT
 const one = (values, index) => { if (!Number.isInteger(index) || !(index in values)) throw new BadLink(NO_RESULT); return values[index]; };
 
 /** @param {any} data */
-function unpack(data) {
+export function unpack(data) {
   if (data?.v !== 1) throw new BadLink(NO_RESULT);
   const whole = text(data.text);
   let end = 0;
@@ -122,7 +123,7 @@ function unpack(data) {
     const stands = standsAfter(whole.slice(end, from));
     end = to;
     const first = unpackVersion(made);
-    return { index, start: from, end: to, ...stands, decision: one(DECISIONS, decision), made: first, now: now === 0 ? first : unpackVersion(now) };
+    return { index, start: from, end: to, ...stands, obstacle: "", decision: one(DECISIONS, decision), made: first, now: now === 0 ? first : unpackVersion(now) };
   });
   return {
     name: text(data.name),
@@ -136,12 +137,13 @@ function unpack(data) {
 
 /** @returns {import("./types.js").Version} */
 function unpackVersion(packed) {
-  const [source, simple, splitter, by, origins, findings, patterns, splits, note, confidence] = list(packed);
+  const [source, simple, splitter, by, origins, findings, patterns, splits, note, confidence, counts] = list(packed);
   const sentences = list(simple).map(text);
   if (!sentences.length || sentences.some((each) => !each.trim())) throw new BadLink(NO_RESULT);
   const provenance = list(origins).map((numbers, index) => unpackTokens(list(numbers), one(sentences, index)));
-  return {
-    by: one(MAKERS, by),
+  const [sourceWords, nested, ...words] = counts === undefined ? [] : list(counts).map(place); // older links have none
+  return version({
+    ...(words.length === sentences.length && { words, source_words: sourceWords, nested: nested === 1 }),
     patterns: list(patterns).map(([pattern, name, start, end]) => ({ pattern: text(pattern), name: text(name), start: place(start), end: place(end) })),
     splits: list(splits).map((each) => list(each).map(text)),
     rewrite: {
@@ -155,7 +157,7 @@ function unpackVersion(packed) {
       ...(text(note) && { note }),
       ...(number(confidence) >= 0 && { confidence }),
     },
-  };
+  }, one(MAKERS, by));
 }
 
 /** @param {number[]} numbers @param {string} sentence @returns {import("./types.js").Token[]} */

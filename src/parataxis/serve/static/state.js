@@ -9,11 +9,29 @@ export const isChanged = ({ rewrite }) => rewrite.simple.length > 1 || rewrite.s
 /** @param {import("./types.js").Version} version */
 export const findingsOf = ({ rewrite }) => rewrite.findings ?? [];
 
+const LOW = 0.6; // the confidence below which a writer should read closely
+
+/** @param {import("./types.js").Version} version */
+export const isUnsure = (version) => isChanged(version) && (version.rewrite.confidence ?? 1) < LOW;
+
+/**
+ * How risky a row is, for sorting: findings come first, then a low confidence.
+ * @param {import("./types.js").Row} row
+ */
+export function riskOf(row) {
+  if (!isApplied(row)) return -1;
+  const findings = findingsOf(row.now).length;
+  return findings ? 1 + findings : 1 - (row.now.rewrite.confidence ?? 0.5);
+}
+
+/** The words of the longest sentence that a row gives to the result. @param {import("./types.js").Row} row */
+export const longest = (row) => (isApplied(row) ? Math.max(...row.now.words) : row.now.sourceWords);
+
 /** The simple sentences that a row gives to the result. @param {import("./types.js").Row} row */
-export const applied = (row) => (row.decision === "rejected" ? [row.now.rewrite.source] : row.now.rewrite.simple);
+export const applied = (row) => (isApplied(row) || !isChanged(row.now) ? row.now.rewrite.simple : [row.now.rewrite.source]);
 
 /** Whether a row changes the result. @param {import("./types.js").Row} row */
-export const isApplied = (row) => isChanged(row.now) && row.decision !== "rejected";
+export const isApplied = (row) => isChanged(row.now) && row.decision !== "rejected" && !row.obstacle;
 
 /**
  * The settings without a level that the splitter does not have.
@@ -26,21 +44,34 @@ const LONGEST_LEAD = 24;
 
 /**
  * How a sentence stands after what lies between it and the one before: whether a paragraph begins
- * with it, and what leads it in on its line, such as "2." or "-".
+ * with it, what leads it in on its line, such as "2." or "-", and what stands above it, such as a
+ * heading.
  * @param {string} between
  */
 export function standsAfter(between) {
-  const lead = between.slice(between.lastIndexOf("\n") + 1).trim();
-  return { breaks: /\n\s*\n/.test(between), lead: lead.length <= LONGEST_LEAD ? lead : "" };
+  const start = between.lastIndexOf("\n") + 1;
+  const lead = between.slice(start).trim();
+  return { breaks: /\n\s*\n/.test(between), lead: lead.length <= LONGEST_LEAD ? lead : "", above: between.slice(0, start).trim() };
 }
 
 /**
  * What the server sent, as a version.
- * @param {Pick<import("./types.js").Split, "rewrite" | "patterns" | "splits">} split
+ * @param {Omit<import("./types.js").Split, "index" | "start" | "end">} split
  * @param {import("./types.js").Version["by"]} by
  * @returns {import("./types.js").Version}
  */
-export const version = ({ rewrite, patterns, splits }, by) => ({ rewrite, patterns: patterns ?? [], splits: splits ?? [], by });
+export const version = ({ rewrite, patterns, splits, words, source_words: sourceWords, nested }, by) => ({
+  rewrite,
+  patterns: patterns ?? [],
+  splits: splits ?? [],
+  words: words ?? rewrite.simple.map(roughWords),
+  sourceWords: sourceWords ?? roughWords(rewrite.source),
+  nested: nested ?? false,
+  by,
+});
+
+/** The words of a sentence that the server did not count. @param {string} sentence */
+const roughWords = (sentence) => (sentence.match(/[\p{L}\p{N}][^\s\p{Pd}]*/gu) ?? []).length;
 
 /**
  * One piece of work. Dispatches "rows" (detail: the new rows), "change" (detail: the changed rows)
@@ -49,10 +80,11 @@ export const version = ({ rewrite, patterns, splits }, by) => ({ rewrite, patter
 export class Session extends EventTarget {
   /**
    * @param {{text: string, name: string, splitter: string, settings?: import("./types.js").Settings,
-   *   file?: Blob | null, sentences?: import("./types.js").DocumentSentence[] | null}} about
+   *   file?: Blob | null, sentences?: import("./types.js").DocumentSentence[] | null,
+   *   limit?: number}} about
    *   `file` is the file that the text came from, and `sentences` are those the server found in it.
    */
-  constructor({ text, name, splitter, settings = {}, file = null, sentences = null }) {
+  constructor({ text, name, splitter, settings = {}, file = null, sentences = null, limit = 25 }) {
     super();
     this.text = text;
     this.name = name;
@@ -60,12 +92,13 @@ export class Session extends EventTarget {
     this.settings = settings;
     this.file = file;
     this.sentences = sentences;
+    this.limit = limit;
     /** @type {import("./types.js").Row[]} */
     this.rows = [];
     this.total = sentences?.length ?? 0;
     /** @type {"running" | "done" | "stopped"} */
     this.phase = "running";
-    this.tally = { changed: 0, accepted: 0, rejected: 0, findings: 0 };
+    this.tally = { changed: 0, accepted: 0, rejected: 0, findings: 0, long: 0, blocked: 0 };
     this._steps = [];
     this._undone = [];
     this._place = sentences ? placesIn(text) : null;
@@ -115,7 +148,7 @@ export class Session extends EventTarget {
     const end = known ? this._place(known.end) : this._from(split.end);
     const between = this.text.slice(this.rows.at(-1)?.end ?? 0, start);
     const made = version(split, "splitter");
-    const row = { index, start, end, ...standsAfter(between), made, now: made, decision: null };
+    const row = { index, start, end, ...standsAfter(between), obstacle: "", made, now: made, decision: null };
     this.rows.push(row);
     this._count(row, 1);
     return row;
@@ -166,8 +199,36 @@ export class Session extends EventTarget {
     return rows;
   }
 
+  /** Count sentences as too long from another number of words on. @param {number} limit */
+  setLimit(limit) {
+    this.limit = limit;
+    this.tally.long = this.rows.filter((row) => this.isLong(row)).length;
+    this.dispatchEvent(new Event("limit"));
+  }
+
+  /** Whether a row still gives too long a sentence to the result. @param {import("./types.js").Row} row */
+  isLong(row) {
+    return longest(row) > this.limit;
+  }
+
+  /** Which changes cannot be written, and why. @param {Map<number, string>} reasons by the row */
+  block(reasons) {
+    const changed = this.rows.filter((row) => row.obstacle !== (reasons.get(row.index) ?? ""));
+    for (const row of changed) {
+      this._count(row, -1);
+      row.obstacle = reasons.get(row.index) ?? "";
+      this._count(row, 1);
+    }
+    if (changed.length) this.dispatchEvent(new CustomEvent("blocked", { detail: changed }));
+  }
+
   _count(row, sign) {
+    if (this.isLong(row)) this.tally.long += sign;
     if (!isChanged(row.now)) return;
+    if (row.obstacle) {
+      this.tally.blocked += sign;
+      return;
+    }
     this.tally.changed += sign;
     if (row.decision) this.tally[row.decision] += sign;
     if (row.decision !== "rejected" && findingsOf(row.now).length) this.tally.findings += sign;

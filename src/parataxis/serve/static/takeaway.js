@@ -55,7 +55,7 @@ function openDownloads(session) {
   byId("download-note").textContent = whichChanges(session.tally);
   byId("download-list").replaceChildren(...formats(session).map((format) => {
     const button = make("button", { type: "button", class: "download", "data-format": format.key },
-      make("b", {}, format.name), make("span", { class: "suffix", "aria-hidden": "true" }, `.${format.key}`), make("span", { class: "quiet-text" }, format.note));
+      make("b", {}, format.name), make("span", { class: "suffix", "aria-hidden": "true" }, `.${format.file.split(".").at(-1)}`), make("span", { class: "quiet-text" }, format.note));
     button.addEventListener("click", () => fetchFormat(format, button, problem));
     return button;
   }));

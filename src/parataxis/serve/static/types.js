@@ -19,17 +19,20 @@
  *
  * A rewrite with the patterns of its source, and for each simple sentence those that it says.
  * @typedef {{rewrite: Rewrite, patterns: Pattern[], splits: string[][],
- *   by: "splitter" | "further" | "hand"}} Version
+ *   words: number[], sourceWords: number,
+ *   nested: boolean, by: "splitter" | "further" | "hand" | "alternative"}} Version
  *
  * What the server sends for one sentence.
  * @typedef {{index: number, start: number | null, end: number | null, rewrite: Rewrite,
- *   patterns: Pattern[] | null, splits: string[][] | null}} Split
+ *   patterns: Pattern[] | null, splits: string[][] | null, words?: number[] | null,
+ *   source_words?: number | null, nested?: boolean | null}} Split
  *
  * A sentence of the text. `start` and `end` are its place in the JavaScript string of the text.
- * `breaks` says whether a paragraph begins with it, and `lead` is what stands before it on its
- * line. `made` is what the splitter made, `now` what stands there now.
- * @typedef {{index: number, start: number, end: number, breaks: boolean, lead: string,
- *   made: Version, now: Version, decision: Decision}} Row
+ * `breaks` says whether a paragraph begins with it, `lead` is what stands before it on its line,
+ * and `above` what stands between it and the sentence before, such as a heading. `obstacle` says
+ * why its change cannot be written into the file it came from. `made` is what the splitter made, `now` what stands there now.
+ * @typedef {{index: number, start: number, end: number, breaks: boolean, lead: string, above: string,
+ *   obstacle: string, made: Version, now: Version, decision: Decision}} Row
  *
  * @typedef {"accepted" | "rejected" | null} Decision
  *
@@ -43,10 +46,12 @@
  *   adjustable?: boolean, levels?: string[]}} SplitterInfo
  *
  * How to split: see the options of the command.
- * @typedef {{strict?: boolean, level?: string, max_words?: number | null}} Settings
+ * @typedef {{strict?: boolean, level?: string, max_words?: number | null,
+ *   keep_phrases?: string[]}} Settings
  *
  * @typedef {{text: string, start: number, end: number}} DocumentSentence
- * @typedef {{name: string, kind: string, text: string, sentences: DocumentSentence[]}} DocumentText
+ * @typedef {{name: string, kind: string, text: string, note: string, english: boolean,
+ *   sentences: DocumentSentence[]}} DocumentText
  */
 
 export {};

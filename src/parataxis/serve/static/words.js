@@ -1,7 +1,7 @@
 // What the page says about a rewrite, in words that a writer understands.
 
-import { count } from "./dom.js";
-import { findingsOf, isChanged } from "./state.js";
+import { count, icon, make } from "./dom.js";
+import { findingsOf, isChanged, isUnsure } from "./state.js";
 
 /** What each kind of finding is called. */
 const HEADINGS = {
@@ -18,7 +18,17 @@ const HEADINGS = {
 export const heading = (finding) => HEADINGS[finding.kind] ?? "Look at this";
 
 /** What the writer did to a row, other than to decide on it. */
-export const MADE_BY = { hand: "Edited", further: "Split further", splitter: "" };
+export const MADE_BY = { hand: "Edited", further: "Split further", alternative: "Alternative", splitter: "" };
+
+/** How sure Parataxis is of a version. @param {import("./types.js").Version} version */
+export function certainty(version) {
+  const { confidence, splitter } = version.rewrite;
+  if (confidence === null || confidence === undefined) return make("span", { class: "sure" }, `By ${splitter}, which does not say how sure it is`);
+  const percent = `${confidence < 0.01 ? "under 1" : Math.round(100 * confidence)} %`;
+  const title = "How likely a careful reader finds no fault in it, by the judgements it was measured against";
+  if (!isUnsure(version)) return make("span", { class: "sure", title }, `Confidence ${percent}`);
+  return make("span", { class: "sure low", title }, icon("alert"), `Confidence ${percent}: read it closely`);
+}
 
 /** @param {import("./types.js").Row} row the name of a row for those who hear it */
 export function rowName(row) {
@@ -30,6 +40,8 @@ export function rowName(row) {
   parts.push(row.decision ?? "undecided");
   const findings = findingsOf(row.now).length;
   if (findings && row.decision !== "rejected") parts.push(count(findings, "finding"));
+  if (isUnsure(row.now)) parts.push("low confidence");
+  if (row.obstacle) parts.push("cannot be written");
   return parts.join(", ");
 }
 
@@ -40,6 +52,7 @@ export function summaryOf({ tally, rows, phase, total }) {
   const decided = [tally.accepted && `${tally.accepted} accepted`, tally.rejected && `${tally.rejected} rejected`].filter(Boolean);
   if (decided.length) parts.push(decided.join(", "));
   if (tally.findings) parts.push(`${tally.findings} with findings`);
+  if (tally.blocked) parts.push(`${tally.blocked} cannot be written`);
   if (phase === "stopped") parts.push(`${count(Math.max(0, total - rows.length), "sentence")} not done`);
   return parts.join(" · ");
 }
