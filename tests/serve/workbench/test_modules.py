@@ -75,7 +75,8 @@ def test_modules_every_step_can_be_undone_and_redone(writer: Callable[..., Any])
         const session = new module.Session({ text: "a. ".repeat(20), name: "", splitter: "" });
         session.rest();
         const made = (simple) => (
-            { rewrite: { source: "a.", simple }, patterns: [], splits: [], by: "hand" });
+            { rewrite: { source: "a.", simple }, patterns: [], splits: [],
+              words: simple.map(() => 1), sourceWords: 1, nested: false, by: "hand" });
         session.add(Array.from({ length: 20 }, (_, index) => ({
             index, start: 3 * index, end: 3 * index + 2,
             ...made(index % 3 ? ["b.", "c."] : ["a."]),

@@ -117,9 +117,9 @@ def test_trouble_refusals_are_told_in_a_sentence(
         assert page.get_by_label("Your text").input_value().startswith("Far too long.")
         picture(page, "problem")
         page.locator("#file").set_input_files(
-            {"name": f"{HTML}.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"}
+            {"name": f"{HTML}.xls", "mimeType": "application/pdf", "buffer": b"%PDF"}
         )
-        assert problem.inner_text().startswith(f"{HTML}.pdf is no text, Markdown, Word")
+        assert problem.inner_text().startswith(f"{HTML}.xls is no text, Markdown, HTML, Word")
         page.locator("#file").set_input_files(
             {"name": "broken.docx", "mimeType": "application/zip", "buffer": b"no zip"}
         )
@@ -131,6 +131,7 @@ def test_trouble_refusals_are_told_in_a_sentence(
             if page.locator("#new").is_visible():
                 page.get_by_role("button", name="New text").click()
         assert "try again in" in problem.inner_text().lower()
+        page.close()
         device.forgive("status of 4")
     finally:
         small.close()

@@ -47,7 +47,7 @@ export function bindDifficulty() {
       parts.push(text.slice(end, from), make("mark", { class: marks.join(" ") }, text.slice(from, to)));
       end = to;
     }
-    backdrop.replaceChildren(...parts, `${field.value.slice(end)}\n`);
+    backdrop.replaceChildren(...(field.value.length > LONGEST ? [] : [...parts, `${field.value.slice(end)}\n`]));
     backdrop.scrollTop = field.scrollTop;
     const found = Object.entries(tally).map(([mark, number]) => make("span", { class: `level-mark ${mark}` }, `${number} ${NAMES[mark]}`));
     told.replaceChildren(...(text === field.value && sentences.length ? [`${count(sentences.length, "sentence")}: `, ...found.flatMap((each) => [each, " "])] : []));
@@ -55,7 +55,7 @@ export function bindDifficulty() {
 
   const ask = debounced(async () => {
     const text = field.value.toWellFormed?.() ?? field.value;
-    if (!text.trim() || text.length > LONGEST) return;
+    if (!text.trim() || text.length > LONGEST || !field.checkVisibility()) return;
     stop.abort();
     stop = new AbortController();
     try {
