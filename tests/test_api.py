@@ -275,3 +275,70 @@ def test_api_splitter_travels_to_other_processes_without_its_models() -> None:
     other = pickle.loads(before)
     assert (other.name, other.settings.strict, other.check) == ("pointer", True, True)
     assert other(MILL) == rewrite
+
+
+LATE = (
+    "If the goods, which the Buyer ordered in May, arrive late, the Buyer may refuse them, and the "
+    "Seller, a company registered in Norway, shall repay the price."
+)
+
+
+def test_api_alternatives_are_other_rewrites_the_best_first() -> None:
+    splitter = Splitter()
+    found = splitter.alternatives(LATE)
+    assert 3 <= len(found) <= 5
+    assert splitter(LATE).simple in [each.simple for each in found]
+    assert len({each.simple for each in found}) == len(found)
+    assert all(each.source == LATE and each.is_split for each in found)
+    order = [(bool(each.findings), -(each.confidence or 0)) for each in found]
+    assert order == sorted(order)
+    assert all(each.provenance is not None and each.findings is not None for each in found)
+    assert splitter.alternatives(LATE, most=1) == found[:1]
+
+
+@pytest.mark.parametrize("text", ["It rained.", "See [the list](a.md), which is long.", " "])
+def test_api_alternatives_of_what_cannot_be_split(text: str) -> None:
+    assert Splitter().alternatives(text) == []
+
+
+def test_api_alternatives_of_a_sentence_left_whole_have_their_risk() -> None:
+    source = (
+        "Students who fail the exam may repeat it in the autumn term if they apply in writing "
+        "before the end of July."
+    )
+    assert not Splitter()(source).is_split
+    found = Splitter("rules").alternatives(source)
+    assert found
+    assert max(each.confidence or 0 for each in found) < 0.5
+
+
+def test_api_phrases_are_kept_in_every_rewrite() -> None:
+    ferry = (
+        "Although the ferry had been repaired in March, its engine, built in 1987, failed twice in "
+        "May, so the company sold it."
+    )
+    assert "sold it" not in " ".join(Splitter()(ferry).simple)
+    splitter = Splitter(keep_phrases=["sold it"])
+    rewrite = splitter(ferry)
+    assert rewrite.is_split, "another rewrite keeps it"
+    assert "sold it" in " ".join(rewrite.simple)
+    assert all("sold it" in " ".join(each.simple) for each in splitter.alternatives(ferry))
+    whole = Splitter(keep_phrases=["goods, which the buyer ordered"])(LATE)
+    assert whole.simple == (LATE,)
+    assert whole.note == (
+        "Left whole because every rewrite that was found breaks the phrase "
+        '"goods, which the buyer ordered".'
+    )
+    assert pickle.loads(pickle.dumps(splitter)).settings == splitter.settings
+
+
+def test_api_phrases_are_kept_by_every_splitter() -> None:
+    rewrite = Splitter(FakeSplitter(), keep_phrases=["came; Bob"])("Ann came; Bob left.")
+    assert rewrite.simple == ("Ann came; Bob left.",)
+    assert rewrite.note == 'Left whole because the rewrite breaks the phrase "came; Bob".'
+
+
+@pytest.mark.parametrize("given", ["act of God", 5, [""], ["..", 3]])
+def test_api_phrases_must_be_a_list(given: object) -> None:
+    with pytest.raises(InputError, match="phrases to keep must be a list"):
+        Splitter("source", keep_phrases=given)  # type: ignore[arg-type]

@@ -145,3 +145,49 @@ def test_document_files_in_several_processes_give_the_same(run: Run) -> None:
     done = run("split", "--splitter", "source", "a.docx", "-o", "b.docx", "--jobs", "2")
     assert done.code == 0
     assert texts("b.docx") == texts("a.docx")
+
+
+RTF = rb"{\rtf1\ansi Ann came; Bob left.\par It rained.\par}"
+
+
+def test_document_files_rtf_becomes_word_or_text(run: Run) -> None:
+    Path("letter.rtf").write_bytes(RTF)
+    code, out, told = split(run, "letter.rtf", "-o", "letter.docx", "--tracked")
+    assert (code, out) == (0, "")
+    assert told.startswith("parataxis: Only the text of an RTF document is read: formatting,")
+    assert split(run, "letter.rtf", "-o", "letter.txt")[0] == 0
+    assert Path("letter.txt").read_text() == f"{SIMPLE}\n\nIt rained.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("letter.rtf", "-o", "other.rtf"), "RTF files are not written; name the output .docx or"),
+        (("letter.txt", "-o", "other.pdf"), "PDF files are not written; name the output .docx or"),
+        (("letter.rtf",), "letter.rtf can be written as Word or text; split it alone, with -o"),
+        (("letter.rtf", "-o", "a.jsonl"), "letter.rtf can be written as Word or text; split it"),
+        (("letter.rtf", "letter.txt", "-o", "a.txt"), "letter.rtf can be written as Word or text"),
+        (("letter.rtf", "-o", "a.txt", "--tracked"), "Only a Word document (.docx) can have"),
+    ],
+)
+def test_document_files_refuses_to_write_what_it_cannot(
+    run: Run, arguments: tuple[str, ...], reason: str
+) -> None:
+    Path("letter.rtf").write_bytes(RTF)
+    Path("letter.txt").write_text(SOURCE)
+    code, out, told = split(run, *arguments)
+    assert (code, out) == (2, "")
+    assert told.startswith(f"parataxis: {reason}")
+    assert sorted(each.name for each in Path().iterdir()) == ["letter.rtf", "letter.txt"]
+
+
+def test_document_files_keep_phrases(run: Run) -> None:
+    Path("terms.txt").write_text("# terms\n\nCame; Bob\n")
+    Path("letter.txt").write_text(SOURCE)
+    code, out, _ = split(run, "letter.txt", "--keep-phrases", "terms.txt")
+    assert (code, out) == (0, SOURCE)
+    code, _, told = split(run, "letter.txt", "--keep-phrases", "lost.txt")
+    assert (code, told) == (
+        2,
+        "parataxis: lost.txt cannot be read: no such file or directory.\n",
+    )

@@ -245,3 +245,11 @@ def test_client_does_not_wait_forever(serve: Any) -> None:
         with pytest.raises(ParataxisError, match=r"said nothing for 0.3 seconds"):
             list(client.stream("A.", splitter="held"))
     held.go.set()
+
+
+def test_client_alternatives_and_difficulty(serve: Serve) -> None:
+    source = "The mill, which was built in 1811, burnt down."
+    with Client(serve("pointer").url) as client:
+        found = client.alternatives(source, keep_phrases=["burnt down"])
+        assert found[0].rewrite.source == source
+        assert client.difficulty(source).sentences[0].words == 9

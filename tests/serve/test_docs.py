@@ -38,7 +38,8 @@ def _short(answer: dict[str, Any]) -> str:
     (first, *_), *_ = split["rewrite"]["provenance"]
     split["rewrite"]["provenance"] = [[first, "..."], "..."]
     place = ", ".join(f'"{name}": {split[name]}' for name in ("index", "start", "end"))
-    fields = [f'"{name}": {json.dumps(split[name])}' for name in ("rewrite", "patterns", "splits")]
+    names = ("rewrite", "patterns", "splits", "words", "source_words", "nested")
+    fields = [f'"{name}": {json.dumps(split[name])}' for name in names]
     inner = f"{{{place},\n   " + ",\n   ".join(fields) + "}"
     outer = [f'"{name}": {json.dumps(answer[name])}' for name in ("splitter", "text")]
     return "{" + ",\n ".join([*outer, f'"rewrites": [\n  {inner}]']) + "}"

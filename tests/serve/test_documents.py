@@ -121,11 +121,12 @@ def test_documents_what_had_to_be_left_alone_is_told(plain: TestClient) -> None:
     ("name", "data", "detail"),
     [
         ("", b"A.", '"" is no file of a kind that can be read'),
-        ("a.pdf", b"A.", '"a.pdf" is no file of a kind that can be read'),
-        ("../../etc/a.odt", b"A.", '"a.odt" is no file of a kind that can be read'),
-        ("C:\\letters\\a.rtf", b"A.", '"a.rtf" is no file of a kind that can be read'),
-        ("a.docx", b"A.", "a.docx is not a Word document."),
-        ("a.docx", b"PK\x03\x04", "a.docx is not a Word document."),
+        ("a.xls", b"A.", '"a.xls" is no file of a kind that can be read'),
+        ("../../etc/a.ods", b"A.", '"a.ods" is no file of a kind that can be read'),
+        ("C:\\letters\\a.wps", b"A.", '"a.wps" is no file of a kind that can be read'),
+        ("a.pdf", b"A.", "a.pdf is not a PDF document."),
+        ("a.docx", b"A.", "a.docx is not a Word document, or is damaged."),
+        ("a.docx", b"PK\x03\x04", "a.docx is not a Word document, or is damaged."),
         ("a.txt", b"\xff\xfe", "a.txt: byte 1 is not UTF-8"),
     ],
 )

@@ -147,3 +147,32 @@ def test_status_metrics_count_what_was_done(ask: Ask) -> None:
     assert told['parataxis_sentences_total{lane="source"}'] == "3.0"
     assert told["parataxis_waiting_sentences"] == "0.0"
     assert told['parataxis_request_seconds_count{path="/v1/split"}'] == "2.0"
+
+
+HARD = "If the goods, which the Buyer ordered in May, arrive late, the Buyer may refuse them."
+
+
+def test_difficulty_of_each_sentence(plain: TestClient) -> None:
+    found = plain.post("/v1/difficulty", json={"text": f"It rained. {HARD}"}).json()
+    assert found == {
+        "english": True,
+        "sentences": [
+            {"start": 0, "end": 10, "words": 2, "nested": False},
+            {"start": 11, "end": 11 + len(HARD), "words": 16, "nested": True},
+        ],
+    }
+    foreign = {"text": "Der Mann, der die Ware im Mai bestellt hat, zahlt den Preis. " * 3}
+    assert plain.post("/v1/difficulty", json=foreign).json()["english"] is False
+
+
+def test_alternatives_are_explained(plain: TestClient) -> None:
+    body = {"sentence": HARD, "level": "light", "keep_phrases": ["arrive late"]}
+    found = plain.post("/v1/alternatives", json=body).json()["rewrites"]
+    assert found
+    for each in found:
+        assert each["rewrite"]["source"] == HARD
+        assert each["source_words"] == 16
+        assert each["nested"] is True
+        assert len(each["words"]) == len(each["splits"]) == len(each["rewrite"]["simple"])
+    answer = plain.post("/v1/alternatives", json={"sentence": "x" * 2001})
+    assert answer.status_code == 422

@@ -53,9 +53,12 @@ def test_schema_describes_every_path_with_examples(plain: TestClient) -> None:
     told = plain.get("/v1/openapi.json").json()
     assert sorted(told["paths"]) == [
         "/metrics",
+        "/v1/alternatives",
         "/v1/analyse",
         "/v1/check",
+        "/v1/difficulty",
         "/v1/documents",
+        "/v1/documents/blocked",
         "/v1/documents/rewritten",
         "/v1/health",
         "/v1/readability",

@@ -66,7 +66,7 @@ PASSED_THROUGH = 3
 _SHOWN = 20  # problems that are reported one by one; the others are counted
 _MINUTE = 60.0  # seconds between two reports if there is no progress bar
 _WORTH_A_PROCESS = 1 << 15  # bytes of input for which another process is worth its start
-_DOCUMENT = re.compile(r"\.(docx|md|markdown|html?)$", re.I)
+_DOCUMENT = re.compile(r"\.(docx|md|markdown|html?|pdf|odt|rtf)$", re.I)
 """How the names of documents with formatting end."""
 _SUFFIXES = {
     OutputFormat.TEXT: ".txt",
@@ -107,7 +107,7 @@ class SplitRun:
 
     A run whose output is a file or a folder can be interrupted at any time and resumed. A Word
     (.docx), Markdown (.md) or HTML (.html) file keeps its formatting if the output is of the same
-    kind.
+    kind. The text of a PDF, OpenDocument (.odt) or RTF file is written as Word or text.
 
     Options:
     --splitter, -s NAME: Which splitter to use.
@@ -284,8 +284,11 @@ class SplitRun:
         files = [Path(argument) for argument in named if os.path.isfile(argument)]  # noqa: PTH113
         if len(files) < len(named):
             return None  # reported where the inputs are found
-        word = next((file for file in files if document_format(file) is DocumentFormat.WORD), None)
+        forms = {file: document_format(file) for file in files}
+        word = next((file for file in files if forms[file] is DocumentFormat.WORD), None)
         made = document_format(output) if output else None
+        if made and not made.is_written:
+            raise InputError(f"{made} files are not written; name the output .docx or .txt.")
         is_plain = bool(
             self.explain
             or self.column
@@ -296,6 +299,17 @@ class SplitRun:
             or self.input_ is not DataFormat.AUTO
             or self.engine is not EngineName.LOCAL
         )
+        for file, form in forms.items():
+            if form and not form.is_written:
+                is_text = output is not None and output.suffix.lower() == ".txt"
+                if is_plain or len(given) > 1 or not (is_text or made is DocumentFormat.WORD):
+                    raise InputError(
+                        f"{file} can be written as Word or text; split it alone, with -o FILE.docx "
+                        "or -o FILE.txt, and without --format, --explain and --input."
+                    )
+                if self.tracked and is_text:
+                    raise InputError("Only a Word document (.docx) can have tracked changes.")
+                return file
         if word is None and self.tracked:
             raise InputError("Only a Word document (.docx) can have tracked changes.")
         if word is None and made is DocumentFormat.WORD:
@@ -314,6 +328,7 @@ class SplitRun:
         """Split the sentences of a document; the output appears whole or not at all. Reports how
         many sentences had to be left alone."""
         from parataxis.run.documents import DocumentFormat, document_format, open_document
+        from parataxis.run.documents.imported import ImportedDocument
         from parataxis.run.output import require_finished, state_of
         from parataxis.run.pool import in_order
         from parataxis.text.files import write_whole
@@ -321,10 +336,13 @@ class SplitRun:
         require_finished(state_of(output, is_folder=False))
         require_other_file(output, path)
         # Text takes some hundred times as much memory as its bytes.
-        limit = (256 if document_format(path) is DocumentFormat.WORD else 8) << 20
+        is_text = document_format(path) in (DocumentFormat.MARKDOWN, DocumentFormat.HTML)
+        limit = (8 if is_text else 256) << 20
         if path.stat().st_size > limit:
             raise InputError(f"{path} is too large: such a document has at most {limit >> 20} MB.")
         document = open_document(path.read_bytes(), str(path))
+        if isinstance(document, ImportedDocument):
+            warn(document.loss)
         sentences = document.sentences
         batches = (sentences[start : start + BATCH] for start in range(0, len(sentences), BATCH))
         rewrites = []
@@ -333,6 +351,8 @@ class SplitRun:
                 rewrites += results
                 progress.advance(sum(len(text.encode()) for text in batch), len(batch))
         data, report = document.rewritten(rewrites, tracked=self.tracked)
+        if isinstance(document, ImportedDocument) and output.suffix.lower() == ".txt":
+            data = document.rewritten_text(rewrites).encode()
         write_whole(output, data)
         if note := report.note():
             warn(note)

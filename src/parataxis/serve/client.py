@@ -75,6 +75,15 @@ class Client:
         body = {"rewrites": [_written(each) for each in rewrites]}
         return list(self._ask("check", models.Checked, json=body).rewrites)
 
+    def alternatives(self, sentence: str, **options: Unpack[Options]) -> list[models.Explained]:
+        """Find other rewrites of a sentence, also of one that is left whole; the best first."""
+        body = {"sentence": sentence, **options}
+        return list(self._ask("alternatives", models.Alternatives, json=body).rewrites)
+
+    def difficulty(self, text: str) -> models.Difficulty:
+        """Measure how long the sentences of a text are, and whether their clauses are nested."""
+        return self._ask("difficulty", models.Difficulty, json={"text": text})
+
     def analyse(self, text: str | Sequence[str]) -> list[models.AnalysedSentence]:
         """Analyse the sentences of a text, or a list of separate sentences."""
         return list(self._ask("analyse", models.Analysed, json=_given(text)).sentences)

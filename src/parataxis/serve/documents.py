@@ -19,6 +19,7 @@ from parataxis.run.documents import (
     open_document,
 )
 from parataxis.run.documents.docx import Archive
+from parataxis.run.documents.imported import ImportedDocument
 from parataxis.serve.models import DocumentRead, DocumentSentence
 from parataxis.serve.problems import TooMuchError, complaint, require_short
 from parataxis.text.documents import read_document
@@ -43,14 +44,15 @@ def _open(data: bytes, name: str, characters: int) -> tuple[str, FormattedDocume
     is_word = document_format(plain) is DocumentFormat.WORD
     size = _unpacked(data, plain) if is_word else len(data)
     largest = (_WORD_MARKUP if is_word else _MARKUP) * characters
-    if size > largest:
+    form = document_format(plain)
+    if size > largest and (form is None or form.is_written):  # pictures say nothing of the text
         raise TooMuchError(f"{plain} has {size} bytes of text; at most {largest} are taken.")
     if plain.lower().endswith(".txt"):
         return plain, _PlainText(decode(data, plain))
     if document_format(plain) is None:
         raise InputError(
             f'"{plain}" is no file of a kind that can be read: its name must end in .txt, .md, '
-            ".docx or .html."
+            ".docx, .html, .odt, .rtf or .pdf."
         )
     return plain, open_document(data, plain)
 
@@ -77,6 +79,7 @@ def read(data: bytes, name: str, characters: int) -> DocumentRead:
         name=name,
         kind=str(document_format(name) or "Text"),
         text=text,
+        note=document.loss if isinstance(document, ImportedDocument) else "",
         english=looks_english(text),
         sentences=[
             DocumentSentence(text=sentence, start=begin, end=end)
@@ -92,6 +95,8 @@ def write(
     about the rewrites that could not be applied, or ""."""
     name, document = _open(data, name, characters)
     made, report = document.rewritten(_fitted(name, document, given), tracked=tracked)
+    if isinstance(document, ImportedDocument):
+        name = str(PurePosixPath(name).with_suffix(".docx"))
     return name, made, report.note()
 
 

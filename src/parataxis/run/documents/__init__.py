@@ -1,4 +1,5 @@
-"""Documents with formatting: Word, Markdown and HTML, rewritten with their formatting kept."""
+"""Documents with formatting: Word, Markdown and HTML, rewritten with their formatting kept; PDF,
+OpenDocument and RTF are only read."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -143,6 +144,14 @@ class DocumentFormat(StrEnum):
     WORD = "Word"
     MARKDOWN = "Markdown"
     HTML = "HTML"
+    PDF = "PDF"
+    ODT = "OpenDocument"
+    RTF = "RTF"
+
+    @property
+    def is_written(self) -> bool:
+        """Whether such a document can be written, not only read."""
+        return self in (self.WORD, self.MARKDOWN, self.HTML)
 
 
 _SUFFIXES = {
@@ -151,6 +160,9 @@ _SUFFIXES = {
     ".markdown": DocumentFormat.MARKDOWN,
     ".html": DocumentFormat.HTML,
     ".htm": DocumentFormat.HTML,
+    ".pdf": DocumentFormat.PDF,
+    ".odt": DocumentFormat.ODT,
+    ".rtf": DocumentFormat.RTF,
 }
 
 
@@ -166,7 +178,7 @@ def document_format(path: PurePath | str) -> DocumentFormat | None:
 def open_document(data: bytes, name: str) -> FormattedDocument:
     """Read the document in the bytes of the file ``name``, whose suffix gives the format. Raises
     InputError, with the name, for bytes that are not in that format."""
-    match document_format(name):
+    match form := document_format(name):
         case DocumentFormat.WORD:
             from parataxis.run.documents.docx import DocxDocument
 
@@ -180,14 +192,17 @@ def open_document(data: bytes, name: str) -> FormattedDocument:
 
             return HtmlDocument(decode(data, name))
         case None:
-            raise InputError(f"{name} is no document of Word, Markdown or HTML, by its suffix.")
+            raise InputError(f"{name} is no document of a known format, by its suffix.")
+    from parataxis.run.documents.imported import ImportedDocument
+
+    return ImportedDocument(data, name, form)
 
 
 def split_document(
     data: bytes, name: str, *, splitter: Splitter | None = None, tracked: bool = False
 ) -> tuple[bytes, DocumentReport]:
     """Split the sentences of the file ``name`` with these bytes; ``tracked`` makes each split a
-    tracked change of a Word document.
+    tracked change of a Word document. A PDF, OpenDocument or RTF file becomes a Word document.
 
     >>> split_document(b"*Ann* came.", "letter.md", splitter=Splitter("source"))[0]
     b'*Ann* came.'

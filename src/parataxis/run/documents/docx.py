@@ -36,10 +36,11 @@ _FLAG_ENCRYPTED = 1
 
 
 class Archive:
-    """The parts of a Word file, which is a zip archive; ``name`` is used in error messages. Raises
-    InputError if the bytes are no archive, are encrypted, or would not fit into memory."""
+    """The parts of a Word file, which is a zip archive, or of another such ``kind``; ``name`` is
+    used in error messages. Raises InputError if the bytes are no archive, are encrypted, or would
+    not fit into memory."""
 
-    def __init__(self, data: bytes, name: str) -> None:
+    def __init__(self, data: bytes, name: str, kind: str = "a Word document") -> None:
         self._name = name
         if data.startswith(_OLE):
             reason = (
@@ -51,7 +52,7 @@ class Archive:
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise InputError(f"{name} is not a Word document, or is damaged.") from error
+            raise InputError(f"{name} is not {kind}, or is damaged.") from error
         parts = self._archive.infolist()
         if any(info.flag_bits & _FLAG_ENCRYPTED for info in parts):
             raise InputError(f"{name} is protected by a password; save it without one.")

@@ -13,7 +13,7 @@ import { isApplied } from "./state.js";
  *   The note that comes with a file says what could not be put into it.
  */
 
-const IN_PLACE = { txt: "txt", docx: "docx", md: "md", markdown: "md", html: "html", htm: "html" };
+const IN_PLACE = { txt: "txt", docx: "docx", pdf: "docx", odt: "docx", rtf: "docx", md: "md", markdown: "md", html: "html", htm: "html" };
 const TYPES = { txt: "text/plain", md: "text/markdown", html: "text/html", jsonl: "application/jsonl" };
 
 /** @param {import("./state.js").Session} session @returns {Format[]} */
@@ -22,7 +22,7 @@ export function formats(session) {
   const own = session.file ? IN_PLACE[suffix] : undefined;
   const file = (ending) => `${stem}-simple.${ending}`;
   const made = (ending, text) => async () => ({ blob: new Blob([text()], { type: `${TYPES[ending]};charset=utf-8` }), note: "" });
-  const kept = `${session.name} itself, with its formatting`;
+  const kept = suffix === own || own !== "docx" ? `${session.name} itself, with its formatting` : `The text of ${session.name}`;
   const list = [
     { key: "docx", name: "Word, tracked changes", note: own === "docx" ? `${kept}; each change can be accepted or rejected in Word` : "Each change can be accepted or rejected in Word", file: file("docx"), make: () => (own === "docx" ? inPlace(session, true) : newWord(session, { tracked: true })) },
     { key: "docx-clean", name: "Word, clean", note: own === "docx" ? kept : "A new document without marks", file: file("docx"), make: () => (own === "docx" ? inPlace(session, false) : newWord(session, { tracked: false })) },
