@@ -17,7 +17,7 @@ from parataxis.errors import InputError, ParataxisError, TryLaterError
 from parataxis.rewrite.record import Rewrite
 from parataxis.serve.client import Client
 
-from .conftest import Held, Running, wait_for
+from .conftest import Held, Running, Serve, wait_for
 
 TEXT = "The mill, which was built in 1811, burnt down.\n\n* It rained."
 
