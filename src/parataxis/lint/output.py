@@ -3,6 +3,7 @@ Checkstyle and Code Climate."""
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -220,6 +221,9 @@ def _annotation(path: str, finding: LintFinding) -> str:
     return f"::warning {named}::{escaped(_advice(finding), _MESSAGE)}\n"
 
 
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
 def _checkstyle(found: Sequence[Located]) -> str:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<checkstyle version="8.0">']
     for path in dict.fromkeys(path for path, _ in found):
@@ -231,7 +235,7 @@ def _checkstyle(found: Sequence[Located]) -> str:
                 f'source="parataxis.{finding.reasons[0]}"/>'
             )
         lines.append(" </file>")
-    return "\n".join([*lines, "</checkstyle>\n"])
+    return _NOT_XML.sub(" ", "\n".join([*lines, "</checkstyle>\n"]))
 
 
 def _codeclimate(found: Sequence[Located]) -> list[dict[str, object]]:

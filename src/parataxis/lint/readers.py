@@ -636,7 +636,7 @@ def _comment_runs(comments: Sequence[tokenize.TokenInfo], starts: Sequence[int])
         run: list[tuple[int, int]] = []
         for token, body in zip(block, bodies, strict=True):
             end = starts[token.end[0] - 1] + token.end[1]
-            if not body.strip():
+            if not body.strip() or _is_code([body]):
                 yield run
                 run = []
             else:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from parataxis.api import LARGEST_BATCH, Splitter
 from parataxis.errors import InputError
-from parataxis.rewrite.record import Rewrite
+from parataxis.rewrite.record import Level, Rewrite
 from parataxis.splitters.pointer.choose import SURE
 from parataxis.splitters.settings import word_count
 from parataxis.syntax.analysis import ROOT, Analysis, Word
@@ -157,48 +157,48 @@ class Judge:
         return words >= fewest or words > self.settings.limit(is_instruction=True)
 
     def _judge(self, sentences: Sequence[str]) -> list[Verdict | None]:
-        rules = self.settings.rule_set
+        rules, settings = self.settings.rule_set, self.settings
         counts = {i: word_count(s) for i, s in enumerate(sentences) if self.may_report(s)}
         needs_trees = rules.instruction_words is not None or rules.enough > _USUAL
         trees = self._analyses(sentences, list(counts) if needs_trees else [])
-        orders = {i: tree for i, tree in trees.items() if is_instruction(tree)}
-        if rules.instruction_words is None:
-            orders = {}
-        limits = {i: self.settings.limit(is_instruction=i in orders) for i in counts}
-        reasons: dict[int, list[Reason]] = {i: [] for i in counts}
-        for i, words in counts.items():
-            if words > limits[i]:
-                reasons[i].append(Reason.TOO_LONG)
-            if i in orders and has_several_instructions(orders[i]):
-                reasons[i].append(Reason.SEVERAL_IDEAS)
-        wanted = [i for i in counts if reasons[i] or counts[i] >= self.settings.min_words]
-        texts = [sentences[i] for i in wanted]
-        rewrites = dict(zip(wanted, self._splitter.pipe(texts, first=LARGEST_BATCH), strict=True))
-        for i, rewrite in rewrites.items():
-            is_sure = rewrite.is_split and (rewrite.confidence or 0) >= self.settings.confidence
-            if is_sure and Reason.SEVERAL_IDEAS not in reasons[i]:
-                reasons[i].append(Reason.SEVERAL_IDEAS)
-        if not needs_trees:
-            trees = self._analyses(sentences, [i for i in counts if reasons[i]])
-        for i in trees.keys() & rewrites.keys():
+        orders = [
+            i for i, tree in trees.items() if rules.instruction_words and is_instruction(tree)
+        ]
+        several = [i for i in orders if has_several_instructions(trees[i])]
+        limits = {i: settings.limit(is_instruction=i in orders) for i in counts}
+        long = [i for i, words in counts.items() if words > limits[i]]
+        wanted = [i for i in counts if counts[i] >= settings.min_words or i in (*long, *several)]
+        rewrites = self._rewrites(sentences, wanted, several)
+        sure = [i for i, each in rewrites.items() if (each.confidence or 0) >= settings.confidence]
+        reasons: dict[int, list[Reason]] = {
+            i: [Reason.TOO_LONG] * (i in long) + [Reason.SEVERAL_IDEAS] * (i in (*several, *sure))
+            for i in wanted
+        }
+        if not needs_trees:  # they are only needed to explain
+            trees = self._analyses(sentences, [i for i in wanted if reasons[i]])
+        for i in trees.keys() & reasons.keys():
             for reason, applies in _STRUCTURES.items():
                 if (reasons[i] or reason in rules.enough) and applies(trees[i]):
                     reasons[i].append(reason)
         return [
-            Verdict(
-                tuple(reasons[i]),
-                counts[i],
-                limits[i],
-                rewrites[i] if rewrites[i].is_split else None,
-            )
+            Verdict(tuple(reasons[i]), counts[i], limits[i], rewrites.get(i))
             if reasons.get(i)
             else None
             for i in range(len(sentences))
         ]
 
-    @cached_property
-    def _splitter(self) -> Splitter:
-        return Splitter(check=True, confidence=SUGGESTED, beam=BEAM)
+    def _rewrites(
+        self, sentences: Sequence[str], places: Sequence[int], instructions: Sequence[int]
+    ) -> dict[int, Rewrite]:
+        """The splits of the sentences at these places. Several instructions are split even where a
+        plain text would join them."""
+        splits: dict[int, Rewrite] = {}
+        for level, own in ((Level.PLAIN, places), (Level.ATOMIC, instructions)):
+            left = [i for i in own if i not in splits]
+            splitter = Splitter(check=True, confidence=SUGGESTED, beam=BEAM, level=level)
+            made = splitter.pipe([sentences[i] for i in left], first=LARGEST_BATCH)
+            splits |= {i: each for i, each in zip(left, made, strict=True) if each.is_split}
+        return splits
 
     @staticmethod
     def _analyses(sentences: Sequence[str], places: Sequence[int]) -> dict[int, Analysis]:
