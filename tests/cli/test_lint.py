@@ -64,6 +64,9 @@ class SemicolonJudge:
 class StrictSemicolon:
     """In strict mode, a sentence with "perhaps" is split, but not one with "not"."""
 
+    def __init__(self, settings: LintSettings) -> None:
+        self.settings = settings
+
     def __call__(self, sentences: Sequence[str]) -> list[Rewrite]:
         return [
             Rewrite(source=each, simple=(each,), splitter="semicolon")

@@ -296,6 +296,23 @@ def test_word_leaves_out_tables_quotations_and_headings() -> None:
     assert found == [("It rained.", (2, 1)), ("Ann left.", (2, 12))]
 
 
+def test_a_comment_in_the_margin_switches_word() -> None:
+    docx = pytest.importorskip("docx")
+    document = docx.Document()
+    for text, comment in (
+        ("It rained.", "parataxis: on"),
+        ("Ann left.", "parataxis: off"),
+        ("Bob left.", "Really?"),
+        ("It snowed.", "parataxis: on"),
+    ):
+        paragraph = document.add_paragraph(text)
+        document.add_comment(paragraph.runs, comment)
+    stream = io.BytesIO()
+    document.save(stream)
+    found = read_source(stream.getvalue(), LintFormat.WORD).sentences
+    assert [each.text for each in found] == ["It rained.", "It snowed."]
+
+
 @pytest.mark.parametrize(
     ("form", "text"),
     [

@@ -92,7 +92,7 @@ _OWN_FILE, _SHARED_FILE = ".parataxis.toml", "pyproject.toml"
 _FOR_ONE_RUN = frozenset(
     ["inputs", "output", "resume", "explain", "fix", "diff", "update_baseline", "no_cache"]
 )
-_PATHS = frozenset(["baseline", "cache"])
+_PATHS = frozenset(["baseline", "cache", "keep_phrases"])
 """Options that name a file, which is relative to the folder of the settings."""
 
 

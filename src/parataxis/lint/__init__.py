@@ -14,6 +14,7 @@ from parataxis.cli.options import find_settings
 from parataxis.lint.readers import LintFormat, Source, format_of, read_source
 from parataxis.lint.rules import Judge, LintSettings, Reason, Verdict
 from parataxis.rewrite.record import Rewrite
+from parataxis.splitters.settings import SplitSettings
 
 __all__ = [
     "Edit",
@@ -98,7 +99,11 @@ def lint_settings(folder: Path) -> LintSettings:
     """The settings of the linter in the files of a project; see
     :func:`parataxis.cli.options.find_settings`."""
     names = {each.name for each in fields(LintSettings)}
-    given = find_settings(folder).commands.get("lint", {})
+    settings = find_settings(folder)
+    given = dict(settings.commands.get("lint", {}))
+    if settings.path and "keep_phrases" in given:
+        path = settings.path.parent / str(given["keep_phrases"])
+        given["keep_phrases"] = SplitSettings.given(keep_phrases=path).keep_phrases
     return LintSettings(**{name: value for name, value in given.items() if name in names})  # type: ignore[arg-type]
 
 

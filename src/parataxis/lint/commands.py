@@ -23,6 +23,7 @@ from parataxis.lint.readers import SUFFIXES, LintFormat, Source, format_of, read
 from parataxis.lint.rules import MIN_WORDS, LintSettings, RuleSetName, StrictRewriter, Verdict
 from parataxis.report import counted
 from parataxis.run.pool import in_order
+from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.onnx import cores
 from parataxis.text.files import write_whole
 from parataxis.text.inputs import STDIN, require_piped_input
@@ -234,7 +235,7 @@ class _Run:
             for each in self.found[file]
             if not each.is_sure and source.is_written
         }
-        strict = StrictRewriter()
+        strict = StrictRewriter(self.settings)
         sure = {
             text: rewrite
             for batch, rewrites in self._in_batches(list(doubtful), strict, out)
@@ -261,6 +262,7 @@ def lint(
     max_words: OptionalCount = None,
     confidence: Annotated[float, typer.Option(min=0, max=1)] = 0.8,
     min_words: Count = MIN_WORDS,
+    keep_phrases: Path | None = None,
     format_: LintOutput = LintOutput.TEXT,
     output: Path | None = None,
     fix: bool = False,
@@ -291,6 +293,7 @@ def lint(
     --confidence X: A sentence that is not too long is reported if it can be split with at least
         this confidence, from 0 to 1.
     --min-words N: Report no sentence with fewer words, unless that is too long.
+    --keep-phrases FILE: Terms that no rewrite may tear apart or change, one on each line.
     --format, -f: How findings are written: text to read, json, sarif, annotations for github,
         checkstyle, or codeclimate for GitLab.
     --output, -o FILE: Write the findings to this file, not to standard output.
@@ -311,7 +314,8 @@ def lint(
     if fix and (diff or update_baseline):
         raise InputError("--fix cannot be combined with --diff or --update-baseline.")
     files = find_files(inputs, exclude or [], input_)
-    settings = LintSettings(rules, max_words, confidence, min_words)
+    kept = SplitSettings.given(keep_phrases=keep_phrases or ()).keep_phrases
+    settings = LintSettings(rules, max_words, confidence, min_words, kept)
     accepted = Baseline(baseline)
     run = _Run(settings, LintCache(None if no_cache else cache, settings), jobs)
     with open_output(output) as out:

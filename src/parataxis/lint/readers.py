@@ -206,7 +206,9 @@ def read_source(data: bytes | str, form: LintFormat, name: str = "The text") -> 
             raise InputError(f"{name} is text, and a Word document is not; give its bytes.")
         from parataxis.run.documents.docx import DocxDocument
 
-        return _read_formatted(DocxDocument(data, name), "")
+        document = DocxDocument(data, name)
+        matches = [(n, re.fullmatch(_SWITCH, text.strip())) for n, text in document.comments()]
+        return _read_formatted(document, "", [(n, m["state"] == "on") for n, m in matches if m])
     text = decode(data, name) if isinstance(data, bytes) else data
     match form:
         case LintFormat.MARKDOWN:
@@ -228,7 +230,7 @@ def read_source(data: bytes | str, form: LintFormat, name: str = "The text") -> 
 
 
 Switches = Sequence[tuple[int, bool]]
-"""Where linting is switched on or off, in order."""
+"""Where linting is switched on or off, in order: a place, or a paragraph of a Word document."""
 _SWITCH = r"parataxis:\s*(?P<state>off|on)\b"
 
 
@@ -291,7 +293,7 @@ def _read_formatted(document: FormattedDocument, text: str, switches: Switches =
                 paragraph.surroundings
                 or _is_quotation(sentence.text)
                 or (block and _is_link(block, sentence.start, sentence.end))
-                or not _is_on(switches, start)
+                or not _is_on(switches, start if block else number)
             ):
                 continue
             names = _verbatim_names(block, sentence.verbatim) if block else {}

@@ -69,12 +69,13 @@ class LintSettings:
     """``rules``: the name of a rule set. ``max_words``: the most words of a sentence, in place of
     the limits of the rule set. ``confidence``: the lowest confidence of a split that shows that a
     sentence has several ideas. ``min_words``: the fewest words of a sentence that is reported
-    though it is not too long."""
+    though it is not too long. ``keep_phrases``: terms that no rewrite may tear apart."""
 
     rules: RuleSetName = RuleSetName.PLAIN
     max_words: int | None = None
     confidence: float = 0.8
     min_words: int = MIN_WORDS
+    keep_phrases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.rules not in list(RuleSetName):
@@ -195,7 +196,13 @@ class Judge:
         splits: dict[int, Rewrite] = {}
         for level, own in ((Level.PLAIN, places), (Level.ATOMIC, instructions)):
             left = [i for i in own if i not in splits]
-            splitter = Splitter(check=True, confidence=SUGGESTED, beam=BEAM, level=level)
+            splitter = Splitter(
+                check=True,
+                confidence=SUGGESTED,
+                beam=BEAM,
+                level=level,
+                keep_phrases=self.settings.keep_phrases,
+            )
             made = splitter.pipe([sentences[i] for i in left], first=LARGEST_BATCH)
             splits |= {i: each for i, each in zip(left, made, strict=True) if each.is_split}
         return splits
@@ -219,15 +226,17 @@ class Judge:
 class StrictRewriter:
     """Rewrites sentences in strict mode, for ``--fix``."""
 
+    settings: LintSettings
+
     def __call__(self, sentences: Sequence[str]) -> list[Rewrite]:
         return list(self._splitter.pipe(sentences, first=LARGEST_BATCH))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return StrictRewriter, ()
+        return StrictRewriter, (self.settings,)
 
     @cached_property
     def _splitter(self) -> Splitter:
-        return Splitter(strict=True)
+        return Splitter(strict=True, keep_phrases=self.settings.keep_phrases)
 
 
 def is_instruction(analysis: Analysis) -> bool:

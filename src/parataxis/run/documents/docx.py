@@ -5,7 +5,7 @@ import re
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -113,6 +113,7 @@ _STORY = re.compile(
     r"\.(?:header|footer|footnotes|endnotes)\+xml"
 )
 _STYLES = "application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"
+_COMMENTS = "application/vnd.openxmlformats-officedocument.wordprocessingml.comments+xml"
 _HEADING = re.compile(r"(?:heading|toc|index|table of) ?|(?:sub)?title$|caption$", re.IGNORECASE)
 _QUOTATION = re.compile(r"(?:intense )?quote$|block text$", re.IGNORECASE)
 _FINISHED = re.compile(r"[.!?][\"'”’)\]]*$")
@@ -153,6 +154,21 @@ class DocxDocument(FormattedDocument):
         tracking = self._tracking(date) if tracked else None
         revised = {part: self._revised(part, own, tracking) for part, own in by_part.items()}
         return self._archive.write(revised), report
+
+    def comments(self) -> Iterator[tuple[int, str]]:
+        """The text of each comment in the margin, with the number of the paragraph where it begins,
+        in the order of the paragraphs."""
+        part = next((part for part, kind in self._types.items() if kind == _COMMENTS), None)
+        if part is None:
+            return
+        texts = {
+            node.get(w("id")): "".join(text.text or "" for text in node.iter(w("t")))
+            for node in self._tree(part).iter(w("comment"))
+        }
+        paragraphs = (each for part in self._parts for each in read_paragraphs(self._tree(part)))
+        for number, paragraph in enumerate(paragraphs):
+            for node in paragraph.node.iter(w("commentRangeStart")):
+                yield number, texts.get(node.get(w("id")), "")
 
     def _revised(
         self, part: str, changes: dict[int, list[Change]], tracking: Tracking | None
