@@ -4,6 +4,7 @@ The dictionary (lemminflect) is slow to import, so it is loaded only when two sp
 results are cached.
 """
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -84,6 +85,9 @@ def is_verb_form(word: str) -> bool:
     return "VERB" in getAllLemmas(word)
 
 
+_DOUBLE = re.compile(r"(.)\1")
+
+
 @lru_cache(maxsize=_CACHED)
 def form_of(word: str, tag: str) -> str | None:
     """The form of a verb or noun with a Penn Treebank tag, or None if there is none.
@@ -92,6 +96,8 @@ def form_of(word: str, tag: str) -> str | None:
 
     >>> form_of("serving", "VBD"), form_of("cities", "NN"), form_of("of", "NN")
     ('served', 'city', None)
+    >>> form_of("tearing", "VBD"), form_of("travelling", "VBD"), form_of("putting", "VBD")
+    ('tore', 'travelled', 'put')
     """
     from lemminflect import getAllLemmas, getInflection
 
@@ -101,7 +107,8 @@ def form_of(word: str, tag: str) -> str | None:
         for lemma in getAllLemmas(word, upos=part).get(part, ())
         for form in getInflection(lemma, tag)
     ]
-    return max(forms, key=lambda form: common_start(form, word), default=None)
+    spellings = [form for form in forms if _DOUBLE.sub(r"\1", form) == _DOUBLE.sub(r"\1", forms[0])]
+    return max(spellings, key=lambda form: common_start(form, word), default=None)
 
 
 def common_start(one: str, other: str) -> int:

@@ -56,7 +56,7 @@ def whole_first(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteV
 def doubtful(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
     """Thinks a fault in every rewrite possible."""
     return [
-        verdict(each.score, rewrite, 0.6)
+        verdict(each.score - 6, rewrite, 0.6)
         for each, rewrite in zip(in_order(source, rewrites), rewrites, strict=True)
     ]
 
@@ -337,7 +337,7 @@ def test_choose_strictly_takes_nothing_it_is_not_sure_of(chosen: Callable[..., R
 
 def test_choose_leaves_whole_what_is_probably_wrong(chosen: Callable[..., Rewrite]) -> None:
     def wrong(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
-        return [verdict(0.0, rewrite, 0.999) for rewrite in rewrites]
+        return [verdict(-20.0, rewrite, 0.999) for rewrite in rewrites]
 
     rewrite = chosen(POET, GOOD, verifying=wrong)
     assert rewrite.simple == (POET,)

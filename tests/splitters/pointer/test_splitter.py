@@ -85,7 +85,7 @@ def test_splitter_gives_the_same_in_every_batch_and_thread(
 
 
 def test_splitter_strict_takes_no_rewrite_with_a_finding(splitter: PointerSplitter) -> None:
-    strict = splitter.adjusted(SplitSettings(strict=True))
+    strict = splitter.adjusted(SplitSettings(strict=True, confidence=0.5))
     whole, split = strict.pipe(poets(2))
     assert whole.simple == (poets(1)[0],)
     assert whole.note == (

@@ -6,10 +6,12 @@ whole if it is preferred to all that are left, and the note says why.
 """
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from parataxis.checks import Checker
 from parataxis.checks.verifier import RewriteVerdict
@@ -48,12 +50,12 @@ WHOLE_COST = 0.5
 """The penalty of the source itself, in nats. The source is a single candidate, whereas several
 equally good splits share their probability."""
 
-FLOOR = 0.2
+FLOOR = 0.35
 """The lowest confidence of a rewrite that is taken at all."""
-FLOOR_OF_TWO = 0.55
+FLOOR_OF_TWO = 0.6
 """The same for two plain or light sentences: their source is often as good. A source that makes
 three is certainly too long."""
-SURE = 0.85
+SURE = 0.9
 """The lowest confidence of a rewrite that is taken in strict mode."""
 
 TINIEST = 1e-9
@@ -74,17 +76,36 @@ class Candidate:
     log_chance: float
 
 
-CALIBRATION = (0.771, -0.272, 0.715)
-"""Intercept, weight of the log-odds of a fault, weight of the pointer's log-probability."""
+class Evidence(NamedTuple):
+    """What the confidence in a rewrite is computed from."""
+
+    risk: float
+    """The verifier's log-odds of a fault in the worst sentence."""
+    log_chance: float
+    """The pointer's own log-probability."""
+    rivals: float
+    """The number of other splits that are nearly as likely."""
+    whole: float
+    """The pointer's log-odds that the source stays whole."""
+    score: float
+    """The verifier's score, per token of the source."""
+    tokens: float
+    """The number of tokens of the source."""
 
 
-def confidence(verdict: RewriteVerdict, log_chance: float) -> float:
+JUDGED = 70
+"""The tokens of the longest sources that were judged; longer ones count as if they had as many."""
+WEIGHTS = Evidence(-0.0569, 0.392, -0.3242, -0.0925, 3.2568, -0.02185)
+INTERCEPT = 2.443
+
+
+def confidence(evidence: Evidence) -> float:
     """The probability that a careful reader finds no fault in a rewrite.
 
-    Fitted to judgements of rewrites; docs/pointer.md compares it with them.
+    A logistic regression on judgements of rewrites; docs/pointer.md compares it with them.
     """
-    start, by_risk, by_chance = CALIBRATION
-    return 1 / (1 + math.exp(-(start + by_risk * _log_odds(verdict.risk) + by_chance * log_chance)))
+    log_odds = INTERCEPT + sum(map(operator.mul, WEIGHTS, evidence))
+    return 1 / (1 + math.exp(-log_odds))
 
 
 def _log_odds(chance: float) -> float:
@@ -218,6 +239,8 @@ class _Choice:
         self._whole = Candidate((analysis.text,), (), chance)
         self._stays = found.whole >= SURELY_WHOLE or bool(single and not splits)
         self._options = [self._whole] if self._stays else _close([self._whole, *splits])
+        self._splits = [option for option in self._options if option is not self._whole]
+        self._chance_of_whole = found.whole
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
         self._faults: Sequence[Finding] | None = None
         """The findings in the preferred rewrite."""
@@ -238,7 +261,16 @@ class _Choice:
                 scores[option] = score - WHOLE_COST
                 continue
             scores[option] = score - FAULT_SHARE * _log_odds(verdict.risk)
-            self._confidence[option] = confidence(verdict, option.log_chance)
+            self._confidence[option] = confidence(
+                Evidence(
+                    risk=_log_odds(verdict.risk),
+                    log_chance=option.log_chance,
+                    rivals=len(self._splits) - 1,
+                    whole=_log_odds(self._chance_of_whole),
+                    score=verdict.score / len(self.analysis),
+                    tokens=min(len(self.analysis), JUDGED),
+                )
+            )
         order = sorted(scores, key=lambda option: -scores[option])
         preferred = takewhile(lambda option: option is not self._whole, order)
         wanted = list(preferred)

@@ -27,6 +27,7 @@ from parataxis.splitters.pointer.actions import (
     FORMS,
     NEXT,
 )
+from parataxis.splitters.pointer.openers import with_openers
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.casing import lower_first
 from parataxis.text.english import ARTICLES, DEMONSTRATIVES, words
@@ -103,7 +104,7 @@ def sentence_parts(
         if parts is None:
             return None
         sentences.append(parts)
-    return _with_symbols(analysis, sentences)
+    return _with_symbols(analysis, with_openers(analysis, sentences))
 
 
 def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | None:
@@ -116,8 +117,8 @@ def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | 
         from parataxis.splitters.pointer.pairs import pair_marks
 
         parts = pair_marks(analysis, parts)
-    parts = _with_articles(analysis, _with_whole_words(analysis, parts))
-    return tuple(_with_modal(analysis, _with_agreement(analysis, parts)))
+    parts = _with_agreement(analysis, _with_articles(analysis, parts))
+    return tuple(_with_whole_words(analysis, _with_modal(analysis, parts)))
 
 
 def _with_symbols(

@@ -1,0 +1,144 @@
+"""What opens a source and governs all its clauses is said again where a clause has left it.
+
+"In 1847 he invented A and took B abroad" becomes "In 1847 he invented A. In 1847, he took B
+abroad." A condition is not repeated but taken up by "In that case,".
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from parataxis.rewrite.compose import Copy, Insert, Part
+from parataxis.rewrite.forms import key
+from parataxis.syntax.analysis import Analysis, Word
+from parataxis.text.english import words
+
+_CONDITIONS = words("if should provided")
+_SETTINGS = words(
+    "according during except for in notwithstanding on pursuant subject throughout under unless"
+    " until within"
+)
+_TURNS = words(
+    "addition conclusion contrast example fact general instance other particular response short"
+    " turn"
+)
+"""Second words of phrases that link a sentence to the text before it: "in addition"."""
+_LONGEST = 9
+"""The longest phrase that is repeated, in words."""
+_OWN_TIME = words(
+    "again afterwards ago always currently eventually finally immediately instead later never now"
+    " soon still subsequently then there thereafter today once"
+)
+_YEAR = re.compile(r"1\d{3}|20\d\d")
+_PERIODS = words(
+    "day week month year decade century time period moment hour morning afternoon evening night"
+    " january february march april may june july august september october november december"
+    " monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter"
+)
+_LINKS = words("however therefore also consequently accordingly")
+"""Inserted words that may stand before an opening phrase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """A phrase at the start of a source, and the clauses that it governs."""
+
+    head: int
+    main: int
+    clauses: frozenset[int]
+    again: tuple[Part, ...]
+    """What stands for it in another sentence, with a comma."""
+
+
+def with_openers(
+    analysis: Analysis, sentences: Sequence[tuple[Part, ...]]
+) -> list[tuple[Part, ...]]:
+    """The sentences with the opening phrase in each that has lost it."""
+    opener = analysis.once(_find) if len(sentences) > 1 else None
+    if opener is None:
+        return list(sentences)
+    places = [{part.word for part in each if not isinstance(part, Insert)} for each in sentences]
+    if not any({opener.head, opener.main} <= words_of for words_of in places):
+        return list(sentences)
+    return [
+        _opened(each, opener.again)
+        if opener.clauses & own and own.isdisjoint({opener.head, opener.main})
+        else each
+        for each, own in zip(sentences, places, strict=True)
+    ]
+
+
+def _opened(sentence: tuple[Part, ...], again: tuple[Part, ...]) -> tuple[Part, ...]:
+    comma = Insert(",")
+    if isinstance(sentence[0], Insert) and comma in sentence[:5]:
+        place = sentence.index(comma) + 1
+        link = [part.text for part in sentence[: place - 1] if isinstance(part, Insert)]
+        return sentence[:place] + again + sentence[place:] if _LINKS.issuperset(link) else sentence
+    first = sentence[0].text if isinstance(sentence[0], Insert) else ""
+    return sentence if first in _OWN_TIME | {"this", "in", "at"} else again + sentence
+
+
+def _find(analysis: Analysis) -> Opener | None:
+    main = next((word for word in analysis if word.relation == "root"), None)
+    if main is None or analysis.text.rstrip("\"'”’) ").endswith("?"):
+        return None
+    for head in analysis.children(main.index, "obl", "advcl"):
+        subtree = analysis.subtree(head.index)
+        phrase = [place for place in subtree if analysis[place].upos != "PUNCT"]
+        start, end = phrase[0], phrase[-1] + 1
+        behind = end + (analysis[end].text == ",")
+        if start != analysis.opener or behind != _subject(analysis, main):
+            continue
+        again = _again(analysis, main, range(start, end))
+        clauses = frozenset(
+            clause.index
+            for clause in analysis.children(main.index, "conj")
+            if _shares_time(analysis, main, clause)
+        )
+        return Opener(head.index, main.index, clauses, again) if again and clauses else None
+    return None
+
+
+def _subject(analysis: Analysis, verb: Word) -> int:
+    """Where the clause of a verb begins behind its opening phrases."""
+    found = analysis.children(verb.index, "nsubj", "csubj", "expl", "aux", "cop")
+    starts = [analysis.subtree(word.index)[0] for word in found]
+    return min([*starts, verb.index])
+
+
+def _again(analysis: Analysis, main: Word, phrase: range) -> tuple[Part, ...]:
+    texts = [key(analysis[place].text) for place in phrase]
+    if texts[0] in _CONDITIONS:
+        is_duty = any(key(word.text) == "shall" for word in analysis)
+        return tuple(map(Insert, ("in", "that", "event" if is_duty else "case", ",")))
+    is_turn = len(texts) > 1 and texts[1] in _TURNS
+    if texts[0] not in _SETTINGS or is_turn or len(phrase) > _LONGEST:
+        return ()
+    return (*map(Copy, phrase), Insert(","))
+
+
+def _shares_time(analysis: Analysis, main: Word, clause: Word) -> bool:
+    """Whether a later clause has the tense of the first, and no time or place of its own."""
+    if clause.upos not in ("VERB", "AUX", "ADJ"):
+        return False
+    own = analysis.children(clause.index)
+    has_own = any(
+        key(word.text) in _OWN_TIME
+        or (word.relation in ("obl", "advcl") and word.index < _subject(analysis, clause))
+        or (word.relation == "obl" and _is_time(analysis, word))
+        for word in own
+    )
+    return not has_own and _tense(analysis, clause) in ("", _tense(analysis, main))
+
+
+def _is_time(analysis: Analysis, noun: Word) -> bool:
+    return key(noun.text).removesuffix("s") in _PERIODS or any(
+        _YEAR.fullmatch(analysis[place].text) for place in analysis.subtree(noun.index)
+    )
+
+
+def _tense(analysis: Analysis, verb: Word) -> str:
+    """The tag of the finite word of a clause; "" if it is shared with another clause."""
+    first = next((word for word in analysis.children(verb.index, "aux", "cop")), verb)
+    tag = "VBZ" if first.xpos == "VBP" else first.xpos
+    return tag if tag in ("VBD", "VBZ", "MD") else ""
