@@ -214,7 +214,7 @@ def _exit(exit_: SystemExit) -> int:
     if isinstance(cause, OSError) and is_reader_gone(cause):  # Typer's, when none reads its help
         return _leave_quietly()
     if isinstance(exit_.code, str):
-        return _fail(" ".join(exit_.code.split()), BUG)
+        return _fail(" ".join(exit_.code.split()), 1)  # as Python would
     return exit_.code or 0
 
 
