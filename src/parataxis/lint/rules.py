@@ -10,7 +10,6 @@ from functools import cached_property
 from parataxis.api import LARGEST_BATCH, Splitter
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Level, Rewrite
-from parataxis.splitters.pointer.choose import SURE
 from parataxis.splitters.settings import word_count
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 
@@ -111,6 +110,8 @@ class Verdict:
     @property
     def is_sure(self) -> bool:
         """Whether the strict mode takes the rewrite too."""
+        from parataxis.splitters.pointer.choose import SURE  # slow, and `--help` does without
+
         found = self.rewrite
         return found is not None and not found.findings and (found.confidence or 0) >= SURE
 
