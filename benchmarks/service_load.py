@@ -61,7 +61,7 @@ def main() -> None:
     expected = dict(
         zip(everything, Splitter(options.splitter, check=True).pipe(everything), strict=True)
     )
-    with served(options) as url:
+    with served(options) as (url, _):
         print("| clients | sentences | sentences/s | p50 | p95 | slowest |")
         print("|--:|--:|--:|--:|--:|--:|")
         for clients, texts in levels:
@@ -123,8 +123,8 @@ def processor() -> str:
 
 
 @contextmanager
-def served(options: argparse.Namespace) -> Iterator[str]:
-    """Start ``parataxis serve`` as a process, and wait until it is ready."""
+def served(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
+    """Start ``parataxis serve`` and wait until it is ready; its URL and its process id."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "parataxis", "serve", "--no-page", "--port", str(port)]
@@ -138,7 +138,7 @@ def served(options: argparse.Namespace) -> Iterator[str]:
                 if time.monotonic() > until:
                     raise SystemExit("The service does not become ready.")
                 time.sleep(0.1)
-        yield url
+        yield url, process.pid
     finally:
         process.terminate()
         process.wait(30)

@@ -18,6 +18,7 @@ from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.record import Rewrite
 from parataxis.serve.app import make_app
 from parataxis.serve.service import ServiceSettings
+from parataxis.web.connections import limited_connections
 
 
 class Held:
@@ -56,7 +57,12 @@ class Running:
         self.app = app
         self._server = uvicorn.Server(
             uvicorn.Config(
-                app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=1
+                app,
+                host="127.0.0.1",
+                port=0,
+                log_level="error",
+                timeout_graceful_shutdown=1,
+                http=limited_connections(),
             )
         )
         self._thread = threading.Thread(target=self._server.run, daemon=True)
@@ -78,6 +84,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
         time.sleep(0.005)
 
 
+URL = "http://localhost"
 Ask = Callable[..., TestClient]
 
 
@@ -89,7 +96,7 @@ def ask() -> Iterator[Ask]:
     def make(*splitters: Any, **settings: Any) -> TestClient:
         given = {"splitters": splitters} if splitters else {}
         app = make_app(ServiceSettings(page=False, **given, **settings))
-        made.append(TestClient(app, raise_server_exceptions=False))
+        made.append(TestClient(app, URL, raise_server_exceptions=False))
         return made[-1]
 
     yield make
@@ -100,7 +107,8 @@ def ask() -> Iterator[Ask]:
 @pytest.fixture(scope="session")
 def plain() -> Iterator[TestClient]:
     """A service with the usual settings."""
-    with TestClient(make_app(ServiceSettings(page=False)), raise_server_exceptions=False) as client:
+    app = make_app(ServiceSettings(page=False))
+    with TestClient(app, URL, raise_server_exceptions=False) as client:
         yield client
 
 

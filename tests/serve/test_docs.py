@@ -61,5 +61,5 @@ if __name__ == "__main__":
     from parataxis.serve.app import make_app
     from parataxis.serve.service import ServiceSettings
 
-    made = TestClient(make_app(ServiceSettings(page=False)))
+    made = TestClient(make_app(ServiceSettings(page=False)), "http://localhost")
     PAGE.write_text(with_real_answers(made, PAGE.read_text(encoding="utf-8")), encoding="utf-8")

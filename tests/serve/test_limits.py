@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from parataxis.serve import middleware
 
-from .conftest import Ask, Held, Serve, wait_for
+from .conftest import URL, Ask, Held, Serve, wait_for
 
 JSON = {"content-type": "application/json"}
 EITHER = 'Give an object with either "text" or "sentences".'
@@ -77,7 +77,8 @@ def test_limits_what_is_wrong_is_told_in_one_sentence(
         (b'{"text": "A', 400, "The body is no JSON."),
         (b"", 422, "The body is missing."),
         (b"\xff\xfe", 400, "The body is no JSON."),
-        (b"[" * 100_000, 400, "The body cannot be read."),
+        (b"[" * 100, 400, "The body is nested too deeply."),
+        (b"[" * 100_000, 413, "The body has more than 80008 values."),
         (b'{"text": "\\ud800 is half."}', 422, f'The field "text" {SURROGATE}'),
         (b'{"sentences": ["A.", "\\udc00"]}', 422, f'The field "sentences.1" {SURROGATE}'),
         (b'{"text": "A.", "beam": NaN}', 422, 'The field "beam": input should be a valid integer.'),
@@ -161,7 +162,7 @@ def test_limits_requests_of_one_address_in_a_minute(ask: Ask) -> None:
     )
     assert refused.headers["content-security-policy"].startswith("default-src 'none'")
     assert client.get("/v1/health").status_code == 200  # who only looks is not counted
-    other = TestClient(client.app, client=("192.0.2.7", 1))
+    other = TestClient(client.app, URL, client=("192.0.2.7", 1))
     assert other.post("/v1/readability", json=body).status_code == 200
 
 
@@ -170,7 +171,7 @@ def test_limits_an_ipv6_subscriber_is_one_address(ask: Ask) -> None:
     body = {"texts": [["Ann sings."]]}
     ends = ["2001:db8::1", "2001:db8::2:0:0:1", "2001:db8:0:1::1"]
     statuses = [
-        TestClient(app, client=(end, 1)).post("/v1/readability", json=body).status_code
+        TestClient(app, URL, client=(end, 1)).post("/v1/readability", json=body).status_code
         for end in ends
     ]
     assert statuses == [200, 429, 200]

@@ -8,22 +8,27 @@ import pytest
 from fastapi.testclient import TestClient
 
 from parataxis.errors import InputError
+from parataxis.serve.models import DocumentRead
 from parataxis.serve.problems import LONGEST, TooMuchError
 from parataxis.serve.reader import Readers
 
 GOOD = b"Ann sings. Bob left."
+LONG = b"Ann sings. " * 90_000
 HARD = "The document takes too long to read, or too much memory."
 
 
 @pytest.fixture(scope="module")
 def readers() -> Readers:
-    made = Readers(1_000_000, seconds=2)
+    made = Readers(1_000_000, 100_000)
     yield made  # type: ignore[misc]
     made.close()
 
 
 def sentences(readers: Readers) -> list[str]:
-    return [each.text for each in readers.read(GOOD, "a.md").sentences]
+    return [each.text for each in shown(readers.read(GOOD, "a.md")).sentences]
+
+
+shown = DocumentRead.model_validate_json
 
 
 def test_reader_uses_a_process_again(readers: Readers) -> None:
@@ -35,11 +40,15 @@ def test_reader_uses_a_process_again(readers: Readers) -> None:
     assert readers._idle == [first]
 
 
-def test_reader_a_document_that_takes_forever(readers: Readers) -> None:
+def test_reader_a_document_that_takes_too_long(
+    readers: Readers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sentences(readers)
     (first,) = readers._idle
+    monkeypatch.setattr(readers, "_seconds", 0.01)
     with pytest.raises(TooMuchError) as caught:
-        readers.read(b"[" * 500_000, "a.md")
+        readers.read(LONG, "a.md")
+    monkeypatch.undo()
     assert str(caught.value) == HARD
     assert first.poll() is not None  # it does not go on in secret
     assert sentences(readers) == ["Ann sings.", "Bob left."]
@@ -47,25 +56,25 @@ def test_reader_a_document_that_takes_forever(readers: Readers) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory can be limited on Linux only")
 def test_reader_a_document_that_takes_all_memory() -> None:
-    small = Readers(10_000_000, seconds=30, memory=400 << 20)
+    small = Readers(1_000_000, 10_000, seconds=30, memory=100 << 20)
     with pytest.raises(TooMuchError, match="too much memory"):
-        small.read(b"Ann sings and Bob sings. " * 400_000, "a.md")
+        small.read(b"Ann sings and Bob sings. " * 40_000, "a.md")
     assert small._idle == []
     small.close()
 
 
 def test_reader_several_at_once_get_each_their_own(readers: Readers) -> None:
     def read(number: int) -> str:
-        return readers.read(f"Number {number} sings.".encode(), "a.txt").text
+        return shown(readers.read(f"Number {number} sings.".encode(), "a.txt")).text
 
     with ThreadPoolExecutor(3) as pool:
         assert list(pool.map(read, range(12))) == [f"Number {n} sings." for n in range(12)]
 
 
 def test_reader_that_is_closed_ends_what_is_at_work() -> None:
-    made = Readers(1_000_000)
+    made = Readers(1_000_000, 10_000)
     with ThreadPoolExecutor(1) as pool:
-        work = pool.submit(made.read, b"[" * 500_000, "a.md")
+        work = pool.submit(made.read, LONG, "a.md")
         while not made._busy:
             pass
         (process,) = made._busy
@@ -77,7 +86,7 @@ def test_reader_that_is_closed_ends_what_is_at_work() -> None:
 
 
 def test_reader_bugs_are_noted_and_not_told(capfd: pytest.CaptureFixture[str]) -> None:
-    made = Readers(1000)
+    made = Readers(1000, 10_000)
     with pytest.raises(RuntimeError):
         made._do("no such function", GOOD)
     made.close()

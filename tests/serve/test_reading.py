@@ -9,7 +9,7 @@ from parataxis.serve.app import make_app
 from parataxis.serve.service import ServiceSettings
 from parataxis.syntax.analyser import load_analyser
 
-from .conftest import Ask, Held, wait_for
+from .conftest import URL, Ask, Held, wait_for
 
 SOURCE = "Ann, who is a nurse, does not paint."
 
@@ -117,7 +117,7 @@ def test_status_splitters_that_cannot_be_offered(
 
 def test_status_is_ready_when_the_default_splitter_is_loaded() -> None:
     held = Held()
-    with TestClient(make_app(ServiceSettings(splitters=(held,), page=False))) as client:
+    with TestClient(make_app(ServiceSettings(splitters=(held,), page=False)), URL) as client:
         assert client.get("/v1/health").json() == {"status": "alive", "version": __version__}
         answer = client.get("/v1/ready")
         assert answer.status_code == 503
@@ -128,7 +128,7 @@ def test_status_is_ready_when_the_default_splitter_is_loaded() -> None:
 
 
 def test_status_never_ready_says_why() -> None:
-    with TestClient(make_app(ServiceSettings(splitters=("copynet",), page=False))) as client:
+    with TestClient(make_app(ServiceSettings(splitters=("copynet",), page=False)), URL) as client:
         wait_for(lambda: "copynet:DIR" in client.get("/v1/ready").json()["detail"])
 
 

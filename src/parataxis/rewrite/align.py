@@ -1,5 +1,6 @@
 """Word alignment: provenance for rewrites that have none (references, outputs of other systems)."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -12,6 +13,9 @@ from parataxis.text.tokens import tokenize
 _FORWARD = 1.0
 _BACK = 1.5
 _PER_WORD = 1e-6
+_MOST = 50_000
+"""Candidates of a sentence among which the best path is searched. An ordinary sentence has
+hundreds; one word that is repeated a thousand times has a million."""
 
 
 def align(source: str, simple: Sequence[str]) -> tuple[tuple[OutputToken, ...], ...]:
@@ -88,6 +92,8 @@ def _cheapest_path(candidates: Sequence[Sequence[int]]) -> list[int]:
     """
     if not candidates:
         return []
+    if sum(map(len, candidates)) > _MOST:
+        return _next_places(candidates)
     costs: dict[int, float] = dict.fromkeys(candidates[0], 0.0)
     links: list[dict[int, int]] = []
     for here in candidates[1:]:
@@ -104,6 +110,15 @@ def _cheapest_path(candidates: Sequence[Sequence[int]]) -> list[int]:
     for link in reversed(links):
         path.append(link[path[-1]])
     return path[::-1]
+
+
+def _next_places(candidates: Sequence[Sequence[int]]) -> list[int]:
+    """For each token the next place to the right of the one before, or else the first."""
+    path = [-1]
+    for places in candidates:
+        index = bisect_right(places, path[-1])
+        path.append(places[index] if index < len(places) else places[0])
+    return path[1:]
 
 
 def _sweep(

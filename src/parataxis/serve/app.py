@@ -14,14 +14,19 @@ with needs("The service needs FastAPI, prometheus-client and python-multipart", 
 from fastapi import FastAPI
 
 from parataxis import __version__
-from parataxis.serve.middleware import CountRequests, LimitRequests
+from parataxis.serve.middleware import CountRequests, LimitRequests, RequestLimits
 from parataxis.serve.models import WrittenRewrite
 from parataxis.serve.problems import add_handlers, refusal, reported
 from parataxis.serve.routes import api_routers, page_router
 from parataxis.serve.service import Service, ServiceSettings
 from parataxis.serve.tasks import AnalyseTask, CheckTask
 from parataxis.web import Guard
+from parataxis.web.access import Access
 
+_VALUES = 8
+"""Values of JSON that a request may have for each sentence: a rewrite to check has five or more."""
+_OPEN = ("/", "/v1/health", "/v1/ready")
+"""Paths that need no token, besides the files of the page, which asks for it."""
 _WARM_UP = "Ann, who was born here, paints."
 _WARM_UP_REWRITE = WrittenRewrite(source=_WARM_UP, simple=["Ann was born here.", "Ann painted."])
 
@@ -43,8 +48,15 @@ def make_app(settings: ServiceSettings | None = None) -> FastAPI:
     app.state.service = Service(settings)
     for router in (*api_routers, *([page_router] if settings.page else [])):
         app.include_router(router)
+    limits = RequestLimits(
+        per_minute=settings.per_minute,
+        per_address=settings.per_address,
+        concurrent=settings.concurrent,
+        values=_VALUES * settings.sentences + _VALUES,
+    )
+    app.add_middleware(LimitRequests, limits=limits, room=app.state.service.room)
     app.add_middleware(
-        LimitRequests, per_minute=settings.per_minute, concurrent=settings.concurrent
+        Access, hosts=settings.hosts, token=settings.token, is_open=_is_open, refuse=refusal
     )
     app.add_middleware(
         Guard, largest=lambda path: _largest(path, settings), secure=False, refuse=refusal
@@ -76,6 +88,10 @@ async def _load(service: Service) -> None:
             service.is_ready = True
     except Exception as error:
         service.problem = reported(error)
+
+
+def _is_open(path: str) -> bool:
+    return path in _OPEN or path.startswith("/static/")
 
 
 def _largest(path: str, settings: ServiceSettings) -> int:

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from pathlib import Path
 from socket import socket
 from typing import Annotated
 
@@ -33,8 +34,11 @@ def serve(
     sentences: Count = 10_000,
     upload: Annotated[float, typer.Option(min=0.001)] = 8,
     per_minute: Count = 600,
+    per_address: Count = 64,
     concurrent: Count = 128,
     queue: Count = 20_000,
+    allowed_host: Annotated[list[str] | None, typer.Option()] = None,
+    token_file: Path | None = None,
 ) -> None:
     """Serve the page for writers and the API for programs. Nothing that is sent is stored.
 
@@ -45,14 +49,21 @@ def serve(
     --sentences: Maximum sentences of a request.
     --upload MB: Maximum megabytes of a document.
     --per-minute: Rate limit: requests per minute from one address.
+    --per-address: Maximum requests of one address at the same time.
     --concurrent: Maximum requests that are answered at the same time.
     --queue: Maximum sentences that wait; further requests are refused.
+    --allowed-host NAME: A name under which the service is reached, besides localhost and
+        addresses; can be repeated. * allows any name.
+    --token-file FILE: Answer only clients that send the token in this file.
     """
     from parataxis.serve.app import make_app
     from parataxis.serve.service import ServiceSettings
+    from parataxis.web.access import read_token
 
     with needs("Serving needs uvicorn", "serve"):
         import uvicorn
+
+        from parataxis.web.connections import limited_connections
     settings = ServiceSettings(
         splitters=tuple(splitter or ServiceSettings.splitters),
         page=page,
@@ -60,8 +71,11 @@ def serve(
         sentences=sentences,
         upload=round(upload * _MEGABYTE),
         per_minute=per_minute,
+        per_address=per_address,
         concurrent=concurrent,
         queue=queue,
+        hosts=(host, *(allowed_host or ())),
+        token=read_token(token_file) if token_file else None,
     )
     app = make_app(settings)
     for offer in app.state.service.offers.values():
@@ -77,6 +91,8 @@ def serve(
         port=port,
         log_level="warning",
         access_log=False,
+        http=limited_connections(),
+        ws="none",
         timeout_graceful_shutdown=_SHUTDOWN,
     )
 

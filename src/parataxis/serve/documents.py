@@ -1,9 +1,11 @@
 """Uploaded documents: their text and sentences, and the same documents with rewrites."""
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
+from typing import Annotated
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import FailFast, TypeAdapter, ValidationError
 
 from parataxis.errors import InputError
 from parataxis.rewrite.compose import left_whole
@@ -21,7 +23,7 @@ from parataxis.run.documents import (
 from parataxis.run.documents.docx import Archive
 from parataxis.run.documents.imported import ImportedDocument
 from parataxis.serve.models import DocumentRead, DocumentSentence
-from parataxis.serve.problems import TooMuchError, complaint, require_short
+from parataxis.serve.problems import TooMuchError, complaint, measure, require_short
 from parataxis.text.documents import read_document
 from parataxis.text.english import looks_english
 
@@ -35,26 +37,53 @@ MEDIA_TYPES = {
 }
 _MARKUP, _WORD_MARKUP = 4, 20
 """Bytes that are allowed per character of a text with its markup."""
+_TAG = re.compile(rb"<[^<>]*>")
+_PARTS = {
+    DocumentFormat.WORD: (re.compile(rb"<w:[rp][ >]"), "runs and paragraphs"),
+    DocumentFormat.HTML: (re.compile(rb"<"), "tags"),
+    None: (re.compile(rb"\n"), "lines"),
+}
+"""What makes a document slow to read even if it has little text."""
+_PARTS_OF_A_SENTENCE = 15
+_HEADINGS = 1.25
+"""The characters of a document for each in its sentences."""
 
 
-def _open(data: bytes, name: str, characters: int) -> tuple[str, FormattedDocument]:
+def _open(data: bytes, name: str, characters: int, sentences: int) -> tuple[str, FormattedDocument]:
     """A document and its file name without folders; raises InputError if it cannot be read or is
-    certainly longer than ``characters``."""
+    certainly longer than ``characters`` and ``sentences``."""
     plain = PureWindowsPath(PurePosixPath(name).name).name
-    is_word = document_format(plain) is DocumentFormat.WORD
-    size = _unpacked(data, plain) if is_word else len(data)
-    largest = (_WORD_MARKUP if is_word else _MARKUP) * characters
-    form = document_format(plain)
-    if size > largest and (form is None or form.is_written):  # pictures say nothing of the text
-        raise TooMuchError(f"{plain} has {size} bytes of text; at most {largest} are taken.")
+    kind = document_format(plain)
+    if kind is None or kind.is_written:
+        _require_small(data, plain, kind, characters, sentences)
     if plain.lower().endswith(".txt"):
         return plain, _PlainText(decode(data, plain))
-    if document_format(plain) is None:
+    if kind is None:
         raise InputError(
             f'"{plain}" is no file of a kind that can be read: its name must end in .txt, .md, '
             ".docx, .html, .odt, .rtf or .pdf."
         )
     return plain, open_document(data, plain)
+
+
+def _require_small(
+    data: bytes, name: str, kind: DocumentFormat | None, characters: int, sentences: int
+) -> None:
+    """Refuse a document that would take long to read, before it is parsed."""
+    is_word = kind is DocumentFormat.WORD
+    size = _unpacked(data, name) if is_word else len(data)
+    largest = (_WORD_MARKUP if is_word else _MARKUP) * characters
+    if size > largest:
+        raise TooMuchError(f"{name} has {size} bytes of text; at most {largest} are taken.")
+    sign, what = _PARTS.get(kind, _PARTS[None])
+    written = _xml(data, name) if is_word else data
+    shown = _TAG.sub(b"", written) if kind in _PARTS else written
+    for number, most, noun in (
+        (sum(1 for _ in sign.finditer(written)), _PARTS_OF_A_SENTENCE * sentences, what),
+        (len(shown.decode(errors="replace")), round(_HEADINGS * characters), "characters"),
+    ):
+        if number > most:
+            raise TooMuchError(f"{name} has {number} {noun}; at most {most} are taken.")
 
 
 def _unpacked(data: bytes, name: str) -> int:
@@ -63,9 +92,17 @@ def _unpacked(data: bytes, name: str) -> int:
     return sum(size for part, size in sizes.items() if part.endswith(".xml"))
 
 
-def read(data: bytes, name: str, characters: int) -> DocumentRead:
-    """The text of a document, with a blank line between paragraphs, and its sentences."""
-    name, document = _open(data, name, characters)
+def _xml(data: bytes, name: str) -> bytes:
+    """The XML of a Word document in one piece."""
+    archive = Archive(data, name)
+    return b"".join(archive.read(part) for part in archive.names() if part.endswith(".xml"))
+
+
+def read(data: bytes, name: str, characters: int, sentences: int) -> bytes:
+    """The text of a document, with a blank line between paragraphs, and its sentences, as the JSON
+    of a DocumentRead."""
+    name, document = _open(data, name, characters, sentences)
+    measure(document.sentences, sentences, characters)
     parts: list[str] = []
     places: list[tuple[int, int]] = []
     start = 0
@@ -75,7 +112,7 @@ def read(data: bytes, name: str, characters: int) -> DocumentRead:
             parts.append(paragraph.text)
             start += len(paragraph.text) + len(_GAP)
     text = _GAP.join(parts)
-    return DocumentRead(
+    found = DocumentRead(
         name=name,
         kind=str(document_format(name) or "Text"),
         text=text,
@@ -86,24 +123,27 @@ def read(data: bytes, name: str, characters: int) -> DocumentRead:
             for sentence, (begin, end) in zip(document.sentences, places, strict=True)
         ],
     )
+    return found.model_dump_json().encode()
 
 
 def write(
-    data: bytes, name: str, characters: int, given: bytes, tracked: bool
+    data: bytes, name: str, characters: int, most: int, given: bytes, tracked: bool
 ) -> tuple[str, bytes, str]:
     """Apply rewrites, given as JSON: the name of the document, the new document, and a sentence
     about the rewrites that could not be applied, or ""."""
-    name, document = _open(data, name, characters)
+    name, document = _open(data, name, characters, most)
     made, report = document.rewritten(_fitted(name, document, given), tracked=tracked)
     if isinstance(document, ImportedDocument):
         name = str(PurePosixPath(name).with_suffix(".docx"))
     return name, made, report.note()
 
 
-def blocked(data: bytes, name: str, characters: int, given: bytes) -> list[tuple[int, str]]:
+def blocked(
+    data: bytes, name: str, characters: int, most: int, given: bytes
+) -> list[tuple[int, str]]:
     """The indices of the sentences whose rewrites, given as JSON, cannot be written into the
     document, each with what it has that prevents it."""
-    name, document = _open(data, name, characters)
+    name, document = _open(data, name, characters, most)
     planned = document.planned(_fitted(name, document, given))
     return [(index, each) for index, each in enumerate(planned) if isinstance(each, str)]
 
@@ -122,9 +162,12 @@ def _fitted(name: str, document: FormattedDocument, given: bytes) -> list[Rewrit
     ]
 
 
+_REWRITES = TypeAdapter(Annotated[list[Rewrite | None], FailFast()])
+
+
 def _rewrites(text: bytes) -> list[Rewrite | None]:
     try:
-        return TypeAdapter(list[Rewrite | None]).validate_json(text)
+        return _REWRITES.validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         if first["type"] == "json_invalid":

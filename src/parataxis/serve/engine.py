@@ -44,7 +44,8 @@ class Job(Generic[T, R]):
 
     def __init__(self, task: EngineTask[T, R], items: Sequence[T], lane: "_Lane") -> None:
         self.task = task
-        self.futures: list[Future[R]] = [Future() for _ in items]
+        self.size = len(items)
+        self.futures: deque[Future[R]] = deque(Future() for _ in items)
         self.waiting = deque(zip(items, self.futures, strict=True))
         self.is_dropped = False
         self._lane = lane
@@ -52,14 +53,14 @@ class Job(Generic[T, R]):
     @property
     def is_new(self) -> bool:
         """Whether none of its items has been taken."""
-        return len(self.waiting) == len(self.futures)
+        return len(self.waiting) == self.size
 
     async def results(self) -> AsyncIterator[R]:
         """Yield the results in order, as they are made. Leaving the loop cancels the rest; raises
         TryLaterError if the engine is closed meanwhile."""
         try:
-            for future in self.futures:
-                yield await asyncio.wrap_future(future)
+            while self.futures:  # none is kept, because results can be large
+                yield await asyncio.wrap_future(self.futures.popleft())
         except asyncio.CancelledError:
             if self.is_dropped:
                 raise TryLaterError(_CLOSED, 1) from None

@@ -3,19 +3,37 @@
 import asyncio
 import ipaddress
 import math
+import re
 import time
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from starlette.exceptions import HTTPException
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from parataxis.serve.problems import refusal
+from parataxis.errors import TryLaterError
+from parataxis.serve.problems import is_json, refusal
 from parataxis.web import Throttle
 
 BODY_TIMEOUT = 60.0
 """Seconds in which the body of a request must have arrived."""
+STALL_TIMEOUT = 10.0
+"""Seconds in which more of a body must have arrived."""
+PATIENCE = 2.0
+"""Seconds after which a stalled request gives way to another one of the same address."""
+BUFFERED = 256_000_000
+"""Bytes that all bodies may have together; those of one address, a quarter of it."""
+DEEPEST = 16
+"""Levels of lists and objects in a body of JSON."""
+
+_PART = 1 << 16
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
+_NO_BRACKETS = re.compile(rb"[^\[\]{}]+")
+_CHARACTERS = "parataxis.characters"
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _SIZES = (1, 2, 4, 8, 16, 32)
@@ -87,39 +105,198 @@ class CountRequests:
             self._metrics.seconds.labels(path).observe(time.monotonic() - begun)
 
 
-class LimitRequests:
-    """Limits the POST requests per minute and address, the concurrent ones, and the time in which
-    a body must arrive. A refused request is not even read."""
+class _RefusedError(Exception):
+    """A request is refused; ``retry`` is the number of seconds until a retry makes sense."""
 
-    def __init__(self, app: ASGIApp, *, per_minute: int, concurrent: int) -> None:
-        self._app = app
-        self._per_minute, self._concurrent = per_minute, concurrent
-        self._throttle = Throttle(per_minute, 60)
-        self._inside = 0
+    def __init__(self, status: int, detail: str, *, retry: float | None = None) -> None:
+        super().__init__(detail)
+        self.status, self.retry = status, retry
+
+
+class JsonShape:
+    """Counts the values and the depth of JSON while it arrives, so that a body is refused before it
+    is parsed: a megabyte of empty strings takes hundreds of megabytes as objects."""
+
+    def __init__(self, values: int, depth: int = DEEPEST) -> None:
+        self._most, self._deepest = values, depth
+        self._values = self._depth = 0
+        self._is_in_string = False
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        """Read some bytes; fails if there are too many values or levels."""
+        data = _ESCAPE.sub(b"", self._rest + data)
+        self._rest = b"\\" if data.endswith(b"\\") else b""  # what it escapes is yet to come
+        parts = data.split(b'"')
+        outside = b"".join(parts[self._is_in_string :: 2])
+        self._is_in_string ^= len(parts) % 2 == 0
+        self._values += sum(map(outside.count, (b",", b"[", b"{")))
+        if self._values > self._most:
+            raise _RefusedError(413, f"The body has more than {self._most} values.")
+        for bracket in _NO_BRACKETS.sub(b"", outside).decode():
+            self._depth += 1 if bracket in "[{" else -1
+            if self._depth > self._deepest:
+                raise _RefusedError(400, "The body is nested too deeply.")
+
+
+class Room:
+    """Counts the characters of all requests that are being answered, which may be ``characters``
+    together."""
+
+    def __init__(self, characters: int) -> None:
+        self._most = characters
+        self.taken = 0
+
+    def take(self, scope: Scope, characters: int) -> None:
+        """Count the characters of a request; raises TryLaterError if there are too many already."""
+        if self.taken and self.taken + characters > self._most:
+            raise TryLaterError("The service is busy; try again in 5 s.", 5)
+        self.taken += characters
+        scope[_CHARACTERS] = scope.get(_CHARACTERS, 0) + characters
+
+    def leave(self, scope: Scope) -> None:
+        """Forget the characters of a request, which has been answered."""
+        self.taken -= scope.pop(_CHARACTERS, 0)
+
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """Limits on requests with a body: per minute and address, of one address at the same time,
+    answered at the same time, and the values in a body of JSON."""
+
+    per_minute: int
+    per_address: int
+    concurrent: int
+    values: int
+
+
+@dataclass(eq=False)
+class _Visit:
+    """A request, the time when something of its body last arrived, and its size; ``deadline`` is
+    set while more is awaited."""
+
+    last: float
+    size: int = 0
+    deadline: asyncio.Timeout | None = None
+
+
+class LimitRequests:
+    """Limits requests and reads their bodies, so that the application sees only complete ones, and
+    a slow client takes the place of nobody. A refused request is not even read."""
+
+    def __init__(self, app: ASGIApp, *, limits: RequestLimits, room: Room) -> None:
+        self._app, self._limits, self._room = app, limits, room
+        self._throttle = Throttle(limits.per_minute, 60)
+        self._visits: dict[str, list[_Visit]] = {}
+        self._inside = self._buffered = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "POST":
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
             await self._app(scope, receive, send)
             return
-        address = _network(scope)
+        address, visit = _network(scope), _Visit(asyncio.get_running_loop().time())
+        visits = self._visits.setdefault(address, [])
+        try:
+            try:
+                self._admit(address, visits)
+                visits.append(visit)
+                body = await self._read(scope, receive, visit, visits)
+                if self._inside >= self._limits.concurrent:
+                    raise _RefusedError(503, "The service is busy; try again in 1 s.", retry=1)
+            except _RefusedError as error:
+                await refusal(str(error), error.status, retry=error.retry)(scope, receive, send)
+                return
+            except ClientDisconnect:
+                return
+            self._inside += 1
+            try:
+                await self._app(scope, _replayed(body, receive), send)
+            finally:
+                self._inside -= 1
+                self._room.leave(scope)
+        finally:
+            self._buffered -= visit.size
+            if visit in visits:
+                visits.remove(visit)
+            if not visits:
+                self._visits.pop(address, None)
+
+    def _admit(self, address: str, visits: list[_Visit]) -> None:
         wait = self._throttle.wait(address)
         if wait > 0:
-            detail = (
-                f"More than {self._per_minute} requests came from your address within a minute; "
-                f"try again in {max(1, math.ceil(wait))} s."
+            raise _RefusedError(
+                429,
+                f"More than {self._limits.per_minute} requests came from your address within a "
+                f"minute; try again in {max(1, math.ceil(wait))} s.",
+                retry=wait,
             )
-            await refusal(detail, 429, retry=wait)(scope, receive, send)
-            return
-        if self._inside >= self._concurrent:
-            detail = "The service is busy; try again in 1 s."
-            await refusal(detail, 503, retry=1)(scope, receive, send)
-            return
+        if len(visits) >= self._limits.per_address and not _drop_stalled(visits):
+            raise _RefusedError(
+                429,
+                f"{len(visits)} requests of your address are not finished; try again in 1 s.",
+                retry=1,
+            )
         self._throttle.count(address)
-        self._inside += 1
-        try:
-            await self._app(scope, _with_timeout(receive), send)
-        finally:
-            self._inside -= 1
+
+    async def _read(
+        self, scope: Scope, receive: Receive, visit: _Visit, visits: list[_Visit]
+    ) -> deque[bytearray]:
+        """The body, in parts that are small enough to be parsed one by one."""
+        shape = JsonShape(self._limits.values) if is_json(Headers(scope=scope)) else None
+        clock = asyncio.get_running_loop().time
+        end = clock() + BODY_TIMEOUT
+        parts = deque([bytearray()])
+        more = True
+        while more:
+            try:
+                async with asyncio.timeout_at(min(end, clock() + STALL_TIMEOUT)) as visit.deadline:
+                    message = await receive()
+            except TimeoutError:
+                raise _RefusedError(408, "The body came too slowly.") from None
+            finally:
+                visit.deadline = None
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            data, more = message.get("body", b""), message.get("more_body", False)
+            visit.last = clock()
+            visit.size += len(data)
+            self._buffered += len(data)
+            own = sum(each.size for each in visits)
+            if own > BUFFERED // 4 or self._buffered > BUFFERED:
+                raise _RefusedError(503, "The service is busy; try again in 5 s.", retry=5)
+            if shape:
+                shape.feed(data)
+            if len(parts[-1]) > _PART:
+                parts.append(bytearray())
+            parts[-1] += data
+        return parts
+
+
+def _drop_stalled(visits: list[_Visit]) -> bool:
+    """Give up the request whose body has stalled longest; False if none has stalled for a while."""
+    now = asyncio.get_running_loop().time()
+    waiting = [each for each in visits if each.deadline and now - each.last >= PATIENCE]
+    if not waiting:
+        return False
+    longest = min(waiting, key=lambda each: each.last)
+    visits.remove(longest)
+    if longest.deadline:
+        longest.deadline.reschedule(now)
+    return True
+
+
+def _replayed(parts: deque[bytearray], receive: Receive) -> Receive:
+    """Like receive(), but with the body that was read before. Each part gives other requests a
+    turn, because forms are parsed part by part."""
+
+    async def replayed() -> Message:
+        if not parts:
+            return await receive()
+        await asyncio.sleep(0)
+        part = bytes(parts.popleft())
+        return {"type": "http.request", "body": part, "more_body": bool(parts)}
+
+    return replayed
 
 
 def _network(scope: Scope) -> str:
@@ -130,26 +307,7 @@ def _network(scope: Scope) -> str:
         address = ipaddress.ip_address(host)
     except ValueError:
         return str(host)
+    address = getattr(address, "ipv4_mapped", None) or address
     if address.version == 4:
         return str(address)
     return str(ipaddress.ip_network(f"{address}/64", strict=False))
-
-
-def _with_timeout(receive: Receive) -> Receive:
-    """Like receive(), but fails when the body does not arrive in time."""
-    end = asyncio.get_running_loop().time() + BODY_TIMEOUT
-    is_read = False
-
-    async def received() -> Message:
-        nonlocal is_read
-        if is_read:
-            return await receive()
-        try:
-            async with asyncio.timeout_at(end):
-                message = await receive()
-        except TimeoutError:
-            raise HTTPException(408, "The body came too slowly.") from None
-        is_read = not message.get("more_body", False)
-        return message
-
-    return received

@@ -4,7 +4,7 @@ The service and its client share these models, so nothing here needs FastAPI.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -12,8 +12,10 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Discriminator,
+    FailFast,
     Field,
     Tag,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -37,6 +39,10 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+Item = TypeVar("Item")
+Listed = Annotated[list[Item], FailFast(), Field(min_length=1)]
+"""A list that is not empty; only its first error is reported."""
+
 Text = Annotated[str, Field(min_length=1, pattern=r"\S"), AfterValidator(_not_blank)]
 """A text that is not only white space."""
 
@@ -48,6 +54,16 @@ class Request(BaseModel):
     """The body of a request. Unknown fields are refused, since they are most likely misspelt."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, body: Any) -> Any:
+        """Report the first unknown field only: there may be thousands."""
+        fields = body if isinstance(body, dict) else ()
+        unknown = next((name for name in fields if name not in cls.model_fields), None)
+        if unknown is not None:
+            raise PydanticCustomError("unknown_field", "It is not known", {"field": str(unknown)})
+        return body
 
     @classmethod
     def example(cls) -> dict[str, Any]:
@@ -113,9 +129,7 @@ class WithText(Request):
 class WithSentences(Request):
     """A request about separate sentences."""
 
-    sentences: list[Text] = Field(
-        min_length=1, description="Separate sentences.", examples=[[_SOURCE]]
-    )
+    sentences: Listed[Text] = Field(description="Separate sentences.", examples=[[_SOURCE]])
 
 
 class TextToSplit(WithText, SplitOptions):
@@ -151,9 +165,7 @@ class WrittenRewrite(Request):
     """A rewrite by any person or system."""
 
     source: Text = Field(examples=[_SOURCE])
-    simple: list[Text] = Field(
-        min_length=1, examples=[["The bridge was built in 1860.", "It was closed."]]
-    )
+    simple: Listed[Text] = Field(examples=[["The bridge was built in 1860.", "It was closed."]])
     splitter: str = Field(default=UNKNOWN_SPLITTER, description="Who wrote it.")
 
     def __len__(self) -> int:
@@ -164,7 +176,7 @@ class WrittenRewrite(Request):
 class CheckRequest(Request):
     """Rewrites to check."""
 
-    rewrites: list[WrittenRewrite] = Field(min_length=1, examples=[[WrittenRewrite.example()]])
+    rewrites: Listed[WrittenRewrite] = Field(examples=[[WrittenRewrite.example()]])
 
 
 class AlternativesRequest(SplitOptions):
@@ -176,8 +188,8 @@ class AlternativesRequest(SplitOptions):
 class ReadabilityRequest(Request):
     """Texts, each given as the list of its sentences."""
 
-    texts: list[list[str]] = Field(
-        min_length=1, examples=[[["Ann, who sings, left."], ["Ann sings.", "Ann left."]]]
+    texts: Listed[Annotated[list[str], FailFast()]] = Field(
+        examples=[[["Ann, who sings, left."], ["Ann sings.", "Ann left."]]]
     )
 
 
@@ -328,9 +340,9 @@ class AnalysedSentence(Answer):
     """The analysis of a sentence, or the ``problem`` that prevented it. The position in the text is
     null if the request sent separate sentences."""
 
-    text: str
     start: int | None = None
     end: int | None = None
+    text: str
     words: Sequence[AnalysedWord] = ()
     frames: Sequence[Frame] = ()
     patterns: Sequence[FoundPattern] = ()

@@ -1,12 +1,14 @@
 """Errors of the service: every one is answered with one sentence in JSON."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Sequence, Sized
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from parataxis.errors import InputError, ParataxisError, TryLaterError, UnknownSplitterError
@@ -33,6 +35,16 @@ def require_short(source: str, simple: Sequence[str]) -> None:
         )
 
 
+def measure(items: Sequence[Sized], most: int, characters: int, what: str = "sentences") -> int:
+    """The characters of all items; raises TooMuchError for too many of either."""
+    total = sum(map(len, items))
+    for count, noun, limit in ((len(items), what, most), (total, "characters", characters)):
+        if count > limit:
+            raise TooMuchError(f"There are {count} {noun}; at most {limit} are taken at once.")
+    return total
+
+
+_LONGEST_NAME = 200
 _SENTENCES = {
     400: "The body cannot be read.",
     404: "There is nothing here.",
@@ -51,6 +63,12 @@ def reported(error: BaseException) -> str:
     return _clean(str(error)) if isinstance(error, ParataxisError) else BUG
 
 
+def is_json(headers: Headers) -> bool:
+    """Whether a body is sent as JSON."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return re.fullmatch(r"application/(?:[^\s/]+\+)?json", kind) is not None
+
+
 def add_handlers(app: FastAPI) -> None:
     """Answer every error with one sentence."""
     for error, handler in _HANDLERS.items():
@@ -66,7 +84,7 @@ def _invalid(request: Request, error: RequestValidationError) -> Response:
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         return refusal("The body is no JSON.", 400)
-    if first["loc"] == ("body",) and "json" not in request.headers.get("content-type", ""):
+    if first["type"] != "missing" and not is_json(request.headers):
         return refusal('Send JSON, with the header "Content-Type: application/json".', 415)
     return refusal(complaint(first), 422)
 
@@ -76,13 +94,15 @@ def complaint(error: Any) -> str:
     place = [str(part) for part in error["loc"] if part not in ("body", "query", "path")]
     if error["type"] == "text_or_sentences":
         return str(error["msg"])
+    if error["type"] == "unknown_field":
+        place.append(error["ctx"]["field"])
     if len(place) > 1 and place[0] in ("text", "sentences"):
         place = place[1:]  # the tag of the union comes first
-    where = f'The field "{".".join(place)}"' if place else "The body"
+    where = f'The field "{".".join(place)[:_LONGEST_NAME]}"' if place else "The body"
     match error["type"]:
         case "missing":
             return f"{where} is missing."
-        case "extra_forbidden":
+        case "extra_forbidden" | "unknown_field":
             return f"{where} is not known; leave it out."
         case "string_unicode":
             return f"{where} has a lone surrogate (half a character); leave it out."

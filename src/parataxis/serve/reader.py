@@ -11,27 +11,34 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO, Any
 from weakref import WeakSet
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.serve import documents
-from parataxis.serve.models import DocumentRead
 from parataxis.serve.problems import TooMuchError
 
-SECONDS = 60.0
+SECONDS = 30.0
 """The time limit for one document."""
-MEMORY = 2 << 30
-"""The memory limit of a process in bytes."""
+MEMORY = 280 << 20
+"""The bytes that a document may take in a process, besides those of the process itself."""
 _TOO_HARD = "The document takes too long to read, or too much memory."
 
 
 class Readers:
     """A pool of worker processes, which are started on demand and reused. A document may have up
-    to ``characters``."""
+    to ``characters`` and ``sentences``."""
 
-    def __init__(self, characters: int, *, seconds: float = SECONDS, memory: int = MEMORY) -> None:
-        self._characters = characters
+    def __init__(
+        self,
+        characters: int,
+        sentences: int,
+        *,
+        seconds: float = SECONDS,
+        memory: int = MEMORY,
+    ) -> None:
+        self._characters, self._sentences = characters, sentences
         self._seconds = seconds
         self._memory = memory
         self._idle: list[subprocess.Popen[bytes]] = []
@@ -39,9 +46,9 @@ class Readers:
         self._ready: WeakSet[subprocess.Popen[bytes]] = WeakSet()
         self._lock = threading.Lock()
 
-    def read(self, data: bytes, name: str) -> DocumentRead:
-        """Read the text and the sentences of a document."""
-        found: DocumentRead = self._do("read", data, name, self._characters)
+    def read(self, data: bytes, name: str) -> bytes:
+        """Read the text and the sentences of a document: the JSON of a DocumentRead."""
+        found: bytes = self._do("read", data, name, self._characters, self._sentences)
         return found
 
     def write(
@@ -50,13 +57,15 @@ class Readers:
         """Apply rewrites, given as JSON: the name of the document, the new document, and a sentence
         about the rewrites that could not be applied, or ""."""
         made: tuple[str, bytes, str] = self._do(
-            "write", data, name, self._characters, rewrites, tracked
+            "write", data, name, self._characters, self._sentences, rewrites, tracked
         )
         return made
 
     def blocked(self, data: bytes, name: str, rewrites: bytes) -> list[tuple[int, str]]:
         """The sentences whose rewrites, given as JSON, the document cannot hold, and why."""
-        found: list[tuple[int, str]] = self._do("blocked", data, name, self._characters, rewrites)
+        found: list[tuple[int, str]] = self._do(
+            "blocked", data, name, self._characters, self._sentences, rewrites
+        )
         return found
 
     def close(self) -> None:
@@ -142,7 +151,9 @@ def main(memory: int) -> None:
     with suppress(ImportError, OSError, ValueError):  # not on every system
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     functions: dict[str, Callable[..., object]] = {
         "read": documents.read,
         "write": documents.write,

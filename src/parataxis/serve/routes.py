@@ -1,11 +1,13 @@
 """The routes of the API, by resource."""
 
-import json
+import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
+from json import dumps, loads
 from typing import Annotated, Any, Self
 from urllib.parse import quote
 
@@ -20,21 +22,21 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.types import Receive, Scope, Send
 
 from parataxis import __version__
-from parataxis.api import DocumentRewrite
 from parataxis.errors import InputError, ParataxisError
 from parataxis.run.documents import document_format
 from parataxis.serve import documents, models
 from parataxis.serve.engine import Job
 from parataxis.serve.problems import TooMuchError, refusal, reported, require_short
 from parataxis.serve.service import Service, ServiceDep, results
-from parataxis.serve.tasks import AlternativesTask, AnalyseTask, CheckTask, DifficultyTask
+from parataxis.serve.tasks import AlternativesTask, AnalyseTask, CheckTask, DifficultyTask, Made
 from parataxis.text.documents import Document
 from parataxis.text.english import looks_english
 from parataxis.text.readability import grade_level, readability_counts, spoken_words
+from parataxis.text.segments import Span
 
 _LOG = logging.getLogger(__name__)
 
-_API = json.loads((files("parataxis.serve") / "openapi.json").read_text(encoding="utf-8"))
+_API = loads((files("parataxis.serve") / "openapi.json").read_text(encoding="utf-8"))
 """What FastAPI cannot derive for the description of the API: refusals, streams, forms, files."""
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -56,9 +58,39 @@ def _body(**examples: type[models.Request]) -> BodyParameter:
     return body
 
 
-def _json(answer: BaseModel) -> Response:
-    """The answer as JSON, without the second validation that FastAPI would do."""
-    return Response(answer.model_dump_json(), media_type="application/json")
+class _Pieces(Response):
+    """An answer of JSON: the beginning of an object up to a list, and the items of that list. They
+    are put together while they are sent, so that a large answer holds up nobody."""
+
+    media_type = "application/json"
+
+    def __init__(self, first: str, items: Iterable[bytes]) -> None:
+        super().__init__()
+        del self.headers["content-length"]
+        self._part = bytearray(first.encode())
+        self._items = items
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {"status": self.status_code, "headers": self.raw_headers}
+        await send({"type": "http.response.start", **headers})
+        for number, item in enumerate(self._items):
+            self._part += b"," * (number > 0) + item
+            if len(self._part) > _PART:
+                part, self._part = bytes(self._part), bytearray()
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+                await asyncio.sleep(0)  # to send need not wait, and others want their turn
+        self._part += b"]}"
+        await send({"type": "http.response.body", "body": bytes(self._part), "more_body": False})
+
+
+_PART = 1 << 16
+
+
+def _placed(json: bytes, span: Span | None, **fields: object) -> bytes:
+    """The JSON of an object with further fields, and its position in the text, at the beginning."""
+    start, end = (span.start, span.end) if span else (None, None)
+    head = dumps({**fields, "start": start, "end": end}, separators=(",", ":"))
+    return head[:-1].encode() + b"," + json[1:]
 
 
 # Splitting -------------------------------------------------------------------------------------
@@ -69,7 +101,7 @@ SplitBody = Annotated[
 ]
 
 
-_Job = Job[str, models.Explained]
+_Job = Job[str, Made]
 
 
 class _SplitJob:
@@ -79,40 +111,33 @@ class _SplitJob:
         self.document, self.splitter, self.job = document, splitter, job
 
     @classmethod
-    async def begin(cls, body: models.SplitRequest, service: Service) -> Self:
+    async def begin(cls, request: Request, body: models.SplitRequest, service: Service) -> Self:
         """Start to split the sentences of a request."""
         task = service.offers.task(body)
-        document, sentences = await service.read(body)
+        document, sentences = await service.read(request, body)
         return cls(document, task.lane, service.engine.submit(task, sentences))
 
-    def split(
-        self, index: int, result: models.Explained, kind: type[models.Split] = models.Split
-    ) -> models.Split:
-        """A result with its position in the text."""
+    def split(self, index: int, json: bytes, **fields: object) -> bytes:
+        """The JSON of a result with its position in the text."""
         span = self.document.sentences[index] if self.document else None
-        start, end = (span.start, span.end) if span else (None, None)
-        return kind(index=index, start=start, end=end, **dict(result))
+        return _placed(json, span, **fields, index=index)
 
-    async def text(self, found: list[models.Explained]) -> str | None:
-        """The rewritten text, if the request sent a text."""
+    async def text(self, simple: Mapping[int, Sequence[str]]) -> str | None:
+        """The text with the sentences that were split, if the request sent a text."""
         if self.document is None:
             return None
-        whole = DocumentRewrite(self.document, [each.rewrite for each in found])
-        return await run_in_threadpool(lambda: whole.text)
+        return await run_in_threadpool(self.document.rebuild, simple)
 
 
 @split_router.post("/split", response_model=models.SplitText)
 async def split(body: SplitBody, request: Request, service: ServiceDep) -> Response:
     """Split the sentences of a text, or separate sentences."""
-    work = await _SplitJob.begin(body, service)
-    found = await results(request, work.job)
-    return _json(
-        models.SplitText(
-            splitter=work.splitter,
-            text=await work.text(found),
-            rewrites=[work.split(index, each) for index, each in enumerate(found)],
-        )
-    )
+    work = await _SplitJob.begin(request, body, service)
+    found = deque(await results(request, work.job))
+    text = await work.text({i: each.simple for i, each in enumerate(found) if each.simple})
+    head = dumps({"splitter": work.splitter, "text": text}, ensure_ascii=False)
+    items = (work.split(i, found.popleft().json) for i in range(len(found)))
+    return _Pieces(f'{head[:-1]},"rewrites":[', items)
 
 
 class _Stream(StreamingResponse):
@@ -132,19 +157,22 @@ class _Stream(StreamingResponse):
 
 
 @split_router.post("/split/stream", response_class=Response, responses=_API["stream"])
-async def stream(body: SplitBody, service: ServiceDep) -> Response:
+async def stream(body: SplitBody, request: Request, service: ServiceDep) -> Response:
     """Split like `/v1/split`, but stream the rewrites. Closing the connection cancels the rest."""
-    return _Stream(await _SplitJob.begin(body, service))
+    return _Stream(await _SplitJob.begin(request, body, service))
 
 
-async def _lines(work: _SplitJob) -> AsyncIterator[str]:
-    yield _line(models.Start(splitter=work.splitter, sentences=len(work.job.futures)))
-    found: list[models.Explained] = []
+async def _lines(work: _SplitJob) -> AsyncIterator[str | bytes]:
+    yield _line(models.Start(splitter=work.splitter, sentences=work.job.size))
+    simple: dict[int, Sequence[str]] = {}
+    index = 0
     try:
         async for result in work.job.results():
-            yield _line(work.split(len(found), result, models.SplitLine))
-            found.append(result)
-        yield _line(models.End(text=await work.text(found)))
+            yield work.split(index, result.json, type="split") + b"\n"
+            if result.simple:
+                simple[index] = result.simple
+            index += 1
+        yield _line(models.End(text=await work.text(simple)))
     except Exception as error:  # the status line is sent, so the stream must report the error
         if not isinstance(error, ParataxisError):
             _LOG.exception("a stream failed")
@@ -163,9 +191,10 @@ async def alternatives(
 ) -> Response:
     """Find other rewrites of a sentence, also of one that is left whole."""
     task = service.offers.task(body)
+    service.require_room(request, [body.sentence])
     other = AlternativesTask(task.splitter, task.lane, task.settings)
     found = await results(request, service.engine.submit(other, [body.sentence]))
-    return _json(found[0])
+    return Response(found[0].json, media_type="application/json")
 
 
 # Checks, analyses and readability, which need no splitter --------------------------------------
@@ -179,11 +208,11 @@ async def check(
 ) -> Response:
     """Check rewrites by any person or system: provenance, findings, and which patterns were
     split."""
-    service.require_room(body.rewrites, "rewrites")
+    service.require_room(request, body.rewrites, "rewrites")
     for each in body.rewrites:
         require_short(each.source, each.simple)
     job = service.engine.submit(CheckTask(), body.rewrites)
-    return _json(models.Checked(rewrites=await results(request, job)))
+    return _Pieces('{"rewrites":[', (each.json for each in await results(request, job)))
 
 
 @reading_router.post("/analyse", response_model=models.Analysed)
@@ -195,14 +224,11 @@ async def analyse(
     service: ServiceDep,
 ) -> Response:
     """Analyse sentences: tags and heads of the words, semantic roles, and patterns."""
-    document, sentences = await service.read(body)
+    document, sentences = await service.read(request, body)
     found = await results(request, service.engine.submit(AnalyseTask(), sentences))
     spans = document.sentences if document else [None] * len(found)
-    placed = [
-        each.model_copy(update={"start": span.start, "end": span.end}) if span else each
-        for each, span in zip(found, spans, strict=True)
-    ]
-    return _json(models.Analysed(sentences=placed))
+    placed = (_placed(each.json, span) for each, span in zip(found, spans, strict=True))
+    return _Pieces('{"sentences":[', placed)
 
 
 @reading_router.post("/difficulty", response_model=models.Difficulty)
@@ -212,24 +238,29 @@ async def difficulty(
     service: ServiceDep,
 ) -> Response:
     """Say which sentences of a text are long or nested, before anything is split."""
-    document, sentences = await service.read(body)
+    document, sentences = await service.read(request, body)
     found = await results(request, service.engine.submit(DifficultyTask(), sentences))
     spans = document.sentences if document else ()
-    hard = [
-        models.HardSentence(start=span.start, end=span.end, words=words, nested=nested)
-        for span, (words, nested) in zip(spans, found, strict=True)
-    ]
-    return _json(models.Difficulty(english=looks_english(body.text), sentences=hard))
+    placed = (_placed(each.json, span) for each, span in zip(found, spans, strict=True))
+    is_english = dumps(looks_english(body.text))
+    return _Pieces(f'{{"english":{is_english},"sentences":[', placed)
 
 
-@reading_router.post("/readability")
-def readability(
+@reading_router.post("/readability", response_model=models.Readability)
+async def readability(
     body: Annotated[models.ReadabilityRequest, _body(before_and_after=models.ReadabilityRequest)],
+    request: Request,
     service: ServiceDep,
-) -> models.Readability:
+) -> Response:
     """Measure the Flesch-Kincaid grade level of texts and the length of their sentences."""
-    service.require_room([sentence for text in body.texts for sentence in text])
-    return models.Readability(texts=[_readable(text) for text in body.texts])
+    service.require_room(request, body.texts, "texts")
+    service.require_room(request, [sentence for text in body.texts for sentence in text])
+
+    def measured() -> str:
+        read = models.Readability(texts=[_readable(text) for text in body.texts])
+        return read.model_dump_json()
+
+    return Response(await run_in_threadpool(measured), media_type="application/json")
 
 
 def _readable(text: list[str]) -> models.Readable:
@@ -258,8 +289,7 @@ async def read(request: Request, service: ServiceDep) -> Response:
         name, data = await _file(form, service)
     async with service.limiter:
         answer = await run_in_threadpool(service.readers.read, data, name)
-    service.require_room([sentence.text for sentence in answer.sentences])
-    return _json(answer)
+    return Response(answer, media_type="application/json")
 
 
 @documents_router.post(
@@ -296,7 +326,8 @@ async def blocked(request: Request, service: ServiceDep) -> Response:
     async with service.limiter:
         found = await run_in_threadpool(service.readers.blocked, data, name, rewrites)
     listed = [models.BlockedChange(index=index, reason=reason) for index, reason in found]
-    return _json(models.BlockedChanges(blocked=listed))
+    answer = models.BlockedChanges(blocked=listed)
+    return Response(answer.model_dump_json(), media_type="application/json")
 
 
 async def _rewrites(form: FormData) -> bytes:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
 from anyio import CapacityLimiter
@@ -11,9 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 
 from parataxis.api import DEFAULT_SPLITTER
 from parataxis.serve.engine import Engine, Job
-from parataxis.serve.middleware import Metrics
+from parataxis.serve.middleware import Metrics, Room
 from parataxis.serve.models import WithSentences, WithText
-from parataxis.serve.problems import TooMuchError
+from parataxis.serve.problems import measure
 from parataxis.serve.reader import Readers
 from parataxis.serve.tasks import Offers
 from parataxis.splitters.registry import SentenceSplitter
@@ -26,6 +26,8 @@ R = TypeVar("R")
 
 _READERS = 2
 """Documents that are read at the same time."""
+_FULL = 4
+"""The requests of the largest size that are answered at the same time."""
 _EACH = 8
 """Sentences of a batch for each thread; the pointer does not use a thread for fewer."""
 
@@ -46,10 +48,16 @@ class ServiceSettings:
     """Bytes of a document."""
     per_minute: int = 600
     """Requests per minute from one address."""
+    per_address: int = 64
+    """Requests of one address that are read or answered at the same time."""
     concurrent: int = 128
     """Requests that are answered at the same time."""
     queue: int = 20_000
     """Sentences that may wait."""
+    hosts: tuple[str, ...] = ()
+    """Names under which the service is offered, besides "localhost"; "*" means any."""
+    token: str | None = field(default=None, repr=False)
+    """What clients must send to use the service."""
 
 
 class Service:
@@ -61,34 +69,36 @@ class Service:
         self.metrics = Metrics(lambda: self.engine.waiting)
         batch = _EACH * threads()
         self.engine = Engine(settings.queue, batch=batch, note=self.metrics.count_batch)
-        self.readers = Readers(settings.characters)
+        self.readers = Readers(settings.characters, settings.sentences)
         self.limiter = CapacityLimiter(_READERS)
+        self.room = Room(_FULL * settings.characters)
         self.is_ready = False
         self.problem: str | None = None
 
-    def require_room(self, items: Sequence[Sized], what: str = "sentences") -> None:
-        """Refuse a request with too many items, or too many characters in all of them."""
-        for count, noun, most in (
-            (len(items), what, self.settings.sentences),
-            (sum(map(len, items)), "characters", self.settings.characters),
-        ):
-            if count > most:
-                raise TooMuchError(f"There are {count} {noun}; at most {most} are taken at once.")
+    def require_room(
+        self, request: Request, items: Sequence[Sized], what: str = "sentences"
+    ) -> None:
+        """Refuse a request with too many items, or too many characters in all of them, or that
+        comes while there are too many others."""
+        limits = self.settings
+        self.room.take(request.scope, measure(items, limits.sentences, limits.characters, what))
 
     def close(self) -> None:
         """Stop all work."""
         self.engine.close()
         self.readers.close()
 
-    async def read(self, body: WithText | WithSentences) -> tuple[Document | None, list[str]]:
+    async def read(
+        self, request: Request, body: WithText | WithSentences
+    ) -> tuple[Document | None, list[str]]:
         """The sentences of a request, and the document they are in if it sent a text."""
         if isinstance(body, WithSentences):
-            self.require_room(body.sentences)
+            self.require_room(request, body.sentences)
             return None, body.sentences
-        self.require_room([body.text])
+        self.require_room(request, [body.text])
         document = await run_in_threadpool(read_document, body.text)
         sentences = [span.text for span in document.sentences]
-        self.require_room(sentences)
+        measure(sentences, self.settings.sentences, self.settings.characters)
         return document, sentences
 
 

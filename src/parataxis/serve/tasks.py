@@ -1,7 +1,9 @@
 """The tasks that the engine runs, and the splitters that the service offers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from json import dumps
+from typing import NamedTuple
 
 from parataxis.api import Splitter, with_findings
 from parataxis.errors import InputError, ParataxisError, UnknownSplitterError
@@ -23,6 +25,17 @@ from parataxis.syntax.patterns import Pattern, find_patterns
 
 _READING = "reading"
 """The lane of the tasks without a splitter."""
+LONGEST_SENTENCE = 5_000
+"""Characters of the longest sentence that is read; the models read none of that length."""
+_TOO_LONG = f"Left whole because it has more than {LONGEST_SENTENCE:,} characters."
+
+
+class Made(NamedTuple):
+    """The JSON of a result, and the simple sentences if they differ from the source. The objects
+    behind it take ten times as much memory, so they are not kept."""
+
+    json: bytes
+    simple: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -36,9 +49,33 @@ class SplitTask:
     check: bool
     patterns: bool
 
-    def __call__(self, items: Sequence[str], /) -> list[models.Explained]:
-        rewrites = list(self.splitter.pipe(items))
-        return _explained(rewrites) if self.patterns else _unexplained(rewrites)
+    def __call__(self, items: Sequence[str], /) -> list[Made]:
+        short = [item for item in items if len(item) <= LONGEST_SENTENCE]
+        rewrites = list(self.splitter.pipe(short))
+        made = _explained(rewrites) if self.patterns else _unexplained(rewrites)
+        return [
+            next(made) if len(item) <= LONGEST_SENTENCE else self._left_whole(item)
+            for item in items
+        ]
+
+    def _left_whole(self, item: str) -> Made:
+        findings = () if self.check else None
+        whole = Rewrite(
+            source=item, simple=(item,), splitter=self.lane, findings=findings, note=_TOO_LONG
+        )
+        if not self.patterns:
+            return _made(models.Explained(rewrite=whole))
+        words = word_count(item)
+        return _made(
+            models.Explained(
+                rewrite=whole,
+                patterns=(),
+                splits=((),),
+                words=(words,),
+                source_words=words,
+                nested=False,
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -49,9 +86,10 @@ class AlternativesTask:
     lane: str
     settings: SplitSettings
 
-    def __call__(self, items: Sequence[str], /) -> list[models.Alternatives]:
-        found = (self.splitter.alternatives(item) for item in items)
-        return [models.Alternatives(rewrites=_explained(rewrites)) for rewrites in found]
+    def __call__(self, items: Sequence[str], /) -> list[Made]:
+        found = (_explained(self.splitter.alternatives(item)) for item in items)
+        listed = (b",".join(made.json for made in rewrites) for rewrites in found)
+        return [Made(b'{"rewrites":[' + each + b"]}") for each in listed]
 
 
 @dataclass(frozen=True)
@@ -60,13 +98,16 @@ class DifficultyTask:
 
     lane: str = _READING
 
-    def __call__(self, items: Sequence[str], /) -> list[tuple[int, bool]]:
+    def __call__(self, items: Sequence[str], /) -> list[Made]:
         from parataxis.syntax.analyser import load_trees
 
-        return [
-            (word_count(item), isinstance(analysis, Analysis) and has_nested_clauses(analysis))
-            for item, analysis in zip(items, load_trees().pipe(items), strict=True)
-        ]
+        trees = load_trees().pipe(item for item in items if len(item) <= LONGEST_SENTENCE)
+        made = []
+        for item in items:
+            tree = next(trees) if len(item) <= LONGEST_SENTENCE else None
+            nested = isinstance(tree, Analysis) and has_nested_clauses(tree)
+            made.append(Made(dumps({"words": word_count(item), "nested": nested}).encode()))
+        return made
 
 
 @dataclass(frozen=True)
@@ -75,7 +116,7 @@ class CheckTask:
 
     lane: str = _READING
 
-    def __call__(self, items: Sequence[models.WrittenRewrite], /) -> list[models.Explained]:
+    def __call__(self, items: Sequence[models.WrittenRewrite], /) -> list[Made]:
         rewrites = (
             Rewrite(
                 source=item.source,
@@ -85,7 +126,7 @@ class CheckTask:
             )
             for item in items
         )
-        return _explained(list(with_findings(rewrites)))
+        return list(_explained(list(with_findings(rewrites))))
 
 
 @dataclass(frozen=True)
@@ -94,25 +135,35 @@ class AnalyseTask:
 
     lane: str = _READING
 
-    def __call__(self, items: Sequence[str], /) -> list[models.AnalysedSentence]:
+    def __call__(self, items: Sequence[str], /) -> list[Made]:
         from parataxis.syntax.analyser import load_analyser
 
-        return [
-            models.AnalysedSentence.of(analysis, find_patterns(analysis))
-            if isinstance(analysis, Analysis)
-            else models.AnalysedSentence(text=item, problem=str(analysis))
-            for item, analysis in zip(items, load_analyser().pipe(items), strict=True)
-        ]
+        short = [item for item in items if len(item) <= LONGEST_SENTENCE]
+        analyses = load_analyser().pipe(short)
+        made = []
+        for item in items:
+            analysis = next(analyses) if len(item) <= LONGEST_SENTENCE else _TOO_LONG
+            found = (
+                models.AnalysedSentence.of(analysis, find_patterns(analysis))
+                if isinstance(analysis, Analysis)
+                else models.AnalysedSentence(text=item, problem=str(analysis))
+            )
+            made.append(Made(found.model_dump_json(exclude={"start", "end"}).encode()))
+        return made
 
 
-def _unexplained(rewrites: Sequence[Rewrite]) -> list[models.Explained]:
-    return [models.Explained(rewrite=rewrite) for rewrite in rewrites]
+def _unexplained(rewrites: Iterable[Rewrite]) -> Iterator[Made]:
+    return (_made(models.Explained(rewrite=rewrite)) for rewrite in rewrites)
 
 
-def _explained(rewrites: Sequence[Rewrite]) -> list[models.Explained]:
+def _made(result: models.Explained) -> Made:
+    rewrite = result.rewrite
+    return Made(result.model_dump_json().encode(), rewrite.simple if rewrite.is_split else None)
+
+
+def _explained(rewrites: Sequence[Rewrite]) -> Iterator[Made]:
     from parataxis.syntax.analyser import load_trees  # shared with the checks, so it is cached
 
-    results = []
     analyses = load_trees().pipe(rewrite.source for rewrite in rewrites)
     for rewrite, analysis in zip(rewrites, analyses, strict=True):
         found = clause_halves(analysis) if isinstance(analysis, Analysis) else []
@@ -122,7 +173,7 @@ def _explained(rewrites: Sequence[Rewrite]) -> list[models.Explained]:
             for sentence in said_apart(each, provenance):
                 splits[sentence].append(each.occurrence.pattern)
         patterns = [models.FoundPattern.of(each.occurrence, rewrite.source) for each in found]
-        results.append(
+        yield _made(
             models.Explained(
                 rewrite=rewrite,
                 patterns=patterns,
@@ -132,7 +183,6 @@ def _explained(rewrites: Sequence[Rewrite]) -> list[models.Explained]:
                 nested=isinstance(analysis, Analysis) and has_nested_clauses(analysis),
             )
         )
-    return results
 
 
 class Offers(dict[str, SentenceSplitter | ParataxisError]):

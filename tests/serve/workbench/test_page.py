@@ -23,7 +23,7 @@ SCRIPTS = sorted((PACKAGE / "static").glob("*.js"))
 def visitor() -> TestClient:
     app = FastAPI()
     app.include_router(page_router)
-    return TestClient(app)
+    return TestClient(app, "http://localhost")
 
 
 def test_page_and_its_files_are_served(visitor: TestClient) -> None:
@@ -45,11 +45,14 @@ def test_page_gives_out_no_other_files(visitor: TestClient, path: str) -> None:
 
 
 def test_page_can_be_left_out() -> None:
-    assert TestClient(make_app(ServiceSettings(page=False))).get("/").status_code == 404
+    assert (
+        TestClient(make_app(ServiceSettings(page=False)), "http://localhost").get("/").status_code
+        == 404
+    )
 
 
 def test_page_has_a_strict_policy() -> None:
-    headers = TestClient(make_app(ServiceSettings())).get("/").headers
+    headers = TestClient(make_app(ServiceSettings()), "http://localhost").get("/").headers
     policy = dict(
         part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
     )

@@ -33,6 +33,7 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _SUSPECT_SIZE, _SUSPECT_RATIO = 32 << 20, 200
 """A part that is larger and compressed more tightly than this is taken for a zip bomb."""
 _FLAG_ENCRYPTED = 1
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class Archive:
@@ -144,6 +145,11 @@ class DocxDocument(FormattedDocument):
         """The document with the rewrites of all its sentences, and the report on them. With
         ``tracked`` each split is a tracked change of the author "Parataxis (splitter)", made at
         ``date`` (default: now)."""
+        for number, rewrite in enumerate(rewrites, start=1):
+            if _NO_XML.search("".join((*rewrite.simple, rewrite.splitter))):
+                raise InputError(
+                    f"Rewrite {number} has a control character, which Word cannot hold; remove it."
+                )
         report = DocumentReport()
         changes = self.changes(rewrites, report)
         report.split = len(changes)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape, unescape
 from html.parser import HTMLParser
 
+from parataxis.errors import InputError
 from parataxis.run.documents import Surrounding
 from parataxis.run.documents.markup import Block, CellReader, MarkupDocument, placeholder
 
@@ -30,6 +31,7 @@ _SKIPPED = _tags(
 _SURROUNDINGS = {"table": Surrounding.TABLE, "blockquote": Surrounding.QUOTATION}
 _OBSTACLES = {"br": "a line break"} | dict.fromkeys(["img", "input", "embed"], "a picture")
 _VOID = _tags("area base br col embed hr img input link meta param source track wbr basefont")
+_MOST_UNCLOSED = 100
 _DEEPEST = 100  # how deep inline tags may be nested; a block with more is left alone
 
 
@@ -58,8 +60,16 @@ class _HtmlReader(CellReader, HTMLParser):
         self._whole: list[str] = []
         self._whole_start = 0
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]  # the parser's lines
-        self.feed(text)
-        self.close()
+        unclosed = text.count("<", text.rfind(">") + 1) + text.count("<!--", text.rfind("-->") + 1)
+        if unclosed > _MOST_UNCLOSED:  # the parser searches the rest of the text for each of them
+            raise InputError(f"The HTML is damaged: {unclosed} tags or comments do not end.")
+        try:
+            self.feed(text)
+            self.close()
+        except AssertionError as error:  # of the parser, for a declaration that it cannot read
+            raise InputError(
+                "The HTML is damaged: it has a declaration that ends early."
+            ) from error
         self._end_block()
 
     @property

@@ -5,8 +5,9 @@ again; a paragraph where that fails is left alone.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from markdown_it import MarkdownIt
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
@@ -37,6 +38,10 @@ _FRONT_MATTER = re.compile(
 _DEFINITION = re.compile(r"\s*\[\^[^\]\s]+\]:")
 _MARKER = re.compile(r"\[[ xX]\]\s+|\[![\w-]+\][^\n]*\n?")
 """The check box of a task, or the type of an alert; both come before the text."""
+_SIGNS = re.compile(r"[][!*_~`<&\\]")
+_MOST_SIGNS = 1000
+"""Signs of a paragraph that may be markup. The time to read it grows with the square of them, so a
+paragraph with more is left alone."""
 _SPECIAL = {
     "a formula": re.compile(
         r"\$\$|\$[^\s$](?:[^$\n]{0,500}[\\^_{}=][^$\n]{0,500})\$(?!\d)|\\[(\[]"
@@ -74,7 +79,9 @@ def _blocks(text: str) -> Iterator[Block]:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line))
-    tokens = parser.parse(_without_front_matter(text))
+    parser.disable("inline")  # only what is text here, and takes linear time
+    environment: dict[str, object] = {}
+    tokens = parser.parse(_without_front_matter(text), environment)
     quotations = 0
     for before, token in pairwise(tokens):
         quotations += {"blockquote_open": 1, "blockquote_close": -1}.get(before.type, 0)
@@ -84,6 +91,10 @@ def _blocks(text: str) -> Iterator[Block]:
         place = _places(token.content, lines[first:last], starts[first:last])
         if place is None or _DEFINITION.match(token.content):
             continue
+        if len(_SIGNS.findall(token.content)) > _MOST_SIGNS:
+            continue
+        token.children = []
+        parser.inline.parse(token.content, parser, environment, token.children)
         try:
             reader = _InlineReader(token.content, token.children or [], place)
         except _LostError:
@@ -208,7 +219,7 @@ class _InlineReader(CellReader):
 
     def _close(self, raw: str) -> None:
         element = self.close_element(raw, self._end)
-        inside = [cell for cell in self.cells if element in cell.chain]
+        inside = list(takewhile(lambda cell: element in cell.chain, reversed(self.cells)))[::-1]
         text = "".join(cell.raw for cell in inside)
         if not inside or text.startswith("^"):  # a reference to a note whose text is one word
             del self.cells[len(self.cells) - len(inside) :]
@@ -282,11 +293,13 @@ def _with_obstacles(
     cells: list[TextCell], content: str, place: Callable[[int], int]
 ) -> list[TextCell]:
     for reason, pattern in _SPECIAL.items():
-        for match in pattern.finditer(content):
-            start, end = place(match.start()), place(match.end() - 1) + 1
-            for cell in cells:
-                if cell.start < end and start < cell.end and cell.verbatim is None:
-                    cell.obstacle = reason
+        spans = [(place(m.start()), place(m.end() - 1) + 1) for m in pattern.finditer(content)]
+        ends = [end for _, end in spans]  # matches and cells are both in order
+        for cell in cells if spans else ():
+            index = bisect_right(ends, cell.start)
+            is_in = index < len(spans) and spans[index][0] < cell.end
+            if is_in and cell.verbatim is None:
+                cell.obstacle = reason
     return cells
 
 
@@ -301,6 +314,6 @@ def _with_notes(cells: list[TextCell]) -> list[TextCell]:
         end = match.start()
         if kept and not any(cell.chain != note[0].chain or cell.obstacle for cell in note):
             raw = "".join(cell.raw for cell in note)
-            kept[-1].tails += (Tail(raw, note[0].chain, note[-1].end),)
+            kept[-1].tails = [*kept[-1].tails, Tail(raw, note[0].chain, note[-1].end)]
             end = match.end()
     return kept + cells[end:]

@@ -63,7 +63,7 @@ class TextCell:
     chain: Chain
     start: int
     end: int
-    tails: tuple[Tail, ...] = ()
+    tails: Sequence[Tail] = ()
     obstacle: str = ""
     verbatim: int | None = None
 
@@ -99,15 +99,16 @@ class Block:
         start, end = span.start, span.end
         cells = self.cells[start:end]
         depth = len(_common(cells[0].chain, cells[-1].chain))
-        inner = list(dict.fromkeys(e for cell in cells for e in cell.chain[depth:]))
+        inner: dict[Element, Range] = {}
+        place = start
+        for chain, group in groupby(cells, key=lambda cell: cell.chain):
+            first, place = place, place + sum(1 for _ in group)
+            for element in chain[depth:]:
+                inner[element] = inner.get(element, (first, 0))[0], place
         obstacle = next((cell.obstacle for cell in cells if cell.obstacle), "")
         if not all(self._is_inside(element, start, end) for element in inner):
             obstacle = obstacle or _CROSSING
-        whole: list[Range] = []
-        for element in inner:
-            if not element.is_formatting:
-                places = [i for i, cell in enumerate(cells, start) if element in cell.chain]
-                whole.append((places[0], places[-1] + 1))
+        whole = [span for element, span in inner.items() if not element.is_formatting]
         verbatim = _verbatim(start, cells)
         pinned = [i for i, cell in enumerate(cells, start) if cell.tails]
         return Sentence(
@@ -252,7 +253,10 @@ class CellReader:
     def tail(self, raw: str, end: int) -> None:
         """Add something that is not text after the last cell."""
         if self.cells:
-            self.cells[-1].tails += (Tail(raw, self.chain, end),)
+            cell = self.cells[-1]
+            if not isinstance(cell.tails, list):
+                cell.tails = list(cell.tails)
+            cell.tails.append(Tail(raw, self.chain, end))
 
     def open(self, raw: str, start: int, *, is_formatting: bool) -> None:
         self.chain += (Element(raw, is_formatting=is_formatting, start=start),)

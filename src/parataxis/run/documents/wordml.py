@@ -14,6 +14,7 @@ from itertools import groupby, pairwise, takewhile
 from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 
+from parataxis.errors import InputError
 from parataxis.run.documents import Change, Sentence
 from parataxis.run.documents.plan import Kept, New, Plan, Range
 from parataxis.text.segments import Span
@@ -27,6 +28,11 @@ _ANCHOR = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawi
 
 _BLANKS = str.maketrans("\t\r\n", "   ")
 _PLACEHOLDER = "\ufffc"  # the character that stands for an object
+
+_DEEPEST = 100
+"""Fields in each other; Word itself allows 20."""
+_MOST_MARKS = 1000
+"""Notes, bookmarks and the like in one paragraph; one with more is left alone."""
 
 _TRACKED = "tracked changes already"
 _FIELD = "a field around it"
@@ -183,6 +189,8 @@ class WordParagraph:
     def _field(self, node: "Node", run: "Node") -> None:
         kind = node.get(w("fldCharType"))
         if kind == "begin":
+            if len(self._fields) == _DEEPEST:
+                raise InputError(f"The document has more than {_DEEPEST} fields in each other.")
             self._fields.append(Field(run))
         elif kind == "separate" and self._fields:
             self._fields[-1].shows_result = True
@@ -253,7 +261,8 @@ def read_paragraphs(root: "Node") -> Iterator[WordParagraph]:
     fields: list[Field] = []  # they may go on from one paragraph to the next
     for node in root.iter(w("p")):
         paragraph = WordParagraph(node, fields)
-        if paragraph.text.strip() and not _is_closed(node):
+        marks = len(paragraph.notes) + len(paragraph.removed) + len(paragraph.ranges)
+        if paragraph.text.strip() and marks <= _MOST_MARKS and not _is_closed(node):
             yield paragraph
 
 
@@ -362,8 +371,9 @@ def _cut_run(letters: Sequence[Letter], place: int, edges: set[int], *, is_gone:
         after.extend(group)
         last.addnext(after)
         last = after
+    kept = set(groups[0])
     for child in [child for child in run.iterchildren("*") if child.tag != w("rPr")]:
-        if child not in groups[0]:
+        if child not in kept:
             run.remove(child)
     for piece in groups[0]:
         run.append(piece)

@@ -1,0 +1,277 @@
+"""Requests of at most 16 MB that are made to fill the memory or the time of ``parataxis serve``.
+
+While each request runs, health checks are sent on connections of their own. For each request it
+prints the status, the seconds, the size of the answer, the slowest health check, and the memory of
+the service and its processes above idle. Fails if a health check took more than half a second, or
+the memory more than 300 MB. Needs Linux.
+"""
+
+import argparse
+import io
+import json
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from service_load import served
+
+LONGEST_WAIT = 0.5
+LARGEST = 300
+MEGABYTE = 1_000_000
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+RUN = "<w:r><w:t>a</w:t></w:r>"
+KIND = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+
+
+def listed(item: str, size: int) -> str:
+    """A JSON list of equal items, of so many bytes."""
+    return f"[{','.join([item] * (size // (len(item) + 1)))}]"
+
+
+def json_attacks() -> Iterator[tuple[str, str, str]]:
+    """A name, the path and the body of each request with JSON."""
+    for path in ("split", "split/stream", "analyse"):
+        yield (
+            f"empty sentences to {path}",
+            path,
+            f'{{"sentences": {listed(chr(34) * 2, 11_700_000)}}}',
+        )
+    yield "short sentences", "split", f'{{"sentences": {listed(json.dumps("a."), 11_700_000)}}}'
+    yield "numbers as sentences", "split", f'{{"sentences": {listed("0", 11_700_000)}}}'
+    yield (
+        "unknown fields",
+        "split",
+        f"{{{','.join(f'{chr(34)}{i}{chr(34)}:0' for i in range(900_000))}}}",
+    )
+    yield "depth", "split", "[" * 11_700_000
+    yield "depth of objects", "check", '{"a":' * 2_000_000
+    yield "empty texts", "readability", f'{{"texts": {listed("[]", 11_700_000)}}}'
+    yield "zeros", "check", f'{{"rewrites": {listed("0", 2_000_000)}}}'
+    yield "empty rewrites", "check", f'{{"rewrites": {listed("{}", 11_700_000)}}}'
+    yield (
+        "many simple",
+        "check",
+        f'{{"rewrites": [{{"source": "A.", "simple": {listed(chr(34) * 2, 11_000_000)}}}]}}',
+    )
+    for name, text in (
+        ("quotation marks", '"' * 1_000_000),
+        ("words", "a " * 500_000),
+        ("one word", "a" * 1_000_000),
+        ("full stops", "." * 1_000_000),
+        ("brackets", "(" * 1_000_000),
+        ("sentences", "Ann, who sings, left. " * 10_000),
+        ("newlines", "a\n" * 500_000),
+    ):
+        for path in ("split", "split/stream", "analyse"):
+            options = {} if path == "analyse" else {"splitter": "source"}
+            yield f"{name} to {path}", path, json.dumps({"text": text, **options})
+    yield "words to pointer", "split", json.dumps({"text": "a " * 500_000})
+    yield (
+        "quotation marks to readability",
+        "readability",
+        json.dumps({"texts": [['"' * 1_000_000]]}),
+    )
+    yield "escapes", "split", '{"text": "' + "\\ud83d\\ude00" * 900_000 + '"}'
+    rewrite = {"source": "a " * 1000, "simple": ["a " * 1000] * 2}
+    yield "long alignments", "check", json.dumps({"rewrites": [rewrite] * 150})
+
+
+def word(body: str) -> bytes:
+    """A Word document."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr(
+            "[Content_Types].xml",
+            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+            f'<Override PartName="/word/document.xml" ContentType="{KIND}"/></Types>',
+        )
+        made.writestr(
+            "word/document.xml",
+            f'<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>',
+        )
+    return stream.getvalue()
+
+
+def document_attacks() -> Iterator[tuple[str, str, bytes]]:
+    """A name, the name of the file and its bytes."""
+    for name, text in (
+        ("[", "[" * 200_000),
+        ("![", "![" * 200_000),
+        ("[](", "[](" * 200_000),
+        ("*a", "*a " * 300_000),
+        ("**_", "**_" * 300_000),
+        ("backticks", " ".join("`" * n for n in range(1, 1000))),
+        ("<", "<" * 1_000_000),
+        ("<!--", "<!--" * 500_000),
+        ("quotes", ">" * 200_000),
+        ("lists", "".join(" " * n + "* a\n" for n in range(1000))),
+        ("references", "".join(f"[{n}]: /a\n" for n in range(100_000)) + "[1]" * 100_000),
+        ("tables", "|a" * 200 + "\n" + "|-" * 200 + "\n" + "a\n" * 100_000),
+        ("entities", "&a" * 500_000),
+        ("blanks", "a" + " " * 1_000_000 + "a"),
+        ("words", "a " * 500_000),
+        ("code", "`a` " * 250_000),
+        ("paragraphs", "a\n\n" * 70_000),
+    ):
+        yield f"{name} in Markdown", "a.md", text.encode()
+    for name, text in (
+        ("<!--", "<!--" * 500_000),
+        ("<!-- >", "<p>a</p><!-- >" * 200_000),
+        ("<", "<" * 2_000_000),
+        ("<a", "<a " * 1_000_000),
+        ("<p", "<p>" * 700_000),
+        ("<b", "<b>" * 700_000),
+        ("<b>a", "<b>a" * 400_000),
+        ("&", "&" * 2_000_000),
+        ("<![", "<![" * 700_000),
+        ("<?", "<?" * 1_000_000),
+        ("</", "</" * 1_000_000),
+        ("<script", "<script>" * 300_000),
+        ("attributes", "<a " + 'a="' * 500_000 + ">"),
+        ("slashes", "<a" + "/" * 1_000_000 + ">"),
+        ("apostrophes", "<a " + "'" * 1_000_000 + ">"),
+        ("equals", "<a " + "=a" * 500_000 + ">"),
+        ("closed", "<!--" + "-- " * 500_000 + "-->"),
+        ("broken comments", ("<!--" + "a" * 100) * 90 + "-->"),
+        ("end tags", "</p " * 700_000 + ">"),
+        ("broken tags", "<p><" * 70_000 + ">"),
+        ("<p>a</p>", "<p>a</p>" * 400_000),
+    ):
+        yield f"{name} in HTML", "a.html", text.encode()
+    for name, body in (
+        ("runs", f"<w:p>{RUN * 600_000}</w:p>"),
+        ("paragraphs", f"<w:p>{RUN}</w:p>" * 400_000),
+        ("bookmarks", "<w:p>" + '<w:bookmarkStart w:id="1"/>' * 300_000 + RUN + "</w:p>"),
+        ("words", f"<w:p><w:r><w:t>{'a ' * 1_000_000}</w:t></w:r></w:p>"),
+        ("depth", "<w:sdt>" * 200 + RUN + "</w:sdt>" * 200),
+        ("attributes", "<w:p " + " ".join(f'a{n}="1"' for n in range(500_000)) + "/>"),
+        ("blanks", f"<w:p><w:r><w:t>{' ' * 15_000_000}</w:t></w:r></w:p>"),
+        ("holders", "<w:p>" + f"<w:hyperlink>{RUN * 2}</w:hyperlink>" * 100_000 + "</w:p>"),
+    ):
+        yield f"{name} in Word", "a.docx", word(body)
+
+
+class Watch:
+    """Health checks and the memory of the service while a request runs."""
+
+    def __init__(self, url: str, process: int) -> None:
+        self.slowest, self.largest = 0.0, 0
+        self._host, self._process = urlsplit(url).netloc, process
+        self._end = threading.Event()
+        self._threads = [threading.Thread(target=each) for each in (self._ask, self._weigh)]
+
+    def __enter__(self) -> "Watch":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _ask(self) -> None:
+        while not self._end.is_set():
+            begun = time.perf_counter()
+            try:
+                connection = HTTPConnection(self._host, timeout=60)
+                connection.request("GET", "/v1/health")
+                connection.getresponse().read()
+                connection.close()
+            except OSError:
+                self.slowest = float("inf")
+            self.slowest = max(self.slowest, time.perf_counter() - begun)
+            self._end.wait(0.02)
+
+    def _weigh(self) -> None:
+        while not self._end.is_set():
+            self.largest = max(self.largest, memory(self._process))
+            self._end.wait(0.02)
+
+
+def memory(process: int) -> int:
+    """The resident bytes of a process and its children."""
+    total, waiting = 0, [process]
+    while waiting:
+        folder = Path("/proc") / str(waiting.pop())
+        try:
+            status = (folder / "status").read_text()
+            for task in (folder / "task").iterdir():
+                waiting += map(int, (task / "children").read_text().split())
+        except OSError:
+            continue
+        found = [line for line in status.splitlines() if line.startswith("VmRSS")]
+        total += sum(int(line.split()[1]) << 10 for line in found)
+    return total
+
+
+def attack(
+    name: str, url: str, request: dict[str, Any], process: int, idle: int, timeout: float
+) -> bool:
+    """Send a request and print a row; whether it kept to the limits."""
+    begun = time.perf_counter()
+    size = 0
+    with Watch(url, process) as watch:
+        try:
+            with httpx2.stream("POST", url, timeout=timeout, **request) as answer:
+                status = str(answer.status_code)
+                for chunk in answer.iter_raw():
+                    size += len(chunk)
+        except httpx2.HTTPError as error:
+            status = type(error).__name__
+    seconds = time.perf_counter() - begun
+    above = (watch.largest - idle) / MEGABYTE
+    is_good = watch.slowest <= LONGEST_WAIT and above <= LARGEST and status[0].isdigit()
+    print(
+        f"| {name} | {status} | {seconds:.1f} | {size / MEGABYTE:.1f} "
+        f"| {watch.slowest * 1000:.0f} | {above:.0f} |{'' if is_good else ' !'}",
+        flush=True,
+    )
+    return is_good
+
+
+def main() -> None:
+    """Send all requests, one after another."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="requests with this in their name or path")
+    parser.add_argument("--timeout", type=float, default=120)
+    parser.set_defaults(splitter="pointer")
+    options = parser.parse_args()
+    attacks = [
+        (
+            name,
+            f"/v1/{path}",
+            {"content": body.encode(), "headers": {"content-type": "application/json"}},
+        )
+        for name, path, body in json_attacks()
+    ]
+    attacks += [
+        (name, "/v1/documents", {"files": {"file": (file, data)}})
+        for name, file, data in document_attacks()
+    ]
+    waiting = [attack for attack in attacks if options.only in attack[0] + attack[1]]
+    failed: list[str] = []
+    print("| request | status | seconds | answer, MB | slowest health check, ms | memory, MB |")
+    print("|---|--:|--:|--:|--:|--:|")
+    while waiting:
+        with served(options) as (url, process):
+            httpx2.post(f"{url}/v1/documents", files={"file": ("a.docx", word(RUN))}, timeout=60)
+            idle = memory(process)
+            while waiting:
+                name, path, request = waiting.pop(0)
+                if not attack(name, url + path, request, process, idle, options.timeout):
+                    failed.append(name)
+                    break  # the next one gets a fresh service
+    if failed:
+        raise SystemExit(f"Over the limits: {', '.join(failed)}.")
+
+
+if __name__ == "__main__":
+    main()
