@@ -92,3 +92,10 @@ def test_align_places_are_true(source: str, simple: list[str]) -> None:
             assert (token.source is None) == (token.origin is Origin.INSERTED)
             if token.origin is Origin.COPIED and token.source is not None:
                 assert key(source[slice(*token.source)]) == key(token.text)
+
+
+def test_align_a_word_that_is_repeated_a_thousand_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best of a million pairs takes seconds, so the next place is taken."""
+    monkeypatch.delattr("parataxis.rewrite.align._sweep")
+    (tokens,) = align("a " * 1000, ["a " * 1000])
+    assert [token.source for token in tokens] == [(2 * n, 2 * n + 1) for n in range(1000)]

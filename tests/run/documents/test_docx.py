@@ -559,3 +559,17 @@ def test_docx_many_paragraphs_in_order() -> None:
     out, report = split(word(*map(r, lines)))
     assert report == DocumentReport(40, 26)
     assert text(tree(out)).split("\n") == [" ".join(BY_SOURCE.get(line, [line])) for line in lines]
+
+
+def test_docx_a_paragraph_of_bookmarks_is_left_alone() -> None:
+    marks = "".join(
+        f'<w:bookmarkStart w:id="{n}"/>{r("a")}<w:bookmarkEnd w:id="{n}"/>' for n in range(1001)
+    )
+    document = DocxDocument(word(f"<w:p>{marks}{r('.')}</w:p>", f"<w:p>{r('Ann came.')}</w:p>"))
+    assert document.sentences == ["Ann came."]
+
+
+def test_docx_fields_in_each_other_without_end_are_refused() -> None:
+    begin = '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
+    with pytest.raises(InputError, match="more than 100 fields"):
+        DocxDocument(word(f"<w:p>{begin * 101}{r('Ann came.')}</w:p>"))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.documents import DocumentReport
 from parataxis.run.documents.html import HtmlDocument
@@ -141,3 +142,12 @@ def test_html_blocks_that_are_nested_too_deeply_are_left_alone(depth: int, sente
     document = HtmlDocument(f"<p>{nested}<p>Bob sings.")
     assert document.sentences[-sentences:] == ["Ann sings.", "Bob sings."][-sentences:]
     assert len(document.sentences) == sentences
+
+
+@pytest.mark.parametrize(
+    "text", ["<!--" * 500, "<p>a</p><!-- >" * 500, "<a " * 500, "<?" * 500, "</" * 500, "<![" * 9]
+)
+def test_html_tags_that_never_end_are_refused(text: str) -> None:
+    """For each of them the parser would search the rest of the text, or fail."""
+    with pytest.raises(InputError, match="damaged"):
+        HtmlDocument(text)

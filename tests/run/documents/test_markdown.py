@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.documents import DocumentReport
+from parataxis.run.documents import DocumentReport, markdown
 from parataxis.run.documents.markdown import MarkdownDocument
 
 Cut = Callable[[str], Rewrite]
@@ -157,3 +157,21 @@ def test_markdown_any_text_reads_as_its_rewrites(cut: Cut, shown: Shown, text: s
     data, report = document.rewritten(made)
     if not report.left_alone.total():
         assert shown(MarkdownDocument(data.decode())) == shown(document, made)
+
+
+@pytest.mark.parametrize("sign", ["[", "![", "[](", "*a ", "**_", "`a ", "<", "&a"])
+def test_markdown_a_paragraph_of_signs_is_left_alone(sign: str) -> None:
+    """Reading it would take a minute."""
+    document = MarkdownDocument(f"{sign * 50_000}\n\nAnn came.")
+    assert document.sentences == ["Ann came."]
+
+
+def test_markdown_obstacles_are_found_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+    found = markdown.bisect_right
+    monkeypatch.setattr(markdown, "bisect_right", lambda *a: looked.append(0) or found(*a))
+    text = "Ann " + "{{a}} " * 500 + "came."
+    assert [each.obstacle for _, own in MarkdownDocument(text).paragraphs for each in own] == [
+        "a template"
+    ]
+    assert len(looked) <= 2 * len(text)

@@ -96,3 +96,8 @@ def test_answers_of_any_kind_are_read(text: str, count: int) -> None:
 def test_answers_that_are_right_come_back(simple: list[str]) -> None:
     entries = [{"id": number, "simple": simple} for number in range(1, 4)]
     assert read_answer(f"Here: {whole(*entries)}", 3) == [tuple(simple)] * 3
+
+
+def test_answers_with_thousands_of_objects_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("parataxis.splitters.llm.prompt._entries")
+    assert read_answer("{" * 1_000_000, 2) == [None, None]

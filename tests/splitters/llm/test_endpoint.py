@@ -1,5 +1,6 @@
 """An endpoint that misbehaves in every way that was thought of."""
 
+import gzip
 import threading
 import time
 from collections.abc import Callable
@@ -214,6 +215,23 @@ def test_endpoint_that_never_ends_is_cut_off(serve: Serve, monkeypatch: pytest.M
     line = Line(serve(respond).url)
     assert line.ask("It rained.") == [Failure("the endpoint's answer is longer than 5,000 bytes")]
     assert sent < 100_000_000
+
+
+def test_endpoint_that_sends_a_gzip_bomb(
+    serve: Serve, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A megabyte that would be a gigabyte is never unpacked."""
+    monkeypatch.setattr("zlib.decompressobj", lambda *_: pytest.fail("it was unpacked"))
+    bomb = gzip.compress(b" " * 100_000_000 + tools["completion"]("{}"), compresslevel=1)
+    line = Line(serve(lambda _, h: tools["send"](h, bomb, Content_Encoding="gzip")).url)
+    assert line.ask("It rained.") == [Failure("the endpoint's answer is not JSON")]
+
+
+def test_endpoint_that_tells_more_tokens_than_a_number_holds(serve: Serve, tools: Tools) -> None:
+    reply = tools["completion"]("Yes.", used=(10**4000, 10**4000))
+    line = Line(serve(lambda _, h: tools["send"](h, reply)).url, price_in=1.0, price_out=1.0)
+    assert line.ask("It rained.") == ["Yes."]
+    assert 0 < line.ledger.spent < 1
 
 
 def test_endpoint_that_is_not_there_cannot_be_reached() -> None:

@@ -87,6 +87,8 @@ def test_replies_that_are_none_say_so(content: bytes, reason: str) -> None:
         ({"prompt_tokens": 7}, None),
         ({"prompt_tokens": -7, "completion_tokens": 3}, None),
         ({"prompt_tokens": "7", "completion_tokens": 3}, None),
+        ({"prompt_tokens": 10**400, "completion_tokens": 3}, None),
+        ({"prompt_tokens": 7, "completion_tokens": 10**9 + 1}, None),
         (None, None),
     ],
 )

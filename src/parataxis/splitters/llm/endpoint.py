@@ -31,6 +31,8 @@ _LONGEST_QUOTE = 200
 LARGEST = 1 << 20
 """The largest answer that is read, in bytes."""
 
+_MOST_TOKENS = 10**9
+
 TRIES = 3
 """How often a request is sent if the endpoint refuses it for now or cannot be reached."""
 
@@ -156,7 +158,11 @@ def _tokens(usage: object) -> Tokens | None:
     if not isinstance(usage, dict):
         return None
     read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not (isinstance(read, int) and isinstance(written, int) and min(read, written) >= 0):
+    if not (isinstance(read, int) and isinstance(written, int)):
+        return None
+    if (
+        not 0 <= min(read, written) <= max(read, written) <= _MOST_TOKENS
+    ):  # no model reads a billion
         return None
     return Tokens(read, written)
 

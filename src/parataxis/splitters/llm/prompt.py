@@ -112,6 +112,10 @@ class _Entry(NamedTuple):
     simple: tuple[str, ...]
 
 
+_MOST_BRACES = 2000
+"""An answer with more objects is nonsense, and would take long to read."""
+
+
 def read_answer(text: str, count: int) -> list[tuple[str, ...] | None]:
     """The simple sentences for each of ``count`` numbered sentences; None if they do not occur
     exactly once, in order and complete.
@@ -121,6 +125,8 @@ def read_answer(text: str, count: int) -> list[tuple[str, ...] | None]:
     >>> read_answer('Sure! {"rewrites": [{"id": 1, "simple": ["It rained.", "It snowed."]}]}', 2)
     [('It rained.', 'It snowed.'), None]
     """
+    if text.count("{") > _MOST_BRACES:
+        return [None] * count
     entries = list(_entries(text, alone=count == 1))
     times = Counter(entry.number for entry in entries)
     found: list[tuple[str, ...] | None] = [None] * count

@@ -1,0 +1,460 @@
+"""Requests that are made to fill the memory, to stop the service, or to use it from elsewhere."""
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from parataxis.errors import InputError
+from parataxis.serve import middleware, models
+from parataxis.serve.middleware import JsonShape, LimitRequests, RequestLimits, Room
+from parataxis.serve.routes import _Pieces
+from parataxis.serve.tasks import LONGEST_SENTENCE
+from parataxis.web import connections
+from parataxis.web.access import read_token
+
+from .conftest import Ask, Held, Running, Serve, wait_for
+
+JSON = {"content-type": "application/json"}
+TOKEN = "a-token-of-24-characters"
+
+# Before the limits ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("split", b'{"sentences": [' + b'"",' * 3_900_000 + b'""]}'),
+        ("split/stream", b'{"sentences": [' + b"0," * 1_000_000 + b"0]}"),
+        ("analyse", b"{" + b'"a":0,' * 1_000_000 + b'"a":0}'),
+        ("readability", b'{"texts": [' + b"[]," * 3_900_000 + b"[]]}"),
+        ("check", b'{"rewrites": [' + b"0," * 1_000_000 + b"0]}"),
+        ("check", b'{"rewrites": [{"source": "A.", "simple": [' + b'"",' * 3_900_000 + b'""]}]}'),
+    ],
+)
+def test_attacks_too_many_values_are_refused_while_they_arrive(
+    plain: TestClient, path: str, body: bytes
+) -> None:
+    read = 0
+
+    async def receive() -> dict[str, Any]:
+        nonlocal read
+        part = body[read : read + 65_536]
+        read += len(part)
+        return {"type": "http.request", "body": part, "more_body": read < len(body)}
+
+    status = asyncio.run(_sent(plain.app, f"/v1/{path}", receive))
+    assert status == 413
+    assert read < 800_000
+
+
+async def _sent(app: Any, path: str, receive: Any, **headers: str) -> int:
+    """Send a request without a server; the status of its answer."""
+    statuses = []
+
+    async def send(message: Any) -> None:
+        statuses.extend([message["status"]] if "status" in message else [])
+
+    named = {"host": "localhost", **JSON, **headers}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in named.items()],
+        "client": ("192.0.2.1", 1),
+    }
+    await app(scope, receive, send)
+    (status,) = statuses
+    return int(status)
+
+
+VALUES = st.recursive(
+    st.none() | st.text(max_size=5) | st.sampled_from(['"', "\\", '\\"', "[{,", "\\\\"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=20,
+)
+
+
+@given(VALUES, st.booleans(), st.integers(1, 7))
+def test_attacks_values_are_counted_in_whatever_parts_they_come(
+    value: object, is_ascii: bool, size: int
+) -> None:
+    def count(value: object) -> tuple[int, int]:
+        """The brackets and commas of a value, and its depth."""
+        inner = value.values() if isinstance(value, dict) else value
+        if not isinstance(value, list | dict):
+            return 0, 0
+        counts = [count(each) for each in inner]  # type: ignore[attr-defined]
+        own = 1 + max(0, len(counts) - 1)
+        return own + sum(n for n, _ in counts), 1 + max((d for _, d in counts), default=0)
+
+    body = json.dumps(value, ensure_ascii=is_ascii).encode()
+    values, depth = count(value)
+
+    def fed(most: int, deepest: int) -> bool:
+        shape = JsonShape(most, deepest)
+        try:
+            for start in range(0, len(body), size):
+                shape.feed(body[start : start + size])
+        except middleware._RefusedError:
+            return False
+        return True
+
+    assert fed(values, depth)
+    assert not values or not fed(values - 1, depth)
+    assert not depth or not fed(values, depth - 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "body"),
+    [
+        (models.CheckRequest, {"rewrites": [0] * 5000}),
+        (models.WithSentences, {"sentences": [""] * 5000}),
+        (models.ReadabilityRequest, {"texts": [[0] * 5000]}),
+        (models.WithText, {"text": "A.", **dict.fromkeys(map(str, range(5000)), 0)}),
+        (models.CheckRequest, {"rewrites": [{"source": "A.", "simple": [0] * 5000}]}),
+    ],
+)
+def test_attacks_only_the_first_error_is_reported(model: Any, body: Any) -> None:
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(model).validate_python(body)
+    assert caught.value.error_count() == 1
+
+
+@pytest.mark.parametrize("path", ["split", "split/stream", "analyse"])
+@pytest.mark.parametrize("text", ['"' * 200_000, "a " * 100_000, "(" * 200_000])
+def test_attacks_an_endless_sentence_is_not_taken_apart(
+    plain: TestClient, path: str, text: str
+) -> None:
+    options = {} if path == "analyse" else {"splitter": "source"}
+    answer = plain.post(f"/v1/{path}", json={"text": text, **options})
+    assert answer.status_code == 200
+    assert len(answer.content) < 4 * len(json.dumps(text)) + 10_000
+    assert f"more than {LONGEST_SENTENCE:,} characters" in answer.text
+
+
+def test_attacks_a_large_answer_gives_others_their_turn() -> None:
+    turns, sizes = 0, []
+
+    async def main() -> None:
+        nonlocal turns
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async def send(message: Any) -> None:
+            sizes.append(len(message.get("body", b"")))
+
+        task = asyncio.create_task(other())
+        await _Pieces('{"a":[', [b"x" * 1000] * 10_000)({}, None, send)  # type: ignore[arg-type]
+        task.cancel()
+
+    asyncio.run(main())
+    assert sum(sizes) == len('{"a":[]}') + 10_000 * 1001 - 1
+    assert max(sizes) < 70_000
+    assert turns >= len(sizes) - 2
+
+
+def test_attacks_requests_that_are_too_large_together(serve: Serve) -> None:
+    held = Held()
+    running = serve(held, characters=100, sentences=10)
+    body = {"sentences": ["a" * 100], "patterns": False, "check": False}
+    with _posted(running, [body] * 4) as threads:
+        wait_for(lambda: running.app.state.service.room.taken == 400)
+        refused = httpx2.post(f"{running.url}/v1/split", json=body)
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        held.go.set()
+        for thread in threads:
+            thread.join(20)
+    assert running.app.state.service.room.taken == 0
+    assert httpx2.post(f"{running.url}/v1/split", json=body).status_code == 200
+
+
+@contextmanager
+def _posted(running: Running, bodies: list[Any]) -> Iterator[list[threading.Thread]]:
+    def post(body: Any) -> None:
+        httpx2.post(f"{running.url}/v1/split", json=body, timeout=20)
+
+    threads = [threading.Thread(target=post, args=(body,)) for body in bodies]
+    for thread in threads:
+        thread.start()
+    yield threads
+
+
+# Slow clients ---------------------------------------------------------------
+
+HALF_HEAD = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n"
+HALF_BODY = (
+    b"POST /v1/split HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 100\r\n\r\n{"text"'
+)
+
+
+def _opened(running: Running, data: bytes, *, receive: int | None = None) -> socket.socket:
+    host, _, port = running.url.removeprefix("http://").partition(":")
+    made = socket.socket()
+    if receive:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+    made.settimeout(20)
+    made.connect((host, int(port)))
+    made.sendall(data)
+    return made
+
+
+def _rest(opened: socket.socket) -> bytes:
+    """What the service sends until it closes the connection."""
+    found = b""
+    try:
+        while part := opened.recv(65_536):
+            found += part
+    except ConnectionResetError:
+        pass
+    opened.close()
+    return found
+
+
+@pytest.mark.parametrize("before", [b"", HALF_HEAD + b"\r\n"])
+def test_attacks_headers_that_do_not_come(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, before: bytes
+) -> None:
+    monkeypatch.setattr(connections, "HEADER_TIMEOUT", 0.2)
+    running = serve("source")
+    for data in (before, before + HALF_HEAD):
+        assert _rest(_opened(running, data)).count(b"200 OK") == (before != b"")
+
+
+def test_attacks_many_half_sent_headers_make_room_for_a_whole_one(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "PER_ADDRESS", 3)
+    running = serve("source")
+    waiting = [_opened(running, HALF_HEAD) for _ in range(3)]
+    assert httpx2.get(f"{running.url}/v1/health").status_code == 200
+    assert _rest(waiting[0]) == b""
+    waiting[1].sendall(b"\r\n")
+    assert waiting[1].recv(100).startswith(b"HTTP/1.1 200")
+    for each in waiting[1:]:
+        each.close()
+
+
+def test_attacks_a_client_that_does_not_read_its_answer(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "WRITE_TIMEOUT", 0.2)
+    running = serve("source")
+    body = json.dumps({"sentences": ["a " * 2000] * 200, "patterns": False, "check": False})
+    head = HALF_BODY.partition(b"\r\n\r\n")[0].replace(b"100", str(len(body)).encode())
+    opened = _opened(running, head + b"\r\n\r\n" + body.encode(), receive=4096)
+    room = running.app.state.service.room
+    wait_for(lambda: room.taken)
+    wait_for(lambda: not room.taken)
+    opened.close()
+
+
+def test_attacks_half_sent_bodies_take_no_place_of_others() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def half() -> dict[str, Any]:
+        await asyncio.sleep(1000)
+        return {}
+
+    async def whole() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def main() -> None:
+        limits = RequestLimits(per_minute=1000, per_address=20, concurrent=1, values=10)
+        limited = LimitRequests(app, limits=limits, room=Room(100))
+        tasks = [asyncio.create_task(_sent(limited, "/", half)) for _ in range(20)]
+        await asyncio.sleep(0)
+        assert await _sent(limited, "/", whole) == 429
+        middleware.PATIENCE, patience = 0.0, middleware.PATIENCE
+        try:
+            assert await _sent(limited, "/", whole) == 200  # one that has stalled gives way
+        finally:
+            middleware.PATIENCE = patience
+        done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        assert [task.result() for task in done] == [408]
+        assert len(waiting) == 19
+        for task in waiting:
+            task.cancel()
+
+    asyncio.run(main())
+
+
+# Hosts, other sites and the token ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8000", 200),
+        ("LOCALHOST.", 200),
+        ("page.localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("[::1]:8000", 200),
+        ("192.168.1.20", 200),
+        ("split.example.org", 200),
+        ("split.example.org:443", 200),
+        ("evil.example", 403),
+        ("localhost.evil.example", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("evil.example:80@localhost", 403),
+        ("", 403),
+    ],
+)
+def test_attacks_a_name_that_was_bound_to_this_address(ask: Ask, host: str, status: int) -> None:
+    client = ask("source", hosts=("Split.example.org",))
+    for path in ("/v1/health", "/v1/splitters", "/nothing"):
+        answer = client.get(path, headers={"host": host})
+        assert (answer.status_code == 403) == (status == 403), path
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_answered"),
+    [
+        ({}, True),
+        ({"origin": "http://localhost"}, True),
+        ({"origin": "https://split.example.org"}, True),
+        ({"origin": "http://localhost:3000"}, False),
+        ({"origin": "https://evil.example"}, False),
+        ({"origin": "null"}, False),
+        ({"origin": "moz-extension://1b2c"}, True),
+        ({"sec-fetch-site": "same-origin"}, True),
+        ({"sec-fetch-site": "none"}, True),
+        ({"sec-fetch-site": "same-site"}, False),
+        ({"sec-fetch-site": "cross-site"}, False),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, False),
+        ({"sec-fetch-site": "same-origin", "origin": "https://behind.a.proxy"}, True),
+    ],
+)
+def test_attacks_pages_of_other_sites(ask: Ask, headers: dict[str, str], is_answered: bool) -> None:
+    client = ask("source", hosts=("split.example.org",))
+    file = {"file": ("a.txt", b"Ann sings.")}
+    answers = [
+        client.post("/v1/documents", files=file, headers=headers),
+        client.post("/v1/readability", json={"texts": [["A."]]}, headers=headers),
+        client.post("/nothing", headers=headers),
+    ]
+    assert [answer.status_code for answer in answers] == (
+        [200, 200, 404] if is_answered else [403, 403, 403]
+    )
+
+
+def test_attacks_a_link_from_another_site_opens_the_page(ask: Ask) -> None:
+    client = ask("source")
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert client.get("/v1/health", headers=link).status_code == 200
+    picture = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+    assert client.get("/v1/health", headers=picture).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (f"Bearer {TOKEN}", 200),
+        (f"bearer {TOKEN}", 200),
+        (f"Bearer {TOKEN}x", 401),
+        (f"Bearer {TOKEN[:-1]}", 401),
+        (f"Basic {TOKEN}", 401),
+        ("Bearer é", 401),
+        (None, 401),
+    ],
+)
+def test_attacks_without_the_token(ask: Ask, header: str | None, status: int) -> None:
+    client = ask("source", token=TOKEN)
+    headers = {"authorization": header.encode()} if header else {}
+    body = {"texts": [["A."]]}
+    answer = client.post("/v1/readability", json=body, headers=headers)  # type: ignore[arg-type]
+    assert answer.status_code == status
+    assert client.get("/metrics", headers=headers).status_code == status  # type: ignore[arg-type]
+    assert client.get("/v1/health").status_code == 200
+    if status == 401:
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert TOKEN not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"short\n", "fewer than 16 characters"),
+        (b"", "fewer than 16 characters"),
+        (b"two words and more of them", "one token"),
+        (b"two-lines-are-too\nmany-for-us", "one token"),
+        ("ein-schlüssel-mit-umlaut".encode(), "one token"),
+    ],
+)
+def test_attacks_a_token_that_is_none(tmp_path: Path, content: bytes, complaint: str) -> None:
+    path = tmp_path / "token"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=complaint):
+        read_token(path)
+    path.write_text(f"{TOKEN}\n")
+    assert read_token(path) == TOKEN
+
+
+# Documents ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.html", b"<!--" * 500_000),
+        ("a.html", b"<p>a</p>" * 400_000),
+        ("a.html", b"<![" * 100),
+        ("a.md", b"a\n\n" * 400_000),
+        ("a.txt", b"a " * 700_000),
+    ],
+)
+def test_attacks_documents_are_refused_before_they_are_read(
+    plain: TestClient, name: str, data: bytes
+) -> None:
+    answer = plain.post("/v1/documents", files={"file": (name, data)})
+    assert answer.status_code in (413, 422)
+    assert "takes too long" not in answer.text
+
+
+def test_attacks_a_control_character_in_a_rewrite_of_a_word_document(
+    plain: TestClient,
+) -> None:
+    docx = pytest.importorskip("docx", reason="needs python-docx")
+    from io import BytesIO
+
+    made, stream = docx.Document(), BytesIO()
+    made.add_paragraph("Ann sings, and Bob left.")
+    made.save(stream)
+    rewrite = {"source": "Ann sings, and Bob left.", "simple": ["Ann\x01 sings.", "Bob left."]}
+    for each in (
+        {**rewrite, "splitter": "mine"},
+        {**rewrite, "simple": ["Ann sings.", "Bob left."], "splitter": "\x1f"},
+    ):
+        answer = plain.post(
+            "/v1/documents/rewritten",
+            files={"file": ("a.docx", stream.getvalue())},
+            data={"rewrites": json.dumps([each]), "tracked": "true"},
+        )
+        assert answer.status_code == 422
+        assert answer.json()["detail"].startswith("Rewrite 1 has a control character")
+
+
+def test_attacks_media_types_that_only_look_like_json(plain: TestClient) -> None:
+    for kind in ("text/json", "json", "application/jsonp", "application/x-json", ""):
+        answer = plain.post("/v1/split", content=b'{"text": "A."}', headers={"content-type": kind})
+        assert answer.status_code == 415, kind
