@@ -32,6 +32,7 @@ LARGEST = 1 << 20
 """The largest answer that is read, in bytes."""
 
 _MOST_TOKENS = 10**9
+"""The most tokens of a call that are believed; no model reads so many."""
 
 TRIES = 3
 """How often a request is sent if the endpoint refuses it for now or cannot be reached."""
