@@ -171,7 +171,7 @@ def test_markdown_obstacles_are_found_in_one_pass(monkeypatch: pytest.MonkeyPatc
     found = markdown.bisect_right
     monkeypatch.setattr(markdown, "bisect_right", lambda *a: looked.append(0) or found(*a))
     text = "Ann " + "{{a}} " * 500 + "came."
-    assert [each.obstacle for _, own in MarkdownDocument(text).paragraphs for each in own] == [
+    assert [each.obstacle for p in MarkdownDocument(text).paragraphs for each in p.sentences] == [
         "a template"
     ]
     assert len(looked) <= 2 * len(text)
