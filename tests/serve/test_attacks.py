@@ -181,7 +181,7 @@ def test_attacks_requests_that_are_too_large_together(serve: Serve) -> None:
         held.go.set()
         for thread in threads:
             thread.join(20)
-    assert running.app.state.service.room.taken == 0
+    wait_for(lambda: running.app.state.service.room.taken == 0)
     assert httpx2.post(f"{running.url}/v1/split", json=body).status_code == 200
 
 
