@@ -90,6 +90,7 @@ _NEED = [
     (">>> import spacy", "spacy", "spacy"),
     (">>> import pandas", "pandas", "pandas"),
     (">>> from datasets", "datasets", "dev"),
+    (">>> from langchain", "langchain_text_splitters", "langchain"),
 ]
 """What the examples use, and what that needs."""
 

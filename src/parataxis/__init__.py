@@ -8,12 +8,14 @@ It rained.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from parataxis.api import DEFAULT_SPLITTER, DocumentRewrite, Splitter, split
+    from parataxis.api import DEFAULT_SPLITTER, DocumentRewrite, Splitter, claims, split
     from parataxis.errors import InputError, ParataxisError, TooLongError, UnknownSplitterError
     from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken, Rewrite
+    from parataxis.splitters.claims import Claim
 
 __all__ = [
     "DEFAULT_SPLITTER",
+    "Claim",
     "DocumentRewrite",
     "Finding",
     "FindingKind",
@@ -26,6 +28,7 @@ __all__ = [
     "TooLongError",
     "UnknownSplitterError",
     "__version__",
+    "claims",
     "split",
 ]
 
@@ -33,9 +36,10 @@ __version__ = "0.1.0"
 
 
 _HOMES = {
-    "parataxis.api": ("DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split"),
+    "parataxis.api": ("DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "claims", "split"),
     "parataxis.errors": ("InputError", "ParataxisError", "TooLongError", "UnknownSplitterError"),
     "parataxis.rewrite.record": ("Finding", "FindingKind", "Origin", "OutputToken", "Rewrite"),
+    "parataxis.splitters.claims": ("Claim",),
 }
 
 

@@ -1,11 +1,11 @@
-"""Splitting from Python: :func:`split` for one text, :class:`Splitter` for many."""
+"""Splitting from Python: :func:`split` or :func:`claims` for a text, :class:`Splitter` for many."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from parataxis.errors import InputError, ParataxisError, TooLongError
 from parataxis.rewrite.compose import left_whole
@@ -20,7 +20,18 @@ from parataxis.splitters.registry import (
 from parataxis.splitters.settings import SettingOptions, SplitSettings, broken_phrase
 from parataxis.text.documents import Document, read_document
 
-__all__ = ["BATCH", "DEFAULT_SPLITTER", "DocumentRewrite", "Splitter", "split", "with_findings"]
+if TYPE_CHECKING:
+    from parataxis.splitters.claims import Claim
+
+__all__ = [
+    "BATCH",
+    "DEFAULT_SPLITTER",
+    "DocumentRewrite",
+    "Splitter",
+    "claims",
+    "split",
+    "with_findings",
+]
 
 DEFAULT_SPLITTER = "pointer"
 """The splitter that is used if none is named."""
@@ -56,6 +67,20 @@ def split(
     ['Ann came, and Bob left.', 'It rained.']
     """
     return Splitter(splitter, **options).split(text)
+
+
+def claims(
+    text: str,
+    *,
+    splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
+    **options: Unpack[SettingOptions],
+) -> "list[Claim]":
+    """The claims of a text: what it says, one thing at a time, at the level "atomic".
+
+    See :class:`Splitter` for the options, and docs/claims.md for what a claim carries.
+    """
+    options.setdefault("level", Level.ATOMIC)
+    return Splitter(splitter, **options).claims(text)
 
 
 @dataclass(frozen=True)
@@ -204,6 +229,22 @@ class Splitter:
         document = read_document(text)
         sentences = [span.text for span in document.sentences]
         return DocumentRewrite(document, tuple(self.pipe(sentences)))
+
+    def claims(self, text: str) -> "list[Claim]":
+        """The claims of a text, if the level is "atomic"; at another level, its simple sentences
+        with the same fields. No claim has lost a condition, a speaker or the like: the sentence
+        would stay whole.
+
+        >>> [claim.text for claim in Splitter("source").claims("Ann came. Bob left.")]
+        ['Ann came.', 'Bob left.']
+        """
+        # Imported here because it needs the analyser.
+        from parataxis.splitters.claims import ClaimDocument, find_claims
+
+        result = self.split(text)
+        spans = result.document.sentences
+        ids = [str(number) for number in range(1, len(spans) + 1)]
+        return find_claims([ClaimDocument(text, spans, result.rewrites, ids)])[0]
 
     def _batch(self, sentences: Sequence[str]) -> list[Rewrite]:
         plain = _rewritten(self._splitter, [each for each in sentences if not _MARKUP.search(each)])

@@ -35,6 +35,7 @@ DEBUG_VARIABLE = "PARATAXIS_DEBUG"
 
 COMMANDS = {
     "split": "parataxis.run.commands",
+    "claims": "parataxis.run.commands",
     "lint": "parataxis.lint.commands",
     "splitters": "parataxis.run.inspect",
     "patterns": "parataxis.evaluate.commands.corpus",
@@ -72,6 +73,7 @@ COMMANDS = {
     "study sample": "parataxis.studies.commands.results",
     "study report": "parataxis.studies.commands.results",
     "serve": "parataxis.serve.commands",
+    "mcp": "parataxis.integrations.mcp",
 }
 """Every command, in the order of the help, and the module whose function of that name it runs."""
 

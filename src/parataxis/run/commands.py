@@ -1,4 +1,4 @@
-"""``parataxis split``: its options, and the run that they ask for."""
+"""``parataxis split`` and ``parataxis claims``: their options, and the run that they ask for."""
 
 import inspect
 import os
@@ -133,7 +133,8 @@ class SplitRun:
     --column, -c NAME: The column or field with the text; doc.text is the field text inside doc.
     --cell: What a cell of a table or a field of a record holds: text, which is cut into sentences,
         or one sentence.
-    --rows: Write one record for each row of the input, or one for each sentence in it.
+    --rows: Write one record for each row of the input, one for each sentence in it, or one for each
+        claim, as the command claims does.
     --keep COLUMNS: The columns or fields of the input to write again: a,b, or none. Default: all.
     --jobs, -j N: How many processes to use. Default: 1 if results go to standard output, else up to
         one for each core, with --device two. With --engine ray: how many actors at most. Default:
@@ -589,6 +590,55 @@ def split(**options: Any) -> None:
 split.__doc__ = SplitRun.__doc__
 split.__annotations__ = SplitRun.__annotations__
 split.__signature__ = inspect.signature(SplitRun)  # type: ignore[attr-defined]
+
+
+class ClaimFormat(StrEnum):
+    """What ``claims`` can write."""
+
+    JSONL = "jsonl"
+    JSON = "json"
+    PARQUET = "parquet"
+    TEXT = "text"
+
+
+_NOT_OF_CLAIMS = ("level", "max_words", "explain", "rows", "provenance", "tracked")
+"""Options of ``split`` that ``claims`` does not have."""
+
+
+def claims(format_: ClaimFormat | None = None, **options: Any) -> None:
+    """Find the claims of texts: what they say, one thing at a time.
+
+    One record for each claim, with its id, its sentence, its places in the document, what it is
+    said under (a condition, somebody's word, ...), its links to other claims, and the confidence.
+    Sentences are split at the level atomic; one in which a claim would lose its condition or its
+    speaker stays whole. Inputs and long runs are those of the command split.
+    """
+    form = OutputFormat(format_) if format_ else None
+    if form is None and _BY_SUFFIX.get(Path(options["output"] or "").suffix) is None:
+        form = OutputFormat.JSONL
+    SplitRun(**options, format_=form, level=Level.ATOMIC, rows=RowKind.CLAIM)()
+
+
+_parameters = inspect.signature(SplitRun).parameters
+claims.__annotations__ = {
+    **{name: SplitRun.__annotations__[name] for name in _parameters if name not in _NOT_OF_CLAIMS},
+    "format_": Annotated[
+        ClaimFormat | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="jsonl, json, parquet: one record for each claim. text: one claim on each line. "
+            "Default: parquet if the output has that suffix, else jsonl.",
+        ),
+    ],
+}
+claims.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        each.replace(annotation=claims.__annotations__[name])
+        for name, each in _parameters.items()
+        if name not in _NOT_OF_CLAIMS
+    ]
+)
 
 
 def _place(place: Path, form: OutputFormat) -> Path:

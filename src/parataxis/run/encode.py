@@ -16,7 +16,8 @@ from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.files import Packing, arrow
-from parataxis.run.units import ID, BadRecord, Row, RowKind, Unit
+from parataxis.run.units import ID, BadRecord, Row, RowKind, Unit, unit_claims
+from parataxis.splitters.claims import Claim
 
 if TYPE_CHECKING:
     from parataxis.syntax.patterns import Occurrence
@@ -41,7 +42,7 @@ class OutputFormat(StrEnum):
 
 
 _COLUMNS = ["id", "source", "simple", "splitter", "note", "confidence", "provenance", "findings"]
-"""The fields of a record that are columns of a table."""
+"""The fields of a rewrite that are columns of a table. All fields of a claim are."""
 
 RECORDS = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET)
 """The formats that have records, with the columns that are kept."""
@@ -63,7 +64,8 @@ class RecordEncoder:
     batches, and :func:`write_parquet` makes a file of those of Parquet.
 
     Without ``provenance``, records do not say where each word came from. ``rows`` says whether each
-    row of the input gives a record, or each sentence. With ``explain``, patterns are shown.
+    row of the input gives a record, each sentence or each claim. With ``explain``, patterns are
+    shown.
     ``title`` is that of a page; ``header`` says whether a diff names the sentences. ``kept`` are,
     for Parquet, the types of the kept columns by the name of the input file, or for all under "".
     """
@@ -82,6 +84,8 @@ class RecordEncoder:
     def _fields(self) -> frozenset[str]:
         """The fields of a record. A column of the input with such a name is not kept; plain
         rewrites have no level."""
+        if self.rows is RowKind.CLAIM:
+            return frozenset([*Claim.model_fields, "error"]).difference([ID])
         absent = [ID, "level", *([] if self.provenance else ["provenance"])]
         return frozenset([*Rewrite.model_fields, "error"]).difference(absent)
 
@@ -106,12 +110,16 @@ class RecordEncoder:
 
     def __call__(self, results: Results, splitter: str, patterns: Patterns = None) -> bytes:
         """The bytes of a batch; ``splitter`` is named in the records of problems."""
-        if not self.provenance:
+        if not self.provenance and self.rows is not RowKind.CLAIM:  # claims need it
             bare = {"provenance": None}
             results = [
                 (unit, [each.model_copy(update=bare) for each in all_]) for unit, all_ in results
             ]
         match self.form:
+            case OutputFormat.TEXT if self.rows is RowKind.CLAIM:
+                records = self._records(results, None)
+                claims = (each.text for each, _ in records if isinstance(each, Claim))
+                text = "".join(f"{claim}\n" for claim in claims)
             case OutputFormat.TEXT if not self.explain:
                 data = "".join(unit.rebuild(rewrites) for unit, rewrites in results)
                 return self._pack(data.encode("utf-8", "surrogateescape")) if data else b""
@@ -144,12 +152,16 @@ class RecordEncoder:
 
     def _records(
         self, results: Results, patterns: Patterns
-    ) -> Iterator[tuple[Rewrite | BadRecord, Row | None]]:
+    ) -> Iterator[tuple[Rewrite | Claim | BadRecord, Row | None]]:
         """The records, each with the row that it comes from."""
         ready = iter(patterns or ())
+        claims = unit_claims(results) if self.rows is RowKind.CLAIM else None
         for unit, rewrites in results:
             if unit.problem:
                 yield unit.problem, unit.row
+            if claims is not None:
+                yield from ((claim, unit.row) for claim in next(claims))
+                continue
             if patterns is not None:
                 rewrites = [_with_patterns(each, next(ready)) for each in rewrites]
             if unit.row and rewrites and self.rows is RowKind.INPUT:
@@ -166,8 +178,11 @@ class RecordEncoder:
                 if name not in own and (name != ID or not isinstance(value, str | None))
             }
             if isinstance(record, BadRecord):
-                made = _problem_row(record, splitter)
+                made = self._problem_row(record, splitter)
                 line = _dumped({each: made[each] for each in made if each not in kept})
+            elif isinstance(record, Claim):
+                kept.pop(ID, None)  # that of the row is the document of the claim
+                line = record.model_dump_json(exclude_none=True)
             elif ID in kept:
                 line = record.model_dump_json(exclude_none=True, exclude={ID})
             else:
@@ -184,11 +199,14 @@ class RecordEncoder:
         kept = self.kept.get(table, self.kept.get("", pa.schema([])))
         own = self._fields
         first = [each for each in kept if each.name not in own and each.name != "more"]
+        if self.rows is RowKind.CLAIM:
+            first = [each for each in first if each.name != ID]
         names = {each.name for each in first} | (set() if self.provenance else {"provenance"})
-        return pa.schema([*first, *(each for each in parquet_schema() if each.name not in names)])
+        columns = parquet_schema(is_claims=self.rows is RowKind.CLAIM)
+        return pa.schema([*first, *(each for each in columns if each.name not in names)])
 
     def _arrow(
-        self, records: Sequence[tuple[Rewrite | BadRecord, Row | None]], splitter: str
+        self, records: Sequence[tuple[Rewrite | Claim | BadRecord, Row | None]], splitter: str
     ) -> bytes:
         """A batch of rows as an Arrow stream; such can be appended to a file and cut off again."""
         if not records:
@@ -196,10 +214,12 @@ class RecordEncoder:
         pa, own = arrow(), self._fields
         schema = plain_schema(self.schema(next((row.table for _, row in records if row), "")))
         rows = [
-            to_row(each) if isinstance(each, Rewrite) else _problem_row(each, splitter)
+            self._problem_row(each, splitter) if isinstance(each, BadRecord) else to_row(each)
             for each, _ in records
         ]
         fields = [(row and row.fields) or {} for _, row in records]
+        if self.rows is RowKind.CLAIM:  # the id of a row is the document of its claims
+            own = own | {ID}
         is_kept = set(schema.names).difference(own, ["more"])
         misfits: list[dict[str, Any]] = [
             {name: each[name] for name in each if name not in is_kept and name not in own}
@@ -228,6 +248,17 @@ class RecordEncoder:
         data: bytes = sink.getvalue().to_pybytes()
         return data
 
+    def _problem_row(self, problem: BadRecord, splitter: str) -> dict[str, Any]:
+        """The record of a problem: no simple sentences, and the reason."""
+        source = problem.source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return {
+            "source": source,
+            **({} if self.rows is RowKind.CLAIM else {"simple": []}),
+            "splitter": splitter,
+            "id": problem.id.encode("utf-8", "replace").decode(),
+            "error": problem.complaint,
+        }
+
     def _pack(self, data: bytes) -> bytes:
         """Each batch is compressed separately: such files may be concatenated."""
         match self.packing:
@@ -255,18 +286,6 @@ def _passed(problem: BadRecord | None, splitter: str) -> list[Rewrite]:
     text = problem.source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     whole = left_whole(text, splitter=splitter, note=f"Passed through: {problem.complaint}.")
     return [whole.model_copy(update={"id": problem.id})]
-
-
-def _problem_row(problem: BadRecord, splitter: str) -> dict[str, Any]:
-    """The record of a problem: no simple sentences, and the reason."""
-    source = problem.source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return {
-        "source": source,
-        "simple": [],
-        "splitter": splitter,
-        "id": problem.id.encode("utf-8", "replace").decode(),
-        "error": problem.complaint,
-    }
 
 
 def _dumped(fields: Mapping[str, Any]) -> str:
@@ -323,11 +342,13 @@ def _column(values: Sequence[Any], kind: Any) -> tuple[Any, list[int]]:
 
 
 @cache
-def parquet_schema() -> Any:
-    """The columns of a Parquet file of rewrites: the fields of the record, by the same names.
+def parquet_schema(*, is_claims: bool = False) -> Any:
+    """The columns of a Parquet file of rewrites or claims: the fields of the record, by its names.
     ``error`` says why a record of the input could not be read; ``more`` holds, as JSON, fields that
     have no column and values that do not fit the type of their column."""
-    types = [(name, _arrow_type(Rewrite.model_fields[name].annotation)) for name in _COLUMNS]
+    fields = Claim.model_fields if is_claims else Rewrite.model_fields
+    names = list(fields) if is_claims else _COLUMNS
+    types = [(name, _arrow_type(fields[name].annotation)) for name in names]
     return arrow().schema([*types, *[(name, arrow().string()) for name in ("error", "more")]])
 
 
@@ -353,10 +374,12 @@ def plain_schema(schema: Any) -> Any:
     )
 
 
-def to_row(rewrite: Rewrite) -> dict[str, Any]:
-    """A rewrite as a row of :func:`parquet_schema`."""
-    more = dict(rewrite.model_extra or {})
-    row = rewrite.model_dump(mode="json", exclude=set(more), exclude_none=True)
+def to_row(record: Rewrite | Claim) -> dict[str, Any]:
+    """A rewrite or a claim as a row of :func:`parquet_schema`."""
+    if isinstance(record, Claim):
+        return record.model_dump(mode="json", exclude_none=True)
+    more = dict(record.model_extra or {})
+    row = record.model_dump(mode="json", exclude=set(more), exclude_none=True)
     more |= {name: row.pop(name) for name in list(row) if name not in _COLUMNS}
     if more:
         row["more"] = json.dumps(more, ensure_ascii=False)

@@ -12,20 +12,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import reduce
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from parataxis.api import DocumentRewrite
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import SOURCES, field_of, id_of, read_record, source_of
 from parataxis.rewrite.record import Rewrite, SourceLine
 from parataxis.run.files import in_words
+from parataxis.splitters.claims import Claim, ClaimDocument, find_claims
 from parataxis.text.documents import Document, read_document, split_blocks
 from parataxis.text.inputs import TextPiece
 from parataxis.text.layout import LINE, next_fence
-from parataxis.text.segments import Span, sentence_spans
-
-if TYPE_CHECKING:
-    from parataxis.run.documents import Sentence
+from parataxis.text.segments import Span, places_of, sentence_spans
 
 HEADERS = ("source", "complex", "sentence")
 """The names under which the column of the sources is found if none is given."""
@@ -46,10 +44,11 @@ class CellKind(StrEnum):
 
 
 class RowKind(StrEnum):
-    """What an output row is made of: a row of the input, or a sentence of it."""
+    """What an output row is made of: a row of the input, a sentence of it, or a claim."""
 
     INPUT = "input"
     SENTENCE = "sentence"
+    CLAIM = "claim"
 
 
 @dataclass(frozen=True)
@@ -167,20 +166,6 @@ def _moved(places: Sequence[int], start: int, end: int) -> tuple[int, int]:
     return places[start], places[end - 1] + 1 if end > start else places[start]
 
 
-def places_of(text: str, span: "Span | Sentence") -> list[int]:
-    """Where in the text each character of a sentence is, and its end: the sentence has its white
-    space joined, and lacks the marks of margins."""
-    if text[span.start : span.end] == span.text:
-        return list(range(span.start, span.end + 1))
-    places, place = [], span.start
-    for character in span.text:
-        if not character.isspace():
-            place = max(place, text.find(character, place, span.end))
-        places.append(place)
-        place += 1
-    return [min(each, span.end) for each in [*places, span.end]]
-
-
 class BadRecord(NamedTuple):
     """Something that could not be read or rewritten; ``source`` is its text."""
 
@@ -213,13 +198,31 @@ class Layout:
 class Unit:
     """Sentences with their ids; ``rebuild`` makes the text that their rewrites result in. ``size``
     is its number of bytes in the input. ``row`` is the row that it comes from, if it comes from a
-    table or a record."""
+    table or a record. Running text starts at the character ``start`` of the file ``file``."""
 
     sentences: Sequence[SourceLine]
     rebuild: Layout
     size: int
     problem: BadRecord | None = None
     row: Row | None = None
+    file: str | None = None
+    start: int = 0
+
+
+def unit_claims(results: Sequence[tuple[Unit, Sequence[Rewrite]]]) -> Iterator[list[Claim]]:
+    """The claims of each unit. The document of a claim is the row, the line or the file."""
+    documents = []
+    for unit, rewrites in results:
+        ids = [sentence.id for sentence in unit.sentences]
+        if unit.row:
+            text, spans, name = unit.row.text, unit.row.spans, unit.row.id
+        else:
+            document = unit.rebuild.document
+            text, spans = document.text, document.sentences
+            name = unit.file or next(iter(ids), "")
+        kept = spans if unit.sentences else ()
+        documents.append(ClaimDocument(text, kept, rewrites, ids, name, unit.start))
+    return iter(find_claims(documents))
 
 
 def line_units(lines: Iterable[str], name: str) -> Iterator[Unit]:
@@ -327,7 +330,7 @@ def block_units(lines: Iterable[str], name: str, skip: int = 0, start: int = 0) 
     """The blocks of running text. In a block with lines that are not text, each of these is a
     problem, and what stands between them is a block of its own. The units before byte ``start``,
     and ``skip`` after them, come without sentences, which takes less time."""
-    number, line, column, at = 0, 1, 1, 0
+    number, line, column, at, place = 0, 1, 1, 0, 0
     for block, opened in split_blocks(lines):
         for text, fence, complaint in _stretches(block, opened):
             number += at >= start
@@ -336,9 +339,11 @@ def block_units(lines: Iterable[str], name: str, skip: int = 0, start: int = 0) 
             else:
                 spans = sentence_spans(text, fence=fence) if number > skip else ()
                 unit = _block_unit(Document(text, tuple(spans)), name, line, column)
+                unit = replace(unit, file=name, start=place)
             at += unit.size
             yield unit
             line, column = _after(text, line, column)
+            place += len(text)
 
 
 def _stretches(block: str, fence: str) -> Iterator[tuple[str, str, str]]:

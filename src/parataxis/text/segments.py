@@ -33,6 +33,20 @@ class Span:
     text: str
 
 
+def places_of(text: str, span: Span) -> list[int]:
+    """Where in the text each character of a sentence is, and its end: the sentence has its white
+    space joined, and lacks the marks of margins."""
+    if text[span.start : span.end] == span.text:
+        return list(range(span.start, span.end + 1))
+    places, place = [], span.start
+    for character in span.text:
+        if not character.isspace():
+            place = max(place, text.find(character, place, span.end))
+        places.append(place)
+        place += 1
+    return [min(each, span.end) for each in [*places, span.end]]
+
+
 def sentence_spans(text: str, *, fence: str = "") -> list[Span]:
     """Find the sentences of a plain-text or Markdown document.
 

@@ -13,7 +13,7 @@ from parataxis.api import Splitter
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.documents.plan import Plan, Range, make_plan
-from parataxis.run.units import places_of
+from parataxis.text.segments import Span, places_of
 
 _MOVES = "a link, a note, a field or the like that would have to move"
 """Why a sentence without a plan is left alone."""
@@ -123,9 +123,10 @@ class FormattedDocument(ABC):
                 continue
             plan = None
             if not sentence.obstacle:
+                span = Span(sentence.start, sentence.end, sentence.text)
                 plan = make_plan(
                     rewrite,
-                    places=places_of(self.paragraphs[number].text, sentence),
+                    places=places_of(self.paragraphs[number].text, span),
                     whole=sentence.whole,
                     pinned=sentence.pinned,
                     partly=sentence.partly,

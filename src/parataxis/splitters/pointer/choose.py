@@ -14,6 +14,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from parataxis.checks import Checker
+from parataxis.checks.lexicon import CONTRASTS
+from parataxis.checks.scope import lost_scope
 from parataxis.checks.verifier import RewriteVerdict
 from parataxis.rewrite.compose import Part, compose, left_whole
 from parataxis.rewrite.record import (
@@ -149,6 +151,8 @@ def choose(
         known = [each.analysis for each, _ in pending]
         all_findings = checker.pipe(pairs, provenances, known)
         for (each, candidate), findings in zip(pending, all_findings, strict=True):
+            if level is Level.ATOMIC:
+                findings = _claim_findings(each.analysis, candidate, findings)
             each.judge(candidate, findings)
     return [each.rewrite() for each in choices]
 
@@ -181,6 +185,19 @@ def alternatives(
         )
         for option, verdict, findings in zip(options, verdicts, checked, strict=True)
     ]
+
+
+def _claim_findings(
+    analysis: Analysis, candidate: Candidate, findings: Sequence[Finding]
+) -> list[Finding]:
+    """The findings at the level ``atomic``: the two sides of a contrast are claims without their
+    connective, and each claim must keep what governs it."""
+    kept = [
+        found
+        for found in findings
+        if found.kind is not FindingKind.LOST or found.words.casefold() not in CONTRASTS
+    ]
+    return [*kept, *lost_scope(analysis, candidate.provenance)]
 
 
 def compose_found(analysis: Analysis, found: Found, close: float = math.inf) -> Iterator[Candidate]:
