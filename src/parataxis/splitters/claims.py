@@ -166,7 +166,8 @@ def _sentence_claims(
 
 def _main(rewrite: Rewrite, tree: Analysis) -> int:
     """The index of the claim that has the main predicate of its source."""
-    for number, tokens in enumerate(rewrite.provenance or ()):
+    provenance = rewrite.provenance or align(rewrite.source, rewrite.simple)
+    for number, tokens in enumerate(provenance):
         if any(token.source and token.source[0] == tree.root.start for token in tokens):
             return number
     return 0
