@@ -9,7 +9,8 @@ from typing import TypedDict, Unpack
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Level, Rewrite
 from parataxis.text.files import ReadReport, read_lines
-from parataxis.text.tokens import has_word, tokenize
+from parataxis.text.readability import spoken_words
+from parataxis.text.tokens import tokenize
 
 
 class SettingOptions(TypedDict, total=False):
@@ -121,5 +122,9 @@ def too_long(rewrite: Rewrite, limit: int) -> dict[int, int]:
 
 
 def word_count(sentence: str) -> int:
-    """The number of words of a sentence, which are the tokens with a letter or digit."""
-    return sum(has_word(token.text) for token in tokenize(sentence))
+    """The number of words of a sentence, as writers count them: "don't" and "well-known" are one.
+
+    >>> word_count("Don't tear a well-known term – ever – apart.")
+    7
+    """
+    return len(spoken_words(sentence))
