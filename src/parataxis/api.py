@@ -73,14 +73,17 @@ def claims(
     text: str,
     *,
     splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
+    names: bool = False,
     **options: Unpack[SettingOptions],
 ) -> "list[Claim]":
     """The claims of a text: what it says, one thing at a time, at the level "atomic".
 
-    See :class:`Splitter` for the options, and docs/claims.md for what a claim carries.
+    With ``names``, a name replaces a pronoun that opens a sentence, where only one person of the
+    paragraph can be meant. See :class:`Splitter` for the other options, and docs/claims.md for what
+    a claim carries.
     """
     options.setdefault("level", Level.ATOMIC)
-    return Splitter(splitter, **options).claims(text)
+    return Splitter(splitter, **options).claims(text, names=names)
 
 
 @dataclass(frozen=True)
@@ -230,7 +233,7 @@ class Splitter:
         sentences = [span.text for span in document.sentences]
         return DocumentRewrite(document, tuple(self.pipe(sentences)))
 
-    def claims(self, text: str) -> "list[Claim]":
+    def claims(self, text: str, *, names: bool = False) -> "list[Claim]":
         """The claims of a text, if the level is "atomic"; at another level, its simple sentences
         with the same fields. No claim has lost a condition, a speaker or the like: the sentence
         would stay whole.
@@ -244,7 +247,7 @@ class Splitter:
         result = self.split(text)
         spans = result.document.sentences
         ids = [str(number) for number in range(1, len(spans) + 1)]
-        return find_claims([ClaimDocument(text, spans, result.rewrites, ids)])[0]
+        return find_claims([ClaimDocument(text, spans, result.rewrites, ids)], names=names)[0]
 
     def _batch(self, sentences: Sequence[str]) -> list[Rewrite]:
         plain = _rewritten(self._splitter, [each for each in sentences if not _MARKUP.search(each)])

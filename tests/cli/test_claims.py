@@ -94,3 +94,13 @@ def test_claims_need_a_splitter_with_levels(run: Run) -> None:
     result = run("claims", LEASE, "--splitter", "rules")
     assert result.code == 2
     assert "has no levels" in result.err
+
+
+def test_claims_get_names_if_asked(run: Run) -> None:
+    text = "Ann Reed was a chemist. She died in 1994."
+    assert run("claims", text, "-f", "text").out.splitlines()[1] == "She died in 1994."
+    result = run("claims", text, "--names")
+    assert [(each["text"], each["context"]) for each in records(result.out)] == [
+        ("Ann Reed was a chemist.", []),
+        ("Ann Reed died in 1994.", [[0, 8]]),
+    ]

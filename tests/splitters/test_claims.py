@@ -194,7 +194,7 @@ def test_claims_are_not_refused_for_what_does_not_govern_them(
     assert lost_scope(load_trees()(source), align(source, simple)) == []
 
 
-def given(text: str, simple: list[list[str]]) -> list[Claim]:
+def given(text: str, simple: list[list[str]], *, names: bool = False) -> list[Claim]:
     """The claims of a text whose sentences have these rewrites."""
     spans = read_document(text).sentences
     rewrites = [
@@ -202,7 +202,7 @@ def given(text: str, simple: list[list[str]]) -> list[Claim]:
         for span, each in zip(spans, simple, strict=True)
     ]
     ids = [str(number) for number in range(1, len(spans) + 1)]
-    return find_claims([ClaimDocument(text, spans, rewrites, ids)])[0]
+    return find_claims([ClaimDocument(text, spans, rewrites, ids)], names=names)[0]
 
 
 @pytest.mark.parametrize(
@@ -297,3 +297,58 @@ def test_claims_need_a_splitter_with_levels_and_a_text() -> None:
 def test_claims_survive_json() -> None:
     (claim, _) = parataxis.claims("Ann sang, and Bob left.")
     assert Claim.model_validate_json(claim.model_dump_json()) == claim
+
+
+@pytest.mark.parametrize(
+    ("text", "simple", "claims"),
+    [
+        (
+            "Ann Reed was a chemist. She was born in Leeds and died in 1994. Her house burned.",
+            [
+                ["Ann Reed was a chemist."],
+                ["She was born in Leeds.", "She died in 1994."],
+                ["Her house burned."],
+            ],
+            [
+                "Ann Reed was a chemist.",
+                "Ann Reed was born in Leeds.",
+                "Ann Reed died in 1994.",
+                "Ann Reed's house burned.",
+            ],
+        ),
+        (  # the second "she" may be Mary
+            "Ann Reed was a chemist. She met Mary Smith. She died.",
+            [["Ann Reed was a chemist."], ["She met Mary Smith."], ["She died."]],
+            ["Ann Reed was a chemist.", "Ann Reed met Mary Smith.", "She died."],
+        ),
+        (
+            "Ann Reed was a chemist, and her father was a doctor. She died.",
+            [["Ann Reed was a chemist, and her father was a doctor."], ["She died."]],
+            ["Ann Reed was a chemist, and her father was a doctor.", "She died."],
+        ),
+        (
+            "Ann Reed was an actress. He died.",
+            [["Ann Reed was an actress."], ["He died."]],
+            ["Ann Reed was an actress.", "He died."],
+        ),
+        (
+            "Leeds is a city. He died.",
+            [["Leeds is a city."], ["He died."]],
+            ["Leeds is a city.", "He died."],
+        ),
+        (
+            "Ann Reed was a chemist.\n\nShe died.",
+            [["Ann Reed was a chemist."], ["She died."]],
+            ["Ann Reed was a chemist.", "She died."],
+        ),
+    ],
+)
+def test_claims_get_names_only_where_one_person_can_be_meant(
+    text: str, simple: list[list[str]], claims: list[str]
+) -> None:
+    found = given(text, simple, names=True)
+    assert [claim.text for claim in found] == claims
+    for claim, plain in zip(found, given(text, simple), strict=True):
+        changed = claim.text != plain.text
+        assert [text[start:end] for start, end in claim.context] == ["Ann Reed"] * changed
+        assert claim.spans == plain.spans

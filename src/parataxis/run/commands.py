@@ -135,6 +135,8 @@ class SplitRun:
         or one sentence.
     --rows: Write one record for each row of the input, one for each sentence in it, or one for each
         claim, as the command claims does.
+    --names: In claims, put a name in place of a pronoun that opens a sentence, where only one
+        person of the paragraph can be meant.
     --keep COLUMNS: The columns or fields of the input to write again: a,b, or none. Default: all.
     --jobs, -j N: How many processes to use. Default: 1 if results go to standard output, else up to
         one for each core, with --device two. With --engine ray: how many actors at most. Default:
@@ -172,6 +174,7 @@ class SplitRun:
     column: str | None = None
     cell: CellKind = CellKind.TEXT
     rows: RowKind = RowKind.INPUT
+    names: bool = False
     keep: str | None = None
     jobs: OptionalCount = None
     output: str | None = None
@@ -459,6 +462,7 @@ class SplitRun:
             packing,
             (form is not OutputFormat.PARQUET) if self.provenance is None else self.provenance,
             rows=self.rows,
+            names=self.names,
             explain=self.explain,
             title=", ".join(file.name for file in files[:20]),
             header=not files[0].is_given_text,
@@ -577,6 +581,7 @@ class SplitRun:
             "--column": str(self.column),
             "--cell": self.cell,
             "--rows": encoder.rows,
+            "--names": str(encoder.names),
             "--shard": str(self.shard),
             "--keep": "all" if keep is None else ",".join(keep) or "none",
             THREADS_VARIABLE: os.environ.get(THREADS_VARIABLE, "1"),

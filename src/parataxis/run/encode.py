@@ -64,8 +64,8 @@ class RecordEncoder:
     batches, and :func:`write_parquet` makes a file of those of Parquet.
 
     Without ``provenance``, records do not say where each word came from. ``rows`` says whether each
-    row of the input gives a record, each sentence or each claim. With ``explain``, patterns are
-    shown.
+    row of the input gives a record, each sentence or each claim; ``names`` are put into claims in
+    place of pronouns. With ``explain``, patterns are shown.
     ``title`` is that of a page; ``header`` says whether a diff names the sentences. ``kept`` are,
     for Parquet, the types of the kept columns by the name of the input file, or for all under "".
     """
@@ -74,6 +74,7 @@ class RecordEncoder:
     packing: Packing = Packing.NONE
     provenance: bool = True
     rows: RowKind = RowKind.INPUT
+    names: bool = False
     explain: bool = False
     title: str = ""
     header: bool = True
@@ -155,7 +156,7 @@ class RecordEncoder:
     ) -> Iterator[tuple[Rewrite | Claim | BadRecord, Row | None]]:
         """The records, each with the row that it comes from."""
         ready = iter(patterns or ())
-        claims = unit_claims(results) if self.rows is RowKind.CLAIM else None
+        claims = unit_claims(results, names=self.names) if self.rows is RowKind.CLAIM else None
         for unit, rewrites in results:
             if unit.problem:
                 yield unit.problem, unit.row

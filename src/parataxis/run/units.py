@@ -209,7 +209,9 @@ class Unit:
     start: int = 0
 
 
-def unit_claims(results: Sequence[tuple[Unit, Sequence[Rewrite]]]) -> Iterator[list[Claim]]:
+def unit_claims(
+    results: Sequence[tuple[Unit, Sequence[Rewrite]]], *, names: bool = False
+) -> Iterator[list[Claim]]:
     """The claims of each unit. The document of a claim is the row, the line or the file."""
     documents = []
     for unit, rewrites in results:
@@ -222,7 +224,7 @@ def unit_claims(results: Sequence[tuple[Unit, Sequence[Rewrite]]]) -> Iterator[l
             name = unit.file or next(iter(ids), "")
         kept = spans if unit.sentences else ()
         documents.append(ClaimDocument(text, kept, rewrites, ids, name, unit.start))
-    return iter(find_claims(documents))
+    return iter(find_claims(documents, names=names))
 
 
 def line_units(lines: Iterable[str], name: str) -> Iterator[Unit]:

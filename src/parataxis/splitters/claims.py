@@ -20,7 +20,8 @@ from parataxis.errors import TooLongError
 from parataxis.rewrite.align import align
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.forms import key
-from parataxis.rewrite.record import Rewrite, complaints
+from parataxis.rewrite.record import OutputToken, Rewrite, complaints
+from parataxis.splitters.names import GENDERS, NamedPerson, after, meant, opening_pronoun
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
 from parataxis.text.english import phrases, words
@@ -73,6 +74,8 @@ class Claim(_ClaimPart):
     start: int
     end: int
     spans: tuple[tuple[int, int], ...]
+    context: tuple[tuple[int, int], ...] = ()
+    """The places of words that come from another sentence: the name that replaces a pronoun."""
     scope: tuple[ClaimScope, ...] = ()
     links: tuple[ClaimLink, ...] = ()
     confidence: float | None = None
@@ -99,21 +102,24 @@ class ClaimDocument(NamedTuple):
     start: int = 0
 
 
-def find_claims(documents: Sequence[ClaimDocument]) -> list[list[Claim]]:
+def find_claims(documents: Sequence[ClaimDocument], *, names: bool = False) -> list[list[Claim]]:
     """The claims of each document. A rewrite in which a claim has lost what governs it is replaced
-    by its source."""
+    by its source. With ``names``, a name replaces a pronoun that opens a sentence, where only one
+    person can be meant."""
     from parataxis.syntax.analyser import load_trees  # the records alone need no model
 
     sources = (rewrite.source for document in documents for rewrite in document.rewrites)
     trees = load_trees().pipe(sources)
-    return [_document_claims(document, trees) for document in documents]
+    return [_document_claims(document, trees, names=names) for document in documents]
 
 
 def _document_claims(
-    document: ClaimDocument, trees: Iterator[Analysis | TooLongError]
+    document: ClaimDocument, trees: Iterator[Analysis | TooLongError], *, names: bool
 ) -> list[Claim]:
     found: list[Claim] = []
     last: list[Claim] = []
+    person: NamedPerson | None = None
+    end = 0
     for span, rewrite, own in zip(document.spans, document.rewrites, document.ids, strict=True):
         tree = next(trees)
         places = [document.start + place for place in places_of(document.text, span)]
@@ -123,9 +129,45 @@ def _document_claims(
             main = _main(guarded, tree) if isinstance(tree, Analysis) else 0
             links = (*claims[main].links, link)
             claims[main] = claims[main].model_copy(update={"links": links})
+        if names:
+            if "\n\n" in document.text[end : span.start] or not isinstance(tree, Analysis):
+                person = None
+            if isinstance(tree, Analysis):
+                following = after(tree, places, person)
+                if person is not None:
+                    claims = _named(claims, guarded, tree, person, is_alone=following is not None)
+                person = following
+            end = span.end
         found += claims
         last = claims
     return found
+
+
+def _named(
+    claims: list[Claim], rewrite: Rewrite, tree: Analysis, person: NamedPerson, *, is_alone: bool
+) -> list[Claim]:
+    """The claims with the name of a person for the pronoun that opens their source, and if nobody
+    else is in it, for the same pronoun that opens a claim."""
+    pronoun = opening_pronoun(tree)
+    if pronoun is None or not meant(person, pronoun):
+        return claims
+    same = GENDERS[key(pronoun.text)]
+    provenance = rewrite.provenance or align(rewrite.source, rewrite.simple)
+
+    def is_meant(token: OutputToken) -> bool:
+        is_pronoun = is_alone and key(token.text) in same
+        return is_pronoun or token.source == (pronoun.start, pronoun.end)
+
+    return [
+        _with_name(claim, tokens[0], person) if tokens and is_meant(tokens[0]) else claim
+        for claim, tokens in zip(claims, provenance, strict=True)
+    ]
+
+
+def _with_name(claim: Claim, token: OutputToken, person: NamedPerson) -> Claim:
+    ending = "'s" if key(token.text) in ("his", "her") else ""
+    text = f"{claim.text[: token.start]}{person.name}{ending}{claim.text[token.end :]}"
+    return claim.model_copy(update={"text": text, "context": ((person.start, person.end),)})
 
 
 def _sentence_claims(
