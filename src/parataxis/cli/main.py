@@ -37,6 +37,7 @@ COMMANDS = {
     "split": "parataxis.run.commands",
     "claims": "parataxis.run.commands",
     "lint": "parataxis.lint.commands",
+    "lsp": "parataxis.serve.commands",
     "splitters": "parataxis.run.inspect",
     "patterns": "parataxis.evaluate.commands.corpus",
     "check": "parataxis.run.inspect",

@@ -1,4 +1,4 @@
-"""``parataxis serve``: the page for writers and the API for programs."""
+"""``parataxis serve``: the page for writers and the API for programs; and ``parataxis lsp``."""
 
 import sys
 from contextlib import suppress
@@ -105,3 +105,17 @@ def serve(
 
     with suppress(KeyboardInterrupt):
         Server(config).run()
+
+
+@documented
+def lsp(
+    stdio: Annotated[bool, typer.Option("--stdio", help="For editors that pass it.")] = True,
+) -> None:
+    """Run a language server for editors on standard input and output.
+
+    It shows what `lint` finds while you type, offers to split a sentence in several ways, and tells
+    where the words of a rewrite come from.
+    """
+    from parataxis.serve.lsp import make_server
+
+    make_server().start_io()
