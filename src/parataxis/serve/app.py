@@ -14,6 +14,7 @@ with needs("The service needs FastAPI, prometheus-client and python-multipart", 
 from fastapi import FastAPI
 
 from parataxis import __version__
+from parataxis.serve.languagetool import languagetool_router
 from parataxis.serve.middleware import CountRequests, LimitRequests, RequestLimits
 from parataxis.serve.models import WrittenRewrite
 from parataxis.serve.problems import add_handlers, refusal, reported
@@ -46,7 +47,8 @@ def make_app(settings: ServiceSettings | None = None) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.service = Service(settings)
-    for router in (*api_routers, *([page_router] if settings.page else [])):
+    pages = [page_router] if settings.page else []
+    for router in (*api_routers, languagetool_router, *pages):
         app.include_router(router)
     limits = RequestLimits(
         per_minute=settings.per_minute,

@@ -1,5 +1,6 @@
 """``parataxis serve``: the page for writers and the API for programs; and ``parataxis lsp``."""
 
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ import typer
 
 from parataxis.api import DEFAULT_SPLITTER
 from parataxis.cli.options import Count, HostOption, PortOption, documented, refuse_taken
-from parataxis.errors import ParataxisError, needs
+from parataxis.errors import InputError, ParataxisError, needs
 
 _MEGABYTE = 1_000_000
 _SHUTDOWN = 5
@@ -39,6 +40,7 @@ def serve(
     queue: Count = 20_000,
     allowed_host: Annotated[list[str] | None, typer.Option()] = None,
     token_file: Path | None = None,
+    languagetool: str | None = None,
 ) -> None:
     """Serve the page for writers and the API for programs. Nothing that is sent is stored.
 
@@ -55,6 +57,8 @@ def serve(
     --allowed-host NAME: A name under which the service is reached, besides localhost and
         addresses; can be repeated. * allows any name.
     --token-file FILE: Answer only clients that send the token in this file.
+    --languagetool URL: A LanguageTool server, such as http://127.0.0.1:8081. Its answers are merged
+        into those at /v2, and it gets the texts that are sent there.
     """
     from parataxis.serve.app import make_app
     from parataxis.serve.service import ServiceSettings
@@ -76,6 +80,7 @@ def serve(
         queue=queue,
         hosts=(host, *(allowed_host or ())),
         token=read_token(token_file) if token_file else None,
+        languagetool=_address(languagetool),
     )
     app = make_app(settings)
     for offer in app.state.service.offers.values():
@@ -105,6 +110,15 @@ def serve(
 
     with suppress(KeyboardInterrupt):
         Server(config).run()
+
+
+def _address(url: str | None) -> str | None:
+    """The address of a LanguageTool server without "/v2" at its end."""
+    if url is None:
+        return None
+    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", url):
+        raise InputError(f"{url} is no address of a server; write http://HOST:PORT.")
+    return url.rstrip("/").removesuffix("/v2")
 
 
 @documented

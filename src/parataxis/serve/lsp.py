@@ -45,6 +45,7 @@ _LANGUAGES = {
     "restructuredtext": LintFormat.RST,
     "rst": LintFormat.RST,
     "asciidoc": LintFormat.ASCIIDOC,
+    "adoc": LintFormat.ASCIIDOC,
     "python": LintFormat.PYTHON,
 }
 """The formats of the languages that editors name."""

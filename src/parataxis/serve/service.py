@@ -58,6 +58,8 @@ class ServiceSettings:
     """Names under which the service is offered, besides "localhost"; "*" means any."""
     token: str | None = field(default=None, repr=False)
     """What clients must send to use the service."""
+    languagetool: str | None = None
+    """The address of a LanguageTool server whose answers are merged into those of ``/v2``."""
 
 
 class Service:

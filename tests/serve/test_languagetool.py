@@ -1,0 +1,171 @@
+"""LanguageTool's API, asked by a real client of it, alone and merged with another server."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, ClassVar
+from urllib.parse import parse_qs
+
+import pytest
+from fastapi.testclient import TestClient
+
+pytest.importorskip("language_tool_python", reason="needs language-tool-python, which [dev] has")
+
+from language_tool_python import LanguageTool
+
+from parataxis import Splitter
+from parataxis.errors import InputError
+from parataxis.serve.commands import serve as serve_command
+
+from .conftest import Ask, Serve
+
+GOODS = (
+    "If the goods, which the Buyer ordered in May, arrive late, the Buyer may refuse them, and the "
+    "Seller, a company registered in Norway, shall repay the price."
+)
+TEXT = f"It 😀 rained. {GOODS} Ann came."
+
+
+def test_languagetool_client_gets_our_suggestions(serve: Serve) -> None:
+    with LanguageTool("en-US", remote_server=serve("pointer").url) as tool:
+        (match,) = tool.check(TEXT)
+        assert match.rule_id == "PARATAXIS_TOO_LONG"
+        assert match.message.startswith("Too long (28 words, at most 25)")
+        assert TEXT[match.offset : match.offset + match.error_length] == GOODS
+        assert match.rule_issue_type == "style"
+        simple = " ".join(Splitter(max_words=25, confidence=0.5)(GOODS).simple)
+        assert match.replacements == [simple]
+        assert tool.correct(TEXT) == TEXT.replace(GOODS, simple)
+        tool.disabled_rules = {"PARATAXIS_TOO_LONG"}
+        assert tool.check(TEXT) == []
+        tool.disabled_rules = set()
+        tool.enabled_rules_only = True
+        tool.enabled_rules = {"OTHER"}
+        assert tool.check(TEXT) == []
+
+
+class Stub(BaseHTTPRequestHandler):
+    """Answers as a LanguageTool server would, and notes what it was sent."""
+
+    seen: ClassVar[list[dict[str, Any]]] = []
+    matches: ClassVar[list[dict[str, Any]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"])).decode()
+        self.seen.append(parse_qs(body))
+        self._send(
+            {
+                "software": {"name": "LanguageTool", "version": "6.6", "apiVersion": 1},
+                "language": {"name": "English (US)", "code": "en-US"},
+                "matches": self.matches,
+            }
+        )
+
+    def do_GET(self) -> None:
+        self._send([{"name": "German", "code": "de", "longCode": "de-DE"}])
+
+    def _send(self, answer: object) -> None:
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def stub() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), Stub)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    Stub.seen, Stub.matches = [], []
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def _other(offset: int, rule: str) -> dict[str, Any]:
+    about = {"id": rule, "description": "", "issueType": "misspelling", "category": {"id": "X"}}
+    return {"message": rule, "offset": offset, "length": 2, "replacements": [], "rule": about}
+
+
+def test_languagetool_merges_another_server(ask: Ask, stub: str) -> None:
+    Stub.matches = [
+        _other(len(TEXT) - 3, "LATE"),
+        _other(0, "EARLY"),
+        _other(20, "TOO_LONG_SENTENCE"),
+    ]
+    client = ask("pointer", languagetool=stub)
+    answer = client.post("/v2/check", data={"text": TEXT, "language": "en-US"}).json()
+    assert [each["rule"]["id"] for each in answer["matches"]] == [
+        "EARLY",
+        "PARATAXIS_TOO_LONG",
+        "LATE",
+    ]
+    assert answer["software"]["name"] == "LanguageTool"
+    assert Stub.seen == [{"text": [TEXT], "language": ["en-US"]}]
+    assert client.get("/v2/languages").json()[0]["longCode"] == "de-DE"
+
+
+@pytest.mark.parametrize("matches", [[{"no": "offset"}], "none"])
+def test_languagetool_survives_a_server_that_is_strange_or_gone(
+    ask: Ask, stub: str, matches: Any
+) -> None:
+    Stub.matches = matches
+    for url in (stub, "http://127.0.0.1:9"):
+        client = ask("pointer", languagetool=url)
+        answer = client.post("/v2/check", data={"text": TEXT, "language": "en-US"}).json()
+        assert [each["rule"]["id"] for each in answer["matches"]] == ["PARATAXIS_TOO_LONG"]
+
+
+def test_languagetool_offsets_count_as_java_does(plain: TestClient) -> None:
+    answer = plain.get("/v2/check", params={"text": TEXT, "language": "auto"}).json()
+    (match,) = answer["matches"]
+    units = TEXT.encode("utf-16-le")
+    start, end = 2 * match["offset"], 2 * (match["offset"] + match["length"])
+    assert units[start:end].decode("utf-16-le") == GOODS
+    assert answer["language"]["code"] == "en-US"
+    assert [each["longCode"] for each in plain.get("/v2/languages").json()][:2] == ["en", "en-US"]
+
+
+def test_languagetool_leaves_markup_and_other_languages_alone(plain: TestClient) -> None:
+    def found(**fields: str) -> int:
+        answer = plain.post("/v2/check", data=fields)
+        assert answer.status_code == 200, answer.text
+        return len(answer.json()["matches"])
+
+    first, rest = GOODS[:20], GOODS[20:]
+    heading = [{"markup": "<p>", "interpretAs": "\n\n"}, {"text": GOODS}, {"markup": "</p>"}]
+    inside = [{"text": first}, {"markup": "<b>"}, {"text": rest}]
+    assert found(data=json.dumps({"annotation": heading}), language="en-GB") == 1
+    assert found(data=json.dumps({"annotation": inside}), language="en-GB") == 0
+    assert found(data=json.dumps({"text": GOODS}), language="en") == 1
+    assert found(text=GOODS, language="de-DE") == 0
+    assert found(text="Der Mann, der die Ware bestellt hat, zahlt. " * 5, language="auto") == 0
+    assert found(text=GOODS, language="en-US", disabledCategories="PARATAXIS") == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "detail"),
+    [
+        ({"language": "en"}, 422, 'Send a "text" or an annotated text as "data".'),
+        ({"data": "{"}, 422, 'The field "data" is no annotated text of LanguageTool.'),
+        ({"data": '{"annotation": [{}]}'}, 422, 'The field "data" is no annotated text of'),
+        ({"text": "a" * 50_001}, 413, "The text has 50001 characters; at most 50000 are taken."),
+    ],
+)
+def test_languagetool_refuses(
+    plain: TestClient, fields: dict[str, str], status: int, detail: str
+) -> None:
+    answer = plain.post("/v2/check", data=fields)
+    assert answer.status_code == status
+    assert answer.json()["detail"].startswith(detail)
+
+
+def test_languagetool_address_must_be_one() -> None:
+    with pytest.raises(InputError, match="is no address of a server"):
+        serve_command(languagetool="localhost:8081")
