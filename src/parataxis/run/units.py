@@ -20,10 +20,10 @@ from parataxis.rewrite.jsonl import SOURCES, field_of, id_of, read_record, sourc
 from parataxis.rewrite.record import Rewrite, SourceLine
 from parataxis.run.files import in_words
 from parataxis.splitters.claims import Claim, ClaimDocument, find_claims
-from parataxis.text.documents import Document, read_document, split_blocks
+from parataxis.text.documents import Document, read_document, running_sentences, split_blocks
 from parataxis.text.inputs import TextPiece
 from parataxis.text.layout import LINE, next_fence
-from parataxis.text.segments import Span, places_of, sentence_spans
+from parataxis.text.segments import Span, places_of
 
 HEADERS = ("source", "complex", "sentence")
 """The names under which the column of the sources is found if none is given."""
@@ -339,7 +339,7 @@ def block_units(lines: Iterable[str], name: str, skip: int = 0, start: int = 0) 
             if complaint:
                 unit = problem_unit(name, line, complaint, text, source=text)
             else:
-                spans = sentence_spans(text, fence=fence) if number > skip else ()
+                spans = running_sentences(text, fence) if number > skip else ()
                 unit = _block_unit(Document(text, tuple(spans)), name, line, column)
                 unit = replace(unit, file=name, start=place)
             at += unit.size

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from parataxis.text.email import email_parts
 from parataxis.text.layout import LINE, next_fence
 from parataxis.text.segments import Span, sentence_spans
 
@@ -94,7 +95,7 @@ def read_document(text: str) -> Document:
     >>> [sentence.text for sentence in document.sentences]
     ['Dr. Lee', 'He left.', 'She stayed.']
     """
-    return Document(text, tuple(sentence_spans(text)))
+    return Document(text, running_sentences(text))
 
 
 def read_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[Document]:
@@ -109,7 +110,17 @@ def read_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[D
     ['One.\\n\\n', 'Two.\\n']
     """
     for text, fence in split_blocks(lines, limit=limit):
-        yield Document(text, tuple(sentence_spans(text, fence=fence)))
+        yield Document(text, running_sentences(text, fence))
+
+
+def running_sentences(text: str, fence: str = "") -> tuple[Span, ...]:
+    """The sentences of a text without those in the header, the quoted replies and the signature of
+    an email."""
+    spans = sentence_spans(text, fence=fence)
+    parts = email_parts(text)
+    if not parts:
+        return tuple(spans)
+    return tuple(s for s in spans if not any(a < s.end and s.start < b for a, b in parts))
 
 
 def split_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[tuple[str, str]]:

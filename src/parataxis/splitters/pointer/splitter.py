@@ -44,9 +44,12 @@ BEAM, BEAMS = 4, range(1, 9)
 """The usual width of the beam, and the allowed ones."""
 
 NO_SENTENCE = re.compile(
-    r"(?:Subject|Re|From|To|Cc|Date):\s|>|.*;(?:\s+(?:and|or|and/or))?\s*\Z", re.DOTALL
+    r"(?:Subject|Re|From|To|Cc|Date):\s|>|.*;(?:\s+(?:and|or|and/or))?\s*\Z"
+    r"|[a-z][^.!?…]*[^.!?…:\s\"'”’)\]]\s*\Z",
+    re.DOTALL,
 )
-"""A header line of a message, a quoted reply, or an item of a list that goes on after it."""
+"""A header line of a message, a quoted reply, an item of a list that goes on after it, or one that
+is no sentence: it begins small and has no stop."""
 
 LONGEST = 200
 """The longest sentence that is rewritten, in words."""
