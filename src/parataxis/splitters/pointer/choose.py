@@ -115,6 +115,19 @@ def _log_odds(chance: float) -> float:
     return math.log(chance / (1 - chance))
 
 
+def _evidence(
+    analysis: Analysis, option: Candidate, verdict: RewriteVerdict, rivals: int, whole: float
+) -> Evidence:
+    return Evidence(
+        risk=_log_odds(verdict.risk),
+        log_chance=option.log_chance,
+        rivals=rivals,
+        whole=_log_odds(whole),
+        score=verdict.score / len(analysis),
+        tokens=min(len(analysis), JUDGED),
+    )
+
+
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
     """The source itself, which has no findings."""
     return left_whole(source, splitter=NAME, note=note).model_copy(update={"findings": ()})
@@ -160,15 +173,14 @@ def choose(
 def alternatives(
     analysis: Analysis, found: Found, checker: Checker, verifying: Verifying
 ) -> list[Rewrite]:
-    """Every split that was found, with its findings, and with its confidence given that the source
-    is split at all. None is left out because it is unlikely or faulty, so that a writer can take
-    what :func:`choose` did not."""
+    """Every split that was found, with its confidence and findings. None is left out because it is
+    unlikely or faulty, so that a writer can take what :func:`choose` did not."""
     options = [
         each
         for each in compose_found(analysis, found)
         if len(each.simple) > 1 and analysis.text not in each.simple
     ]
-    is_split = math.log(max(1 - found.whole, TINIEST))
+    rivals = len(_close(options)) - 1 if options else 0
     verdicts = verifying(analysis.text, [option.simple for option in options])
     pairs = [(analysis.text, option.simple) for option in options]
     checked = checker.pipe(
@@ -181,7 +193,7 @@ def alternatives(
             splitter=NAME,
             provenance=option.provenance,
             findings=tuple(findings),
-            confidence=confidence(verdict, min(0.0, option.log_chance - is_split)),
+            confidence=confidence(_evidence(analysis, option, verdict, rivals, found.whole)),
         )
         for option, verdict, findings in zip(options, verdicts, checked, strict=True)
     ]
@@ -278,16 +290,9 @@ class _Choice:
                 scores[option] = score - WHOLE_COST
                 continue
             scores[option] = score - FAULT_SHARE * _log_odds(verdict.risk)
-            self._confidence[option] = confidence(
-                Evidence(
-                    risk=_log_odds(verdict.risk),
-                    log_chance=option.log_chance,
-                    rivals=len(self._splits) - 1,
-                    whole=_log_odds(self._chance_of_whole),
-                    score=verdict.score / len(self.analysis),
-                    tokens=min(len(self.analysis), JUDGED),
-                )
-            )
+            rivals, whole = len(self._splits) - 1, self._chance_of_whole
+            evidence = _evidence(self.analysis, option, verdict, rivals, whole)
+            self._confidence[option] = confidence(evidence)
         order = sorted(scores, key=lambda option: -scores[option])
         preferred = takewhile(lambda option: option is not self._whole, order)
         wanted = list(preferred)
