@@ -124,7 +124,7 @@ def test_lsp_finds_splits_and_explains_while_somebody_types() -> None:
             assert hovered
             assert isinstance(hovered.contents, types.MarkupContent)
             assert "Suggestion (" in hovered.contents.value
-            assert "Added: In, that, case" in hovered.contents.value
+            assert "Added: In, that" in hovered.contents.value
 
             assert await editor.type(f"{before}\n", 2) == []
             (again,) = await editor.type(f"{GOODS}\n", 3)

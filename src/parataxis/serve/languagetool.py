@@ -75,7 +75,7 @@ async def check(request: Request, service: ServiceDep) -> Response:
     if language.startswith("en") or (language == "auto" and looks_english(text)):
         source = await run_in_threadpool(read_source, text, LintFormat.TEXT)
         sentences = [sentence.text for sentence in source.sentences]
-        service.require_room(sentences)
+        service.require_room(request, sentences)
         verdicts = await results(request, service.engine.submit(JudgeTask(), sentences))
         listed = findings_of(source, verdicts)
         found = [_match(each, text) for each in listed if not _touches(each, markup)]

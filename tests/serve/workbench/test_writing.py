@@ -1,6 +1,7 @@
 """What a writer sees of a text before it is split, and how a split is chosen, reported and kept."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,12 +75,12 @@ def test_writing_alternatives(writer: Callable[..., Any]) -> None:
     ann = writer()
     ann.split(GOODS, "pointer")
     first = ann.simple(0)
-    assert ann.row(0).locator(".sure.low").inner_text().startswith("Confidence 5")
+    assert ann.row(0).locator(".sure.low").inner_text().endswith("read it closely")
     assert "low confidence" in ann.row(0).get_attribute("aria-label")
     ann.act(0, "Alternatives")
     offers = ann.row(0).locator(".alternative")
     offers.first.wait_for()
-    assert offers.first.locator(".sure").inner_text() == "Confidence 87 %"
+    assert re.match(r"Confidence \d\d %", offers.first.locator(".sure").inner_text())
     others = [each.locator(".words").all_inner_texts() for each in offers.all()]
     assert len(others) == len({tuple(each) for each in others}) >= 3
     assert first not in others
