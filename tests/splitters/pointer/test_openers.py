@@ -49,6 +49,13 @@ LEFT_ALONE = [
     ("He took the pump abroad and in 1847 he invented the lamp.",
      ["He took the pump abroad", "in 1847 he invented the lamp"],
      "In 1847 he invented the lamp."),
+    # the phrase is the end of a source without a stop
+    ("He took the pump abroad and invented the lamp in 1847",
+     ["He took the pump abroad", "[he] invented the lamp in 1847"],
+     "He invented the lamp in 1847."),
+    ("He took the pump and then the lamp abroad in 1847",
+     ["He took the pump abroad in 1847", "[he] took then the lamp abroad"],
+     "He took then the lamp abroad."),
 ]  # fmt: skip
 
 

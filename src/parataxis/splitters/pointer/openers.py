@@ -85,9 +85,11 @@ def _find(analysis: Analysis) -> Opener | None:
     for head in analysis.children(main.index, "obl", "advcl"):
         subtree = analysis.subtree(head.index)
         phrase = [place for place in subtree if analysis[place].upos != "PUNCT"]
+        if not phrase or phrase[0] != analysis.opener or phrase[-1] == len(analysis) - 1:
+            continue  # it does not open the sentence
         start, end = phrase[0], phrase[-1] + 1
         behind = end + (analysis[end].text == ",")
-        if start != analysis.opener or behind != _subject(analysis, main):
+        if behind != _subject(analysis, main):
             continue
         again = _again(analysis, main, range(start, end))
         clauses = frozenset(
