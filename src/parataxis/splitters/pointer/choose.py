@@ -57,7 +57,7 @@ FLOOR = 0.35
 FLOOR_OF_TWO = 0.6
 """The same for two plain or light sentences: their source is often as good. A source that makes
 three is certainly too long."""
-SURE = 0.9
+SURE = 0.86
 """The lowest confidence of a rewrite that is taken in strict mode."""
 
 TINIEST = 1e-9
