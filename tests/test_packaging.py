@@ -1,13 +1,16 @@
 """The package as users get it: a wheel with its models that installs and runs offline."""
 
+import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import parataxis
 
@@ -108,6 +111,8 @@ def test_packaging_source_archive_has_what_a_checkout_has(tmp_path: Path) -> Non
     assert {
         ".ci/run",
         "README.md",
+        "SECURITY.md",
+        "constraints.txt",
         "benchmarks/README.md",
         "docs/commands.md",
         "pyproject.toml",
@@ -144,3 +149,43 @@ def test_packaging_splits_a_sentence_without_network(installed: Path, tmp_path: 
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "The mill was built in 1850. It burned down.\n"
+
+
+def test_packaging_works_without_the_numbers_of_the_learned_metric(
+    installed: Path, tmp_path: Path
+) -> None:
+    """Their licence is not free, so whoever wants can delete them."""
+    copy = tmp_path / "installed"
+    shutil.copytree(installed, copy)
+    (copy / "parataxis/evaluate/metrics/model/learned.json").unlink()
+    (tmp_path / "out.jsonl").write_text(
+        '{"source": "Ann left.", "simple": ["Ann left."], "splitter": "mine"}\n'
+    )
+    prepare = f"import sys; sys.path[:0] = {[str(copy), *filter(None, sys.path)]!r}\n"
+
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-I", "-c", prepare + OFFLINE, str(copy), *arguments],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            check=False,
+        )
+
+    good = run("evaluate", "out.jsonl", "-m", "copied", "--format", "json")
+    assert (good.returncode, good.stderr) == (0, "")
+    bad = run("evaluate", "out.jsonl", "-m", "learned")
+    assert bad.returncode == 2
+    assert 'numbers of the metric "learned" were removed' in " ".join(bad.stderr.split())
+
+
+def test_packaging_constraints_keep_to_the_lower_bounds() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    needed = [Requirement(each) for each in project["dependencies"]]
+    for extra in ("serve", "study", "client", "llm", "docx"):
+        needed += map(Requirement, project["optional-dependencies"][extra])
+    for each in needed:
+        assert each.specifier.contains(pins[each.name.lower()]), each
+    assert "LicenseRef-Learned-Metric" in project["license"]

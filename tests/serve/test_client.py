@@ -253,3 +253,11 @@ def test_client_alternatives_and_difficulty(serve: Serve) -> None:
         found = client.alternatives(source, keep_phrases=["burnt down"])
         assert found[0].rewrite.source == source
         assert client.difficulty(source).sentences[0].words == 9
+
+
+def test_client_sends_the_token(serve: Serve) -> None:
+    url = serve("source", token="a-token-of-24-characters").url
+    with Client(url, token="a-token-of-24-characters") as known:
+        assert known.split("It rained.").text == "It rained."
+    with Client(url) as unknown, pytest.raises(InputError, match="Send the token"):
+        unknown.split("It rained.")

@@ -14,6 +14,8 @@ from schemathesis.checks import CHECKS, load_all_checks
 from parataxis.serve.app import make_app
 from parataxis.serve.service import ServiceSettings
 
+from .conftest import Ask
+
 load_all_checks()
 LEFT_OUT = ("ignored_auth", "unsupported_method", "missing_required_header")
 CHECKED = [check for check in CHECKS.get_all() if check.__name__ not in LEFT_OUT]
@@ -21,7 +23,10 @@ CHECKED = [check for check in CHECKS.get_all() if check.__name__ not in LEFT_OUT
 
 @pytest.mark.slow
 def test_schema_the_api_keeps_to_its_description() -> None:
-    app = make_app(ServiceSettings(splitters=("rules", "source"), page=False, per_minute=100_000))
+    settled = ServiceSettings(
+        splitters=("rules", "source"), page=False, per_minute=100_000, hosts=("*",)
+    )
+    app = make_app(settled)
     schema = schemathesis.openapi.from_asgi("/v1/openapi.json", app)
     tried = 0
     for result in schema.get_all_operations():
@@ -76,3 +81,15 @@ def test_schema_describes_every_path_with_examples(plain: TestClient) -> None:
             for name, example in examples["examples"].items():
                 answer = plain.post(path, json=example["value"])
                 assert answer.status_code == 200, (path, name, answer.text)
+
+
+def test_schema_names_the_splitters_and_what_is_required(ask: Ask) -> None:
+    app: Any = ask("rules", "source", token="a-token-of-24-characters").app
+    told = app.openapi()
+    for name in ("TextToSplit", "SentencesToSplit"):
+        splitter = told["components"]["schemas"][name]["properties"]["splitter"]
+        assert {"type": "string", "enum": ["rules", "source"]} in splitter["anyOf"]
+    form = told["paths"]["/v1/documents/rewritten"]["post"]["requestBody"]["content"]
+    assert form["multipart/form-data"]["schema"]["required"] == ["file", "rewrites"]
+    assert told["paths"]["/v1/split"]["post"]["security"] == [{"token": []}]
+    assert "security" not in told["paths"]["/v1/health"]["get"]

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 from parataxis.errors import needs
 
@@ -65,7 +67,26 @@ def make_app(settings: ServiceSettings | None = None) -> FastAPI:
     )
     app.add_middleware(CountRequests, metrics=app.state.service.metrics)
     add_handlers(app)
+    app.openapi = partial(_described, app)  # type: ignore[method-assign]
     return app
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """The description of the API, with what depends on the settings: the splitters, the token."""
+    service: Service = app.state.service
+    described = FastAPI.openapi(app)
+    for schema in described["components"]["schemas"].values():
+        splitter = schema.get("properties", {}).get("splitter", {})
+        for choice in splitter.get("anyOf", ()):
+            if choice.get("type") == "string":
+                choice["enum"] = list(service.offers)
+    if service.settings.token:
+        bearer = {"type": "http", "scheme": "bearer"}
+        described["components"]["securitySchemes"] = {"token": bearer}
+        for path, operations in described["paths"].items():
+            for operation in operations.values() if not _is_open(path) else ():
+                operation["security"] = [{"token": []}]
+    return described
 
 
 @asynccontextmanager

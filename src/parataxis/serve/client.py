@@ -35,17 +35,25 @@ class Options(SettingOptions, total=False):
 
 class Client:
     """Sends requests to the service at a URL; every refusal is a ParataxisError, and if the service
-    is busy, :class:`~parataxis.errors.TryLaterError` says when to retry. ``timeout`` is in seconds.
-    Threads can share a client, and it is a context manager."""
+    is busy, :class:`~parataxis.errors.TryLaterError` says when to retry. ``token`` is that of a
+    service which asks for one, and ``timeout`` is in seconds. Threads can share a client, and it is
+    a context manager."""
 
-    def __init__(self, url: str = "http://127.0.0.1:8000", *, timeout: float = 300.0) -> None:
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8000",
+        *,
+        token: str | None = None,
+        timeout: float = 300.0,
+    ) -> None:
         with needs("The client needs httpx2", "client"):
             import httpx2
         self.url = url.rstrip("/")
         self._timeout = timeout
         self._errors: tuple[type[Exception], ...] = (httpx2.HTTPError, httpx2.InvalidURL)
         self._slow = httpx2.TimeoutException
-        self._http = httpx2.Client(timeout=timeout)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._http = httpx2.Client(timeout=timeout, headers=headers)
 
     def __enter__(self) -> Self:
         return self

@@ -78,7 +78,6 @@ class SplitOptions(Request):
     splitter: str | None = Field(
         default=None,
         description="A name from `/v1/splitters`; the default splitter if left out.",
-        examples=["pointer"],
     )
     strict: bool = Field(
         default=False, description="Return no rewrite that has a finding.", examples=[True]

@@ -10,6 +10,8 @@ from typing import Any
 from parataxis.api import Splitter
 from parataxis.serve.service import ServiceSettings
 
+from .conftest import Server, Writer
+
 MILL = "The mill, which was built in 1811, burnt down."
 MILL_SPLIT = ["The mill burnt down.", "The mill was built in 1811."]
 HTML = '<img src=x onerror="document.title=1"><b>bold</b>'
@@ -287,3 +289,25 @@ def test_trouble_two_thousand_sentences_stay_smooth(
     ann.page.get_by_role("button", name="Share").click()
     ann.page.locator("#share-problem").wait_for()
     assert "too long for a link" in ann.page.locator("#share-problem").inner_text()
+
+
+def test_trouble_a_server_with_a_token(device: Any) -> None:
+    token = "a-token-of-24-characters"
+    server = Server(ServiceSettings(splitters=("source",), token=token))
+    try:
+        ann = Writer(device().new_page())
+        ann.page.goto(server.url)
+        panel = ann.page.get_by_role("dialog", name="Token")
+        panel.get_by_label("Token").fill("a wrong one")
+        panel.get_by_role("button", name="Use it").click()
+        panel.get_by_text("That was not the token.").wait_for()
+        panel.get_by_label("Token").fill(token)
+        panel.get_by_label("Token").press("Enter")
+        ann.split(MILL, "source")
+        assert ann.simple(0) == [MILL]
+        ann.page.reload()
+        ann.choose("source")  # it is still known
+        assert not panel.is_visible()
+    finally:
+        server.close()
+    device.forgive("401")

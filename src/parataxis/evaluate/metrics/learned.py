@@ -205,4 +205,9 @@ FEATURES = (
 @cache
 def _shipped() -> Regression:
     shipped = files("parataxis.evaluate.metrics") / "model" / "learned.json"
+    if not shipped.is_file():
+        raise ParataxisError(
+            'The numbers of the metric "learned" were removed from this installation; leave the '
+            "metric out, or fit it again with: parataxis train metric."
+        )
     return Regression.from_record(json.loads(shipped.read_text(encoding="utf-8")))

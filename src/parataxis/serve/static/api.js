@@ -1,5 +1,7 @@
 // Asking the server. Whatever goes wrong comes out as a Refusal with one sentence to show.
 
+import { byId } from "./dom.js";
+
 /** Something the server refused, or a connection that failed; the message is for people. */
 export class Refusal extends Error {
   /** @param {string} message @param {{lost?: boolean}} [options] */
@@ -7,6 +9,28 @@ export class Refusal extends Error {
     super(message);
     this.lost = lost;
   }
+}
+
+const TOKEN = "parataxis-token"; // kept until the tab is closed
+/** @type {Promise<boolean> | null} */
+let asking = null;
+
+/** Ask the writer for the token of the server; whether there is one to try. */
+function askForToken() {
+  asking ??= new Promise((resolve) => {
+    const panel = /** @type {HTMLDialogElement} */ (byId("token-panel"));
+    const input = /** @type {HTMLInputElement} */ (byId("token"));
+    byId("token-problem").hidden = !sessionStorage.getItem(TOKEN);
+    input.value = panel.returnValue = "";
+    panel.addEventListener("close", () => {
+      asking = null;
+      const token = panel.returnValue === "use" ? input.value.trim() : "";
+      if (token) sessionStorage.setItem(TOKEN, token);
+      resolve(token !== "");
+    }, { once: true });
+    panel.showModal();
+  });
+  return asking;
 }
 
 const UNREACHABLE = "The server cannot be reached. See whether it still runs, then try again.";
@@ -17,9 +41,12 @@ const BROKEN_OFF = "The connection was lost.";
  * @returns {Promise<Response>}
  */
 async function ask(path, body, signal) {
-  const options = body === undefined ? {} : body instanceof FormData
-    ? { method: "POST", body }
-    : { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const token = sessionStorage.getItem(TOKEN);
+  /** @type {Record<string, string>} */
+  const headers = token ? { authorization: `Bearer ${token}` } : {};
+  const options = body === undefined ? { headers } : body instanceof FormData
+    ? { method: "POST", body, headers }
+    : { method: "POST", body: JSON.stringify(body), headers: { ...headers, "content-type": "application/json" } };
   let answer;
   try {
     answer = await fetch(`v1/${path}`, { ...options, signal, credentials: "omit" });
@@ -27,6 +54,7 @@ async function ask(path, body, signal) {
     if (error.name === "AbortError") throw error;
     throw new Refusal(UNREACHABLE, { lost: true });
   }
+  if (answer.status === 401 && await askForToken()) return ask(path, body, signal);
   if (!answer.ok) throw await refusal(answer);
   return answer;
 }
