@@ -306,7 +306,7 @@ def test_trouble_a_server_with_a_token(device: Any) -> None:
         ann.split(MILL, "source")
         assert ann.simple(0) == [MILL]
         ann.page.reload()
-        ann.choose("source")  # it is still known
+        ann.page.locator("#splitter option").first.wait_for(state="attached")  # it is still known
         assert not panel.is_visible()
     finally:
         server.close()
