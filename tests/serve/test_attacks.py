@@ -458,3 +458,10 @@ def test_attacks_media_types_that_only_look_like_json(plain: TestClient) -> None
     for kind in ("text/json", "json", "application/jsonp", "application/x-json", ""):
         answer = plain.post("/v1/split", content=b'{"text": "A."}', headers={"content-type": kind})
         assert answer.status_code == 415, kind
+
+
+def test_attacks_a_text_in_the_address_is_counted_too(ask: Ask) -> None:
+    client = ask("source", per_minute=2)
+    asked = [client.get("/v2/check", params={"text": "A.", "language": "de"}) for _ in range(3)]
+    assert [answer.status_code for answer in asked] == [200, 200, 429]
+    assert client.get("/v1/health").status_code == 200

@@ -191,7 +191,7 @@ class LimitRequests:
         self._inside = self._buffered = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        if scope["type"] != "http" or _only_looks(scope):
             await self._app(scope, receive, send)
             return
         address, visit = _network(scope), _Visit(asyncio.get_running_loop().time())
@@ -270,6 +270,11 @@ class LimitRequests:
                 parts.append(bytearray())
             parts[-1] += data
         return parts
+
+
+def _only_looks(scope: Scope) -> bool:
+    """Whether a request asks for no work; a text can also come in the query."""
+    return scope["method"] in ("GET", "HEAD", "OPTIONS") and not scope["query_string"]
 
 
 def _drop_stalled(visits: list[_Visit]) -> bool:
