@@ -7,11 +7,13 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parataxis.cli.main import main
 from parataxis.errors import InputError
 from parataxis.run import reading
 from parataxis.run.files import DataFile, DataFormat, data_format, find_inputs
@@ -404,7 +406,7 @@ def test_reading_goes_on_from_any_place(
 ) -> None:
     folder = tmp_path_factory.mktemp("x")
     content = table(list(cells)) if suffix == "parquet" else MADE[suffix](cells)
-    if not cells:
+    if not "".join(cells).strip():  # an empty file is refused
         content = table(["One."]) if suffix == "parquet" else MADE[suffix](["One."])
     files = [make(folder / f"{n}.{suffix}", content) for n in range(2)]
     column = Columns(None if suffix == "txt" else "text")
@@ -506,3 +508,26 @@ def test_files_in_folders_and_patterns_come_sorted(
         find_inputs(["d/*.csv"])
     with pytest.raises(InputError, match=r"There is no file y\.csv\."):
         find_inputs(["y.csv"])
+
+
+def test_reading_opens_many_small_files_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    for n in range(5):
+        Path("in", f"{n}.csv").write_text(f"text\nAnn ate {n} plums.\n")
+    real, opened = Path.open, []
+
+    def noted(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path.suffix == ".csv":
+            opened.append(path.name)
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", noted)
+    arguments = ["split", "in", "-c", "text", "-s", "source", "-o", "out.parquet", "-j", "1"]
+    assert main(arguments) == 0
+    assert opened == [f"{n}.csv" for n in range(5)]
+    Path("in", "3.csv").write_text("text\nBob left.\n")
+    assert main([*arguments[:-4], "-o", "-", "-f", "text"]) == 0
+    assert opened[5:] == [f"{n}.csv" for n in range(5)]

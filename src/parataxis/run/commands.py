@@ -4,14 +4,12 @@ import inspect
 import os
 import re
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from time import monotonic
 from typing import Annotated, Any
 
 import typer
@@ -45,7 +43,6 @@ from parataxis.run.files import (
 )
 from parataxis.run.pipeline import (
     SENTENCES,
-    Checkpoint,
     Engine,
     Local,
     SplitterTask,
@@ -55,7 +52,8 @@ from parataxis.run.pipeline import (
     run,
 )
 from parataxis.run.reading import check_columns
-from parataxis.run.units import BadRecord, CellKind, Columns, RowKind
+from parataxis.run.units import CellKind, Columns, RowKind
+from parataxis.run.watch import OnError, ProgressForm, RunWatcher
 from parataxis.splitters.settings import SplitSettings, too_long
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 from parataxis.text.inputs import STDIN
@@ -63,8 +61,6 @@ from parataxis.text.inputs import STDIN
 PASSED_THROUGH = 3
 """The exit code if records could not be read, or sentences not be rewritten."""
 
-_SHOWN = 20  # problems that are reported one by one; the others are counted
-_MINUTE = 60.0  # seconds between two reports if there is no progress bar
 _WORTH_A_PROCESS = 1 << 15  # bytes of input for which another process is worth its start
 _DOCUMENT = re.compile(r"\.(docx|md|markdown|html?|pdf|odt|rtf)$", re.I)
 """How the names of documents with formatting end."""
@@ -87,13 +83,6 @@ class EngineName(StrEnum):
 
     LOCAL = "local"
     RAY = "ray"
-
-
-class OnError(StrEnum):
-    """What to do with a record that cannot be read."""
-
-    PASS = "pass"
-    STOP = "stop"
 
 
 @dataclass(frozen=True)
@@ -150,6 +139,10 @@ class SplitRun:
         same splitter, settings and version.
     --on-error: What to do with a record that cannot be read. pass: report it and pass it through;
         the exit code is 3. stop: end with exit code 2.
+    --errors FILE: Write every bad record to this file, as JSON lines.
+    --progress: auto: a bar on a terminal, else a line every minute. json: a JSON object on standard
+        error every ten seconds, and when the run begins and ends. none: neither.
+    --metrics FILE: Keep the state of the run in this file, in the text format of Prometheus.
     --engine: Where to do the work: local, this machine; ray, a Ray cluster.
     --address HOST:PORT: The Ray cluster. Default: the one in RAY_ADDRESS or on this machine; if
         there is none, one is started here.
@@ -182,6 +175,9 @@ class SplitRun:
     resume: bool = False
     cache: str | None = None
     on_error: OnError = OnError.PASS
+    errors: str | None = None
+    progress: ProgressForm = ProgressForm.AUTO
+    metrics: str | None = None
     provenance: Annotated[
         bool | None,
         typer.Option(
@@ -298,6 +294,8 @@ class SplitRun:
             or self.column
             or self.resume
             or self.shard
+            or self.errors
+            or self.metrics
             or self.device
             or self.format_ not in (None, OutputFormat.TEXT)
             or self.input_ is not DataFormat.AUTO
@@ -403,7 +401,22 @@ class SplitRun:
                     stack.callback(signal.signal, number, signal.SIG_DFL)
             total = sum(file.length for file in files) - output.now.consumed
             is_known = not any(file.is_stream for file in files)
-            watcher = stack.enter_context(_Watcher(total if is_known else None, out, self.on_error))
+            if self.errors is not None:
+                from parataxis.run.output import opened_errors
+
+                output.errors = stack.enter_context(
+                    opened_errors(Path(self.errors), output.now.errors)
+                )
+            watcher = stack.enter_context(
+                RunWatcher(
+                    total if is_known else None,
+                    out,
+                    output,
+                    on_error=self.on_error,
+                    form=self.progress,
+                    metrics=Path(self.metrics) if self.metrics else None,
+                )
+            )
             try:
                 done = run(
                     files,
@@ -419,7 +432,7 @@ class SplitRun:
                     warn("Interrupted; go on with --resume.")
                 raise
         by_record = all(file.kind is not DataFormat.TEXT for file in files)
-        watcher.summarise(done, by_record=by_record, is_short=is_short)
+        watcher.summarise(by_record=by_record, is_short=is_short)
         if self.max_words:
             _warn_of_length(done.too_long, self.max_words)
         if done.problems:
@@ -583,6 +596,7 @@ class SplitRun:
             "--rows": encoder.rows,
             "--names": str(encoder.names),
             "--shard": str(self.shard),
+            "--errors": str(self.errors),
             "--keep": "all" if keep is None else ",".join(keep) or "none",
             THREADS_VARIABLE: os.environ.get(THREADS_VARIABLE, "1"),
         }
@@ -667,43 +681,3 @@ def _check_targets(targets: Sequence[Path], files: Sequence[DataFile]) -> None:
 def _warn_of_length(sentences: int, limit: int) -> None:
     if sentences:
         warn(f"Still over {limit} words: {counted(sentences, 'sentence')}.")
-
-
-class _Watcher(Progress):
-    """Shows progress, reports problems, and at the end what was done."""
-
-    def __init__(self, total: int | None, output: Output, on_error: OnError) -> None:
-        super().__init__(total, output)
-        self._on_error = on_error
-        self._problems = 0
-        self._reported_at = monotonic()
-
-    def problem(self, problem: BadRecord) -> None:
-        if self._on_error is OnError.STOP:
-            raise InputError(str(problem))
-        self._problems += 1
-        if self._problems <= _SHOWN:
-            warn(str(problem))
-
-    def advance(self, size: int, sentences: int) -> None:
-        """Count; where there is no progress bar, report every minute how far it has come."""
-        super().advance(size, sentences)
-        now = monotonic()
-        if not sys.stderr.isatty() and now - self._reported_at > _MINUTE:
-            self._reported_at = now
-            warn(self.report)
-
-    def summarise(self, done: Checkpoint, *, by_record: bool, is_short: bool) -> None:
-        """Say what was done, and how much of it was passed through; and of how many records, where
-        a user would count these."""
-        if done.problems:
-            hidden = max(0, self._problems - _SHOWN)
-            more = f" ({hidden:,} more than were reported here)" if hidden else ""
-            warn(f"Passed through as they were: {counted(done.problems, 'record')}{more}.")
-        if is_short:
-            return
-        if done.repeated:
-            share = done.repeated / max(1, done.sentences)
-            warn(f"{counted(done.repeated, 'sentence')} ({share:.0%}) known, and not split again.")
-        records = f" of {counted(done.records, 'record')}" if by_record else ""
-        warn(f"{counted(done.sentences, 'sentence')}{records} done, {self.rate:,.0f} per second.")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://\S+")
 _BUFFER = 1 << 20
 _HEAD = 1 << 16
+_KEPT = 64 << 20  # bytes of small files that are kept in memory
 _PATTERN = re.compile(r"[*?\[]")
 
 
@@ -184,6 +185,32 @@ class DataFile:
         state = FileState(copy.tell())
         opened = partial(_reopened, copy)
         return replace(self, open=opened, stat=lambda: state, is_stream=False, is_copy=True)
+
+
+class SmallFiles:
+    """Keeps small files in memory, as far as there is room: each is looked at several times before
+    and while it is read, and opened once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, int, int], bytes] = {}
+        self._room = _KEPT
+
+    def opened(
+        self,
+        name: str,
+        state: Callable[[], FileState | os.stat_result],
+        opened: Callable[[], AbstractContextManager[BinaryIO]],
+    ) -> AbstractContextManager[BinaryIO]:
+        """The bytes of the file ``name``, which are those kept if its state is the same."""
+        found = state()
+        key = name, found.st_size, found.st_mtime_ns
+        if key not in self._kept:
+            if found.st_size > min(_HEAD, self._room):
+                return opened()
+            with opened() as stream:
+                self._kept[key] = stream.read()
+            self._room -= len(self._kept[key])
+        return io.BytesIO(self._kept[key])
 
 
 def _reopened(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
@@ -449,8 +476,11 @@ def find_inputs(
     if list(arguments).count(STDIN) > 1:
         raise InputError("Standard input (-) can be read only once.")
     alone = len(arguments) == 1
+    kept = SmallFiles()
     files = [
         file
+        if file.is_stream or file.is_given_text
+        else replace(file, open=partial(kept.opened, file.name, file.stat, file.open))
         for argument in arguments or [STDIN]
         for file in _named(argument, kind, column, alone=alone)
     ]

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from parataxis.errors import InputError
+from parataxis.errors import InputError, system_errors
 from parataxis.run.encode import OutputFormat, RecordEncoder, write_parquet
 from parataxis.run.files import DataFile, Identity
 from parataxis.run.pipeline import Checkpoint, Encoded, StreamOutput
@@ -61,6 +61,17 @@ class AppendedFile:
         number, self._number = self._number, -1
         if number >= 0:
             os.close(number)
+
+
+@contextmanager
+def opened_errors(path: Path, length: int) -> Iterator[AppendedFile]:
+    """The file of bad records, as long as it was at the checkpoint of the output."""
+    with system_errors(f"{path} cannot be written"):
+        file = AppendedFile(path, length)
+    try:
+        yield file
+    finally:
+        file.close()
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -262,6 +273,8 @@ class FileOutput(StreamOutput):
         with self._reported():
             if self._file:
                 self._file.sync()
+            if self.errors:
+                self.errors.sync()
             _write(self._state / _CHECKPOINT, self.now)
             self._committed = monotonic()
 

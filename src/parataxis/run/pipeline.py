@@ -208,6 +208,8 @@ class Checkpoint:
     problems: int = 0
     too_long: int = 0
     repeated: int = 0
+    errors: int = 0
+    """Bytes of the file of bad records."""
 
     def after(self, batch: Batch, encoded: Encoded) -> "Checkpoint":
         return replace(
@@ -219,6 +221,7 @@ class Checkpoint:
             problems=self.problems + len(encoded.problems),
             too_long=self.too_long + encoded.too_long,
             repeated=self.repeated + encoded.repeated,
+            errors=self.errors + sum(len(each.line) for each in encoded.problems),
         )
 
 
@@ -232,10 +235,22 @@ class Watcher(Protocol):
         """Report something that could not be read or rewritten, and is passed through."""
 
 
+class AppendedLines(Protocol):
+    """A file that grows; what was written counts once :meth:`sync` has returned."""
+
+    def append(self, data: bytes) -> None:
+        """Write at the end."""
+
+    def sync(self) -> None:
+        """Wait until it is on the disk."""
+
+
 class StreamOutput:
-    """Writes the results of batches to a stream, such as standard output, in their order."""
+    """Writes the results of batches to a stream, such as standard output, in their order.
+    ``errors`` is a file for all bad records."""
 
     by_file = False
+    errors: AppendedLines | None = None
 
     def __init__(self, write: Callable[[bytes], object], frame: OutputFrame | None = None) -> None:
         self._write, self._frame = write, frame or OutputFrame()
@@ -303,6 +318,8 @@ def run(
         for batch, encoded in engine(batches, work):
             for problem in encoded.problems:
                 watcher.problem(problem)
+                if output.errors:
+                    output.errors.append(problem.line)
             output.append(batch, encoded)
             watcher.advance(batch.size, encoded.sentences)
     except BaseException:

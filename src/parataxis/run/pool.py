@@ -1,7 +1,8 @@
 """Run work in several processes, with results in the order of the input.
 
 Every command with ``--jobs`` uses it. A thread reads the input, only a few items ahead of the
-results, so that memory does not grow with the input.
+results, so that memory does not grow with the input. If a process is lost, all are replaced, and
+what they worked on is done again, once.
 """
 
 import gc
@@ -12,12 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import get_context, parent_process
 from queue import SimpleQueue
-from threading import Semaphore, Thread
+from threading import Lock, Semaphore, Thread
 from typing import Any, Generic, TypeVar
 
-from parataxis.cli.terminal import ENDINGS
+from parataxis.cli.terminal import ENDINGS, warn
 from parataxis.errors import ParataxisError
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 
@@ -51,7 +53,7 @@ def in_order(
         for item in items:
             yield item, work(sent(item))
         return
-    pool = Processes(work, jobs, threads=threads, prepare=prepare)
+    pool = Processes(work, jobs, threads=threads, prepare=prepare, repeats=1)
     ready: SimpleQueue[tuple[T, Future[R]] | BaseException | None] = SimpleQueue()
     room = Semaphore(_AHEAD * jobs)
     is_stopped = False
@@ -80,7 +82,10 @@ def in_order(
             room.release()
             yield item, result
     except BrokenProcessPool as error:
-        raise ParataxisError("A process ended unexpectedly; try again with fewer jobs.") from error
+        raise ParataxisError(
+            "A process ended unexpectedly twice, the second time with work that was repeated; try "
+            "again with fewer jobs."
+        ) from error
     finally:
         is_stopped = True
         room.release()
@@ -88,7 +93,8 @@ def in_order(
 
 
 class Processes(Generic[S, R]):
-    """Processes that all do the same work; the arguments are those of :func:`in_order`."""
+    """Processes that all do the same work; the arguments are those of :func:`in_order`. If one is
+    lost, what was given to them is done again ``repeats`` times, by new ones."""
 
     def __init__(
         self,
@@ -97,27 +103,68 @@ class Processes(Generic[S, R]):
         *,
         threads: int | None = None,
         prepare: Callable[[], object] | None = None,
+        repeats: int = 0,
     ) -> None:
+        self._work, self._jobs, self._repeats = work, jobs, repeats
+        self._threads = threads or max(1, cores() // jobs)
+        self._lock = Lock()
         is_forked = prepare is not None and _CAN_FORK
         with _no_interrupts():  # also in the helper process that Python starts for itself
             if prepare and is_forked:
                 prepare()
                 gc.collect()
                 gc.freeze()  # a collection would write to the shared pages, and so copy them
-            self._pool = ProcessPoolExecutor(
-                jobs,
-                get_context("fork" if is_forked else "spawn"),
-                initializer=_start_worker,
-                initargs=(work, threads or max(1, cores() // jobs)),
-            )
+            self._pool = self._new(is_forked=is_forked)
             if is_forked:  # all of them now, while there is only one thread
                 self._pool.submit(bool)
                 gc.unfreeze()
 
+    def _new(self, *, is_forked: bool) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            self._jobs,
+            get_context("fork" if is_forked else "spawn"),
+            initializer=_start_worker,
+            initargs=(self._work, self._threads),
+        )
+
     def submit(self, item: S) -> "Future[R]":
-        """Give one of them an item. The future raises BrokenProcessPool if a process is lost."""
-        with _no_interrupts():  # the first item starts the processes, which inherit this
-            return self._pool.submit(_work, item)
+        """Give one of them an item. The future raises BrokenProcessPool if a process is lost too
+        often."""
+        future: Future[R] = Future()
+        self._send(item, future, self._repeats)
+        return future
+
+    def _send(self, item: S, future: "Future[R]", repeats: int) -> None:
+        with self._lock:
+            pool = self._pool
+        try:
+            with _no_interrupts():  # the first item starts the processes, which inherit this
+                answer = pool.submit(_work, item)
+        except BrokenProcessPool as error:  # it was lost just now, and what it had comes later
+            answer = Future()
+            answer.set_exception(error)
+        answer.add_done_callback(partial(self._take, item, future, repeats, pool))
+
+    def _take(
+        self,
+        item: S,
+        future: "Future[R]",
+        repeats: int,
+        pool: ProcessPoolExecutor,
+        answer: "Future[R]",
+    ) -> None:
+        if answer.cancelled():
+            future.cancel()
+        elif (error := answer.exception()) is None:
+            future.set_result(answer.result())
+        elif not repeats or not isinstance(error, BrokenProcessPool):
+            future.set_exception(error)
+        else:
+            with self._lock:
+                if self._pool is pool:  # not a fork: there are other threads by now
+                    self._pool = self._new(is_forked=False)
+                    warn("A process was lost; it is replaced, and its work is repeated.")
+            self._send(item, future, repeats - 1)
 
     def end(self) -> None:
         """End them after their current items; a second Ctrl-C ends them at once. Python would wait

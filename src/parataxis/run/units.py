@@ -177,6 +177,13 @@ class BadRecord(NamedTuple):
     def __str__(self) -> str:
         return f"{self.where}: {self.complaint}."
 
+    @property
+    def line(self) -> bytes:
+        """The problem as a line of JSON."""
+        named = zip(("id", "where", "error", "source"), self, strict=True)
+        fields = {name: text.encode("utf-8", "replace").decode() for name, text in named}
+        return f"{json.dumps(fields, ensure_ascii=False)}\n".encode()
+
 
 @dataclass(frozen=True)
 class Layout:
