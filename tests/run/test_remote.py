@@ -12,8 +12,9 @@ import pytest
 
 from parataxis.cli.main import main
 from parataxis.errors import InputError
-from parataxis.run.files import DataFormat, find_inputs, open_remote
+from parataxis.run.files import DataFormat, find_inputs
 from parataxis.run.reading import read_batches, read_units
+from parataxis.run.remote import Store, open_remote
 
 pyarrow = pytest.importorskip("pyarrow", reason="needs the extra [scale]")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -62,7 +63,7 @@ def test_remote_file_is_text_where_its_name_says_nothing(corpus: Path) -> None:
     ("address", "complaint"),
     [
         ("file:///nowhere/at/all.txt", "There is no file or folder file:///nowhere/at/all.txt."),
-        ("gopher://a/b.txt", "gopher://a/b.txt cannot be read: Unrecognized filesystem type"),
+        ("gopher://a/b.txt", "gopher://a/b.txt cannot be used: Unrecognized filesystem type"),
     ],
 )
 def test_remote_address_that_leads_nowhere_is_told(address: str, complaint: str) -> None:
@@ -96,7 +97,7 @@ def test_remote_connection_that_breaks_ends_the_run_and_is_no_bad_record(
 ) -> None:
     (file,) = find_inputs([(corpus / name).as_uri()])
     filesystem = Breaking(pyarrow.fs.LocalFileSystem(), 4096)
-    breaking = partial(open_remote, filesystem, str(corpus / name), file.name)
+    breaking = partial(open_remote, Store(filesystem, "", "file"), str(corpus / name))
     with pytest.raises(InputError, match=r"cannot be read: .*connection reset"):
         list(read_units(replace(file, open=breaking)))
 
@@ -113,4 +114,7 @@ def test_remote_files_go_through_the_command(
     assert out.read_bytes() == (corpus / "notes").read_bytes()
     capsys.readouterr()
     assert main(["split", address, "-s", "source", "-o", out.as_uri()]) == 2
-    assert "is remote" in capsys.readouterr().err
+    assert "is a folder of part files" in capsys.readouterr().err
+    folder = tmp_path / "out"
+    assert main(["split", address, "-s", "source", "-o", f"{folder.as_uri()}/"]) == 0
+    assert (folder / "part-00000.txt").read_bytes() == out.read_bytes()

@@ -5,6 +5,9 @@ batch while it works on one, so it never waits, and no more, so that a lost acto
 Reading stops when too many batches wait to be written. The batches of a lost actor, or of a lost
 machine, are sent to another.
 
+If the output is part files, the results stay on the cluster: the driver only learns their sizes,
+and has a machine of the cluster write each part.
+
 With a device, an actor has a GPU and the cores beside it, and as many processes as fit there.
 """
 
@@ -17,15 +20,18 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from tempfile import gettempdir
+from tempfile import TemporaryFile, gettempdir
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from parataxis import __version__
 from parataxis.errors import InputError, ParataxisError, needs
+from parataxis.run.encode import RecordEncoder
+from parataxis.run.parts import part_bytes
 from parataxis.run.pipeline import Encoded, Work
 from parataxis.run.pool import BESIDE_GPU
 from parataxis.run.reading import Batch
+from parataxis.run.remote import Store
 from parataxis.run.units import Unit
 from parataxis.syntax.onnx import THREADS_VARIABLE, threads
 
@@ -68,6 +74,9 @@ class Cluster:
 
     With a ``device`` ("cuda") there is one actor per GPU. It takes the GPU and the cores beside it:
     as many as there are per GPU on the machine with the fewest.
+
+    With ``keeps``, the bytes of the results stay on the cluster, and :meth:`store_part` writes them
+    from there; enter :meth:`connected` around all of it.
     """
 
     address: str | None = None
@@ -75,6 +84,41 @@ class Cluster:
     most: int | None = None
     device: str | None = None
     tell: Callable[[str], None] = lambda _: None
+    keeps: bool = False
+    _pools: "list[_ActorPool]" = field(default_factory=list, repr=False, compare=False)
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Stay connected to the cluster."""
+        with _connected(self.address):
+            yield
+
+    def store_part(
+        self,
+        store: Store,
+        path: str,
+        encoder: RecordEncoder,
+        results: Sequence[tuple[Batch, Encoded]],
+    ) -> None:
+        """Have a part written by a machine of the cluster. Results that were lost with a machine
+        are made again."""
+        ray, pool = ray_package(), self._pools[-1]
+        write = ray.remote(_write_part).options(
+            num_cpus=0, scheduling_strategy="SPREAD", max_retries=ATTEMPTS
+        )
+        for _ in range(ATTEMPTS):
+            data = [each.data for _, each in results if each.data]
+            pieces = [each.reference if isinstance(each, _Kept) else each for each in data]
+            try:
+                ray.get(write.remote(store, path, encoder, *pieces))
+                return
+            except ray.exceptions.RayError as error:
+                cause = getattr(error, "cause", None)
+                if isinstance(cause, ParataxisError):
+                    raise cause from error
+                self.tell(f"Results were lost ({_reason(error)}); they are made again.")
+                results = pool.again(results)
+        raise ParataxisError(f"{store.name(path)} could not be written in {ATTEMPTS} attempts.")
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
         """Do the work there. Ray must not print to standard output, where results may go."""
@@ -84,6 +128,7 @@ class Cluster:
             _connected(self.address),
         ):
             pool = _ActorPool(self, work)
+            self._pools[:] = [pool]
             try:
                 yield from pool.in_order(iter(batches))
             finally:
@@ -91,6 +136,11 @@ class Cluster:
 
 
 def ray_package() -> "ModuleType":
+    """Ray, which reads some variables when it is imported. With a token it is told to use it, and a
+    cluster that refuses is given up after three seconds, not twenty."""
+    os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "3")
+    if os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH"):
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     with needs("A cluster needs Ray", "ray"):
         import ray
     module: ModuleType = ray
@@ -108,16 +158,44 @@ def _connected(address: str | None) -> Iterator[None]:
         return
     used, where = _place(address)
     _require_cluster(used, where)
-    try:
-        ray.init(
-            address, log_to_driver=False, logging_level=logging.CRITICAL, include_dashboard=False
-        )
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        raise InputError(f"There is no Ray cluster {where}: {_reason(error)}.") from error
+    with _standard_error() as said:
+        try:
+            ray.init(
+                address,
+                log_to_driver=False,
+                logging_level=logging.CRITICAL,
+                include_dashboard=False,
+            )
+        except (ValueError, RuntimeError, OSError, ray.exceptions.RayError) as error:
+            is_refused = isinstance(error, ray.exceptions.AuthenticationError)
+            if is_refused or "InvalidAuthToken" in said():
+                raise InputError(
+                    f"The Ray cluster {where} asks for a token, which is missing or wrong here; "
+                    "set RAY_AUTH_TOKEN to what `ray get-auth-token` shows on its head."
+                ) from error
+            raise InputError(f"There is no Ray cluster {where}: {_reason(error)}.") from error
     try:
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _standard_error() -> Iterator[Callable[[], str]]:
+    """Hold back what Ray writes to standard error; the function gives it."""
+    with TemporaryFile() as held:
+
+        def said() -> str:
+            held.seek(0)
+            return held.read().decode("utf-8", "replace")
+
+        before = os.dup(2)
+        os.dup2(held.fileno(), 2)
+        try:
+            yield said
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
 
 
 def _place(address: str | None) -> tuple[str, str]:
@@ -175,6 +253,33 @@ class _Worker:
     def work(self, units: Sequence[Unit]) -> Encoded:
         return self._work(units)
 
+    def work_and_keep(self, units: Sequence[Unit]) -> tuple[Encoded, int, bytes]:
+        """The result without its bytes, their number, and the bytes."""
+        encoded = self._work(units)
+        return encoded._replace(data=b""), len(encoded.data), encoded.data
+
+
+def _write_part(store: Store, path: str, encoder: RecordEncoder, *pieces: bytes) -> None:
+    store.write(path, part_bytes(encoder, pieces))
+
+
+class _Kept(bytes):
+    """Stands for bytes that are on the cluster, and has their number."""
+
+    reference: Any
+    size: int
+
+    def __new__(cls, reference: Any, size: int) -> "_Kept":
+        made = super().__new__(cls)
+        made.reference, made.size = reference, size
+        return made
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __bool__(self) -> bool:
+        return self.size > 0
+
 
 @dataclass(eq=False)
 class _Job:
@@ -184,6 +289,8 @@ class _Job:
     batch: Batch
     failures: int = 0
     result: Encoded | None = None
+    kept: tuple[Any, Any] | None = None
+    """References to the number of bytes of the result, and to these, if they stay there."""
 
     @property
     def is_suspect(self) -> bool:
@@ -248,6 +355,19 @@ class _ActorPool:
             while self._order and (result := self._order[0].result) is not None:
                 yield self._order.popleft().batch, result
 
+    def again(self, results: Sequence[tuple[Batch, Encoded]]) -> list[tuple[Batch, Encoded]]:
+        """Do the work on batches again whose results are kept there and were lost."""
+        jobs = [_Job(0, batch) for batch, each in results if isinstance(each.data, _Kept)]
+        self._unsent = [*jobs, *self._unsent]
+        while any(job.result is None for job in jobs):
+            while self._send_one():
+                pass
+            if self._unsent:
+                self._grow()
+            self._listen()
+        made = {id(job.batch): job.result for job in jobs if job.result}
+        return [(batch, made.get(id(batch), each)) for batch, each in results]
+
     def end(self) -> None:
         while self._actors:
             self._release(self._actors[-1])
@@ -271,7 +391,12 @@ class _ActorPool:
                 actor = min(ready, key=lambda each: len(each.jobs) / each.processes)
                 self._unsent.remove(job)
                 actor.jobs.append(job)
-                self._await(actor, job, actor.handle.work.remote(job.batch.units))
+                if self._cluster.keeps:
+                    call = actor.handle.work_and_keep.options(num_returns=3)
+                    answer, *job.kept = call.remote(job.batch.units)
+                else:
+                    answer = actor.handle.work.remote(job.batch.units)
+                self._await(actor, job, answer)
                 return True
         return False
 
@@ -338,6 +463,10 @@ class _ActorPool:
         actor.idle_since = monotonic()
         if job is not None:
             job.result = future.result()
+            if job.kept:
+                size, reference = job.kept
+                kept = _Kept(reference, self._ray.get(size))
+                job.result = job.result._replace(data=kept)
             actor.jobs.remove(job)
             return
         actor.node, version = future.result()

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,7 +38,6 @@ from parataxis.run.files import (
     Shard,
     data_format,
     find_inputs,
-    is_remote,
     packing_of,
 )
 from parataxis.run.pipeline import (
@@ -52,11 +51,15 @@ from parataxis.run.pipeline import (
     run,
 )
 from parataxis.run.reading import check_columns
+from parataxis.run.remote import is_remote
 from parataxis.run.units import CellKind, Columns, RowKind
 from parataxis.run.watch import OnError, ProgressForm, RunWatcher
 from parataxis.splitters.settings import SplitSettings, too_long
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 from parataxis.text.inputs import STDIN
+
+if TYPE_CHECKING:
+    from parataxis.run.cluster import Cluster
 
 PASSED_THROUGH = 3
 """The exit code if records could not be read, or sentences not be rewritten."""
@@ -132,6 +135,8 @@ class SplitRun:
         as many as the cluster has cores, or with --device GPUs.
     --output, -o FILE: Write to this file, not to standard output. A folder (FOLDER/) gets one file
         for each input.
+    --part-size MB: Write part files of about this size into the folder that -o names. At addresses
+        such as s3://bucket/out/ the default is 128.
     --shard I/N: Only the I-th of N parts of the input, for jobs of a scheduler. Its output is named
         after it: out-00003-of-00064.jsonl.
     --resume: Continue a run that was interrupted; if there is none, begin one.
@@ -171,6 +176,7 @@ class SplitRun:
     keep: str | None = None
     jobs: OptionalCount = None
     output: str | None = None
+    part_size: Annotated[float | None, typer.Option(min=0)] = None
     shard: str | None = None
     resume: bool = False
     cache: str | None = None
@@ -237,9 +243,22 @@ class SplitRun:
     @cached_property
     def is_folder(self) -> bool:
         """Whether the output is a folder: an existing one, or a name that ends in a slash."""
-        if self.output is None:
+        if self.output is None or self._in_parts:
             return False
         return self.output.endswith(("/", os.sep)) or Path(self.output).is_dir()
+
+    @cached_property
+    def _in_parts(self) -> bool:
+        """Whether the output is a folder of part files."""
+        if self.output is None or self.output == STDIN:
+            if self.part_size is not None:
+                raise InputError("--part-size needs a folder for the parts; name one with -o.")
+            return False
+        if is_remote(self.output) and not self.output.endswith("/"):
+            raise InputError(
+                f"Output at an address is a folder of part files; write to {self.output}/."
+            )
+        return self.part_size is not None or is_remote(self.output)
 
     @cached_property
     def _is_stream(self) -> bool:
@@ -249,7 +268,7 @@ class SplitRun:
         path = Path(self.output)
         return path.exists() and not path.is_file() and not path.is_dir()
 
-    def _engine(self) -> Engine | None:
+    def _engine(self) -> "Cluster | None":
         """The engine; None is that of this machine."""
         if self.engine is EngineName.LOCAL:
             if self.address is not None:
@@ -365,7 +384,7 @@ class SplitRun:
     def _shard(self) -> Shard | None:
         return None if self.shard is None else Shard.parse(self.shard)
 
-    def _split_files(self, engine: Engine | None) -> None:
+    def _split_files(self, engine: "Cluster | None") -> None:
         files = self._find_files()
         check_columns(files, self.columns)
         encoder = self._encoder(files)
@@ -377,7 +396,7 @@ class SplitRun:
             kept = schemas if self.is_folder else {"": united(list(schemas.values()))}
             encoder = replace(encoder, kept=kept)
         if self._shard:
-            if any(encoder.frame[:3]) and not self.is_folder:
+            if any(encoder.frame[:3]) and not (self.is_folder or self._in_parts):
                 raise InputError(
                     f"Shards of {encoder.form} cannot be joined; choose another --format."
                 )
@@ -385,7 +404,10 @@ class SplitRun:
         with ExitStack() as stack:
             task, sentences = self._task(engine, stack)
             out = stack.enter_context(open_output(Path(self.output) if self.output else None))
-            output = self._output(files, encoder, out, stack)
+            if engine is not None and self._in_parts:
+                engine = replace(engine, keeps=True)
+                stack.enter_context(engine.connected())
+            output = self._output(files, encoder, out, stack, engine)
             if output is None:
                 return
             is_short = type(output) is StreamOutput
@@ -442,7 +464,11 @@ class SplitRun:
         """The inputs. What a run writes into a folder that it reads is not among them; where it
         would be, now or the next time, that is refused."""
         files = find_inputs(self.inputs or [], self.input_, self.column)
-        if self.output is None or self._is_stream or is_remote(self.output):
+        if self.output is None or self._is_stream:
+            return files
+        if is_remote(self.output):
+            if any(self.output.startswith(f"{each.rstrip('/')}/") for each in self.inputs or []):
+                raise InputError(f"{self.output} is in a folder that is read; write elsewhere.")
             return files
         output = Path(self.output).resolve()
         folders = [Path(each) for each in self.inputs or [] if os.path.isdir(each)]  # noqa: PTH112
@@ -467,7 +493,8 @@ class SplitRun:
 
     def _encoder(self, files: Sequence[DataFile]) -> RecordEncoder:
         form = self._form(files)
-        packing = packing_of(self.output) if self.output and not self.is_folder else Packing.NONE
+        is_file = self.output and not self.is_folder and not self._in_parts
+        packing = packing_of(self.output or "") if is_file else Packing.NONE
         if form is OutputFormat.PARQUET and (packing or self._is_stream):
             raise InputError("Parquet is written to a file without .gz or .zst; name one with -o.")
         return RecordEncoder(
@@ -485,7 +512,7 @@ class SplitRun:
     def _form(self, files: Sequence[DataFile]) -> OutputFormat:
         if self.format_ is not None:
             return self.format_
-        if self.is_folder:
+        if self.is_folder or self._in_parts:
             kinds = {file.kind for file in files}  # their own format, if they all have one
             if kinds <= {DataFormat.TEXT, DataFormat.LINES}:
                 return OutputFormat.TEXT
@@ -524,7 +551,12 @@ class SplitRun:
         return 1 if is_short else max(1, min(cores(), size // _WORTH_A_PROCESS))
 
     def _output(
-        self, files: Sequence[DataFile], encoder: RecordEncoder, out: Output, stack: ExitStack
+        self,
+        files: Sequence[DataFile],
+        encoder: RecordEncoder,
+        out: Output,
+        stack: ExitStack,
+        engine: "Cluster | None",
     ) -> StreamOutput | None:
         """Where to write; None if everything is written already."""
         is_resumable = all(file.can_be_resumed for file in files)
@@ -538,11 +570,8 @@ class SplitRun:
             raise InputError(
                 "Standard input cannot be read again, so this run cannot be resumed; name files."
             )
-        if is_remote(self.output):
-            raise InputError(
-                f"{self.output} is remote, and output is written to a local disk; copy it there "
-                "afterwards."
-            )
+        if self._in_parts:
+            return self._part_output(files, encoder, stack, engine)
         from parataxis.run.output import (
             FileOutput,
             Manifest,
@@ -574,6 +603,39 @@ class SplitRun:
         )
         manifest = Manifest.of(self._options(encoder), files)
         stack.enter_context(output.opened(manifest, files, resume=self.resume))
+        return output
+
+    def _part_output(
+        self,
+        files: Sequence[DataFile],
+        encoder: RecordEncoder,
+        stack: ExitStack,
+        engine: "Cluster | None",
+    ) -> StreamOutput | None:
+        from parataxis.run.output import Manifest
+        from parataxis.run.parts import PART_SIZE, PartOutput, store_part
+        from parataxis.run.remote import open_store
+
+        if not all(file.can_be_resumed for file in files):
+            raise InputError("Standard input cannot be written to part files; name files.")
+        address = str(self.output)
+        if not is_remote(address):
+            Path(address).mkdir(parents=True, exist_ok=True)
+            address = Path(address).resolve().as_uri()
+        output = PartOutput(
+            open_store(address),
+            encoder,
+            size=int((PART_SIZE if self.part_size is None else self.part_size) * 1_000_000),
+            suffix=_SUFFIXES[encoder.form],
+            stem=f"shard-{self._shard}-" if self._shard else "",
+            store_part=engine.store_part if engine else store_part,
+        )
+        manifest = Manifest.of(
+            {**self._options(encoder), "--part-size": str(self.part_size)}, files
+        )
+        if not stack.enter_context(output.opened(manifest, files, resume=self.resume)):
+            warn(f"{self.output} is complete, so nothing is left to do.")
+            return None
         return output
 
     def _options(self, encoder: RecordEncoder) -> Mapping[str, str]:

@@ -397,7 +397,7 @@ def from_row(row: Mapping[str, Any]) -> Rewrite:
     return Rewrite.model_validate(fields | more)
 
 
-def write_parquet(streams: BinaryIO, target: Path, schema: Any = None) -> None:
+def write_parquet(streams: BinaryIO, target: Path | BinaryIO, schema: Any = None) -> None:
     """Make a Parquet file of the encoded rows, in groups of :data:`ROW_GROUP`: the file does not
     depend on where batches ended."""
     pa = arrow()

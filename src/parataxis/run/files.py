@@ -4,7 +4,6 @@
 uncompressed bytes, wherever it comes from.
 """
 
-import errno
 import glob
 import gzip
 import hashlib
@@ -25,14 +24,13 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from parataxis.errors import InputError, needs, system_errors
+from parataxis.run.remote import is_remote, open_remote, open_store
 from parataxis.text.inputs import STDIN, looks_like_file, read_some, require_piped_input
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://\S+")
-_BUFFER = 1 << 20
 _HEAD = 1 << 16
 _KEPT = 64 << 20  # bytes of small files that are kept in memory
 _PATTERN = re.compile(r"[*?\[]")
@@ -44,11 +42,6 @@ def arrow() -> "ModuleType":
         import pyarrow
     module: ModuleType = pyarrow
     return module
-
-
-def in_words(error: BaseException) -> str:
-    """The message of an error, on one line and without its full stop."""
-    return " ".join(str(error).split()).rstrip(".")
 
 
 class DataFormat(StrEnum):
@@ -119,7 +112,7 @@ class DataFile:
     was named, or its own name; ``path`` is that of a file of this machine. ``open`` gives its bytes
     as they are stored. ``is_stream`` says that it can be read only once, as it arrives, and
     ``is_copy`` that its bytes are a copy of such a stream. ``portion`` is what a shard reads of
-    it."""
+    it. ``stat`` may be what a store said when it was listed; then ``live`` asks it again."""
 
     name: str
     kind: DataFormat
@@ -130,6 +123,7 @@ class DataFile:
     is_stream: bool = False
     is_copy: bool = False
     portion: Portion | None = None
+    live: Callable[[], FileState] | None = None
 
     @property
     def is_given_text(self) -> bool:
@@ -157,7 +151,7 @@ class DataFile:
 
     def identity(self) -> Identity:
         """Its size, when it was last written, and a hash of how it begins."""
-        state = self.stat()
+        state = (self.live or self.stat)()
         with self.open() as stream:
             head = hashlib.sha256(stream.read(_HEAD)).hexdigest()
         return Identity(self.name, state.st_size, state.st_mtime_ns, head)
@@ -218,87 +212,39 @@ def _reopened(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
     return nullcontext(stream)
 
 
-class _Raw(io.RawIOBase):
-    """A stream of pyarrow whose errors have a number, which says that the connection is broken,
-    not the data: the run ends, and can be resumed."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            return int(self._stream.readinto(buffer))
-        except OSError as error:
-            raise OSError(errno.EIO, in_words(error)) from error
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return int(self._stream.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._stream.tell())
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
-
-
-def is_remote(argument: str) -> bool:
-    """Whether an argument is an address such as ``s3://bucket/folder``.
-
-    >>> [is_remote(each) for each in ("s3://texts/a.parquet", "C:/a.txt", "See http://a.org.")]
-    [True, False, False]
-    """
-    return _URI.fullmatch(argument) is not None
-
-
 def _remote_files(address: str, kind: DataFormat, column: str | None) -> list[DataFile]:
     """The file of an address, or all data files in a folder, sorted."""
-    arrow()
-    from pyarrow.fs import FileSelector, FileSystem, FileType
+    store = open_store(address)
+    from pyarrow.fs import FileSelector, FileType
 
-    filesystem, path = _reported(address, FileSystem.from_uri, address)
-
-    def remote(each: str, place: Path) -> DataFile:
-        name = f"{address.partition(':')[0]}://{each}"
+    def remote(info: Any, place: Path) -> DataFile:
+        name = store.name(info.path)
+        known = [info]  # what the store just said holds once
 
         def state() -> FileState:
-            (found,) = _reported(name, filesystem.get_file_info, [each])
+            what = f"{name} cannot be read"
+            found = known[0] if known else store.call(what, "get_file_info", [info.path])[0]
             return FileState(found.size or 0, found.mtime_ns or 0)
 
-        opened = partial(open_remote, filesystem, each, name)
-        local = Path(each) if filesystem.type_name == "local" else None
-        return DataFile(name, _chosen(kind, place), place, opened, state, local)
+        def live() -> FileState:
+            known.clear()
+            return state()
 
-    (found,) = _reported(address, filesystem.get_file_info, [path])
+        opened = partial(open_remote, store, info.path)
+        local = Path(info.path) if store.filesystem.type_name == "local" else None
+        return DataFile(name, _chosen(kind, place), place, opened, state, local, live=live)
+
+    what = f"{address} cannot be read"
+    (found,) = store.call(what, "get_file_info", [store.path])
     if found.type == FileType.File:
-        return [remote(path, Path(Path(path).name))]
+        return [remote(found, Path(Path(store.path).name))]
     if found.type != FileType.Directory:
         raise InputError(f"There is no file or folder {address}.")
-    inside = _reported(address, filesystem.get_file_info, FileSelector(path, recursive=True))
-    files = sorted(each.path for each in inside if each.type == FileType.File)
+    inside = store.call(what, "get_file_info", FileSelector(store.path, recursive=True))
+    files = sorted((each for each in inside if each.type == FileType.File), key=lambda f: f.path)
     return _in_folder(
-        address, column, [remote(each, Path(each).relative_to(path)) for each in files]
+        address, column, [remote(each, Path(each.path).relative_to(store.path)) for each in files]
     )
-
-
-def open_remote(filesystem: Any, path: str, name: str) -> BinaryIO:
-    """The bytes of a file of a pyarrow filesystem, read in this process as they stream in."""
-    raw = _Raw(_reported(name, filesystem.open_input_file, path))
-    return cast(BinaryIO, io.BufferedReader(raw, _BUFFER))
-
-
-def _reported(name: str, call: Any, *arguments: Any) -> Any:
-    """The result of a call to a filesystem; its error becomes an InputError."""
-    try:
-        return call(*arguments)
-    except (OSError, ValueError, NotImplementedError) as error:  # Arrow's errors are such
-        raise InputError(f"{name} cannot be read: {in_words(error)}.") from error
 
 
 class _Arriving(io.RawIOBase):

@@ -135,7 +135,7 @@ class Manifest:
     def of(cls, options: Mapping[str, str], files: Sequence[DataFile]) -> "Manifest":
         return cls(dict(options), [file.identity() for file in files])
 
-    def require_same(self, now: "Manifest", state: Path) -> None:
+    def require_same(self, now: "Manifest", state: Path | str) -> None:
         """Raise InputError if a run that is to go on now has other options or inputs."""
         for reason in self._differences(now):
             raise InputError(f"The unfinished run {reason}; remove {state} to begin again.")
@@ -153,7 +153,7 @@ class Manifest:
             if old != new:
                 yield f"cannot go on, because {new.path} has changed since"
 
-    def require_unchanged(self, files: Sequence[DataFile], state: Path) -> None:
+    def require_unchanged(self, files: Sequence[DataFile], state: Path | str) -> None:
         """Raise InputError if one of these inputs is not what it was when the run began."""
         before = {each.path: each for each in self.inputs}
         for file in files:

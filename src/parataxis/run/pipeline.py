@@ -210,6 +210,10 @@ class Checkpoint:
     repeated: int = 0
     errors: int = 0
     """Bytes of the file of bad records."""
+    parts: int = 0
+    """Part files that are complete."""
+    saved: str = ""
+    """The file with what is not yet a part."""
 
     def after(self, batch: Batch, encoded: Encoded) -> "Checkpoint":
         return replace(

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from parataxis.errors import InputError
 from parataxis.run.encode import plain_schema
-from parataxis.run.files import DataFile, DataFormat, arrow, in_words
+from parataxis.run.files import DataFile, DataFormat, arrow
 from parataxis.run.reading import read_fields
+from parataxis.run.remote import in_words
 from parataxis.run.units import (
     ID,
     Columns,

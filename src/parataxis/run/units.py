@@ -18,7 +18,7 @@ from parataxis.api import DocumentRewrite
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import SOURCES, field_of, id_of, read_record, source_of
 from parataxis.rewrite.record import Rewrite, SourceLine
-from parataxis.run.files import in_words
+from parataxis.run.remote import in_words
 from parataxis.splitters.claims import Claim, ClaimDocument, find_claims
 from parataxis.text.documents import Document, read_document, running_sentences, split_blocks
 from parataxis.text.inputs import TextPiece

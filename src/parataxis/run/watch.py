@@ -145,11 +145,11 @@ class RunWatcher(Progress):
         self._report("start")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        super().__exit__(kind, *rest)
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
         outcome = "done"
-        if kind is not None:
-            outcome = "interrupted" if issubclass(kind, KeyboardInterrupt) else "failed"
+        if error[0] is not None:
+            outcome = "interrupted" if isinstance(error[1], KeyboardInterrupt) else "failed"
         self._report("end", outcome=outcome)
 
     def summarise(self, *, by_record: bool, is_short: bool) -> None:
