@@ -149,6 +149,46 @@ print(json.dumps(split.take_all()))
 """
 """The recipe of the documentation."""
 
+LOST = """
+import os, sys
+from pathlib import Path
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
+from parataxis.run.cluster import Cluster, _Kept
+from parataxis.run.encode import RecordEncoder, OutputFormat
+from parataxis.run.files import DataFormat, find_inputs
+from parataxis.run.reading import read_batches
+from parataxis.run.remote import open_store
+from parataxis.run.pipeline import SplitterTask, Work
+
+class Busy:
+    def is_there(self):
+        return True
+
+encoder = RecordEncoder(OutputFormat.TEXT)
+store = open_store(Path("lost").absolute().as_uri())
+told = []
+cluster = Cluster(sys.argv[1], keeps=True, tell=told.append)
+with cluster.connected():
+    taken = [
+        ray.remote(Busy).options(num_cpus=1, scheduling_strategy=On(node["NodeID"], False)).remote()
+        for node in ray.nodes()
+        if node["Alive"] and node["NodeID"] != sys.argv[2]
+    ]
+    ray.get([each.is_there.remote() for each in taken])
+    batches = read_batches(find_inputs(["lost.txt"], DataFormat.LINES), sentences=1)
+    results = list(cluster(batches, Work(SplitterTask("held"), encoder, "held")))
+    assert all(isinstance(each.data, _Kept) and not bytes(each.data) for _, each in results)
+    sys.__stdout__.write("made\\n")
+    sys.__stdout__.flush()
+    sys.stdin.readline()  # until the machine that has them is gone
+    for each in taken:
+        ray.kill(each)
+    cluster.store_part(store, f"{store.path}/part", encoder, results)
+print(len(told), file=sys.stderr)
+"""
+"""Has the results made on one machine, which is killed before their part is written."""
+
 NAMES = ("Ann", "Eve", "Sue", "Tom")
 
 SETTINGS = {
@@ -247,9 +287,9 @@ class Nodes:
         return ("--engine", "ray", "--address", self.address)
 
 
-@pytest.fixture(scope="module")
-def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
-    folder = tmp_path_factory.mktemp("cluster")
+@contextmanager
+def running(folder: Path, **variables: str) -> Iterator[Nodes]:
+    """A cluster of one node."""
     for name, text in FILES.items():
         (folder / "site" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "site" / name).write_text(text.replace("FOLDER", str(folder)))
@@ -258,6 +298,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         **os.environ,
         **SETTINGS,
         "PYTHONPATH": os.pathsep.join(map(os.path.abspath, paths)),
+        **variables,
     }
     with subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("nodes.py"))],
@@ -268,10 +309,15 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         env=environment,
     ) as process:
         assert process.stdout
-        made = Nodes(process.stdout.readline().strip(), folder, process, environment)
+        yield Nodes(process.stdout.readline().strip(), folder, process, environment)
+        process.communicate(timeout=180)  # ends its input, and so the cluster
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    with running(tmp_path_factory.mktemp("cluster")) as made:
         made.add()
         yield made
-        process.communicate(timeout=180)  # ends its input, and so the cluster
 
 
 def wait_until(happens: Callable[[], object], run: "subprocess.Popen[str]") -> None:
@@ -603,3 +649,58 @@ def test_cluster_is_not_what_else_listens_there(
 
         monkeypatch.setenv("RAY_USE_TLS", "1")  # what is said then cannot be understood here
         assert refusal(address) == f"There is no Ray cluster at {address}: Ray was asked."
+
+
+def test_cluster_writes_parts_itself_and_resumes(nodes: Nodes) -> None:
+    write_records(nodes.folder / "parts.jsonl", 1500)
+    options = ("parts.jsonl", "-s", "held", "-f", "jsonl", "--part-size", "0.1")
+    assert nodes.split(*options, "-o", "here/", "--jobs", "1").returncode == 3
+    assert nodes.split(*options, "-o", "there/", *nodes.engine).returncode == 3
+    here = contents(nodes.folder / "here")
+    assert len(here) > 3
+    there = contents(nodes.folder / "there")
+    assert {name: there[name] for name in there if "_parataxis" not in name} == {
+        name: here[name] for name in here if "_parataxis" not in name
+    }
+    assert nodes.split(*options, "-o", "there/", *nodes.engine, "--resume").returncode == 0
+
+
+def test_cluster_makes_lost_results_again(nodes: Nodes) -> None:
+    sentences = [f"Ann {name * 120_000}; Bob left." for name in "xyz"]
+    (nodes.folder / "lost.txt").write_text("\n".join(sentences))
+    joined = nodes.add()
+    with subprocess.Popen(
+        [sys.executable, "-c", LOST, nodes.address, joined],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=nodes.folder,
+        env=nodes.environment,
+    ) as program:
+        assert program.stdout
+        assert program.stdout.readline() == "made\n"
+        nodes.remove(joined)
+        out, told = program.communicate("go on\n", timeout=300)
+    assert (program.returncode, out) == (0, ""), told
+    assert int(told.split()[-1]) >= 1
+    written = (nodes.folder / "lost" / "part").read_text()
+    assert written == "\n".join(f"Ann {name * 120_000}. Bob left." for name in "xyz")
+
+
+def test_cluster_that_wants_a_token_says_so(tmp_path: Path) -> None:
+    token = "0123456789abcdef" * 4
+    (tmp_path / "a.txt").write_text("Ann came; Bob left.")
+    with running(tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=token) as nodes:
+        own = {**nodes.environment, "HOME": str(tmp_path)}
+        del own["RAY_AUTH_MODE"]
+        for given in ("", token[::-1]):
+            nodes.environment = {**own, "RAY_AUTH_TOKEN": given}
+            if not given:
+                del nodes.environment["RAY_AUTH_TOKEN"]
+            done = nodes.split("a.txt", "-s", "held", *nodes.engine)
+            assert done.returncode == 2
+            (told,) = done.stderr.splitlines()
+            assert f"The Ray cluster at {nodes.address} asks for a token" in told
+        nodes.environment = own
+        assert nodes.split("a.txt", "-s", "held", *nodes.engine).stdout == "Ann came. Bob left."

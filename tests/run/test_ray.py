@@ -18,7 +18,7 @@ pa = pytest.importorskip("pyarrow", reason="needs the extra [scale]")
 def splitter() -> RaySplitter:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PARATAXIS_THREADS", "1")
-        return RaySplitter("text")
+        return RaySplitter("text", provenance=True)
 
 
 TEXTS = ["Ann came, and Bob left.", None, " ", "It rained.\n"]
@@ -106,3 +106,12 @@ def test_ray_splitter_cuts_a_cell_into_sentences(cell: str, simple: list[str]) -
     made = splitter(pa.table({"text": [text]}))
     assert made["simple"].to_pylist() == [simple]
     assert json.loads(made["rewrite"][0].as_py())["source"] == text
+
+
+def test_ray_splitter_leaves_provenance_out_unless_asked() -> None:
+    made = RaySplitter("text", splitter="source")({"text": np.array(TEXTS[:1], object)})
+    assert json.loads(made["rewrite"][0]) == {
+        "source": TEXTS[0],
+        "simple": TEXTS[:1],
+        "splitter": "source",
+    }

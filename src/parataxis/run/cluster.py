@@ -89,8 +89,12 @@ class Cluster:
 
     @contextmanager
     def connected(self) -> Iterator[None]:
-        """Stay connected to the cluster."""
-        with _connected(self.address):
+        """Stay connected to the cluster. Ray must not print to standard output."""
+        with (
+            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+            redirect_stdout(nowhere),
+            _connected(self.address),
+        ):
             yield
 
     def store_part(
@@ -121,12 +125,8 @@ class Cluster:
         raise ParataxisError(f"{store.name(path)} could not be written in {ATTEMPTS} attempts.")
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
-        """Do the work there. Ray must not print to standard output, where results may go."""
-        with (
-            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
-            redirect_stdout(nowhere),
-            _connected(self.address),
-        ):
+        """Do the work there."""
+        with self.connected():
             pool = _ActorPool(self, work)
             self._pools[:] = [pool]
             try:

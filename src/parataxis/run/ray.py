@@ -16,6 +16,7 @@ from parataxis import api
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
+from parataxis.run.cache import RewriteCache
 from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.files import arrow
 from parataxis.run.gpu.server import Machine, load_models
@@ -36,7 +37,8 @@ class RaySplitter:
     ``column`` holds text, which is cut into sentences as in ``parataxis split --column``; with
     ``cell="sentence"`` it holds one sentence in each row. Three columns are added: "simple", the
     simple sentences of the row; "rewrite", the whole record as a line of JSON; and "error", which
-    says, for a row without text, why the others are empty.
+    says, for a row without text, why the others are empty. The record says where each word came
+    from if ``provenance`` is true.
 
     The other options are those of :class:`parataxis.Splitter`. With a ``device`` such as
     "cuda" the models run there, and ``jobs`` processes compose and check beside it: give an actor
@@ -57,6 +59,7 @@ class RaySplitter:
         *,
         splitter: str = api.DEFAULT_SPLITTER,
         cell: str = CellKind.TEXT,
+        provenance: bool = False,
         device: str | None = None,
         jobs: int = 1,
         **options: Unpack[SettingOptions],
@@ -68,8 +71,10 @@ class RaySplitter:
         if device is not None:
             require_device_splitter(splitter)
         os.environ.setdefault(THREADS_VARIABLE, "1")
-        self.column, self.cell = column, CellKind(cell)
+        self.column, self.cell, self.provenance = column, CellKind(cell), provenance
         task = SplitterTask(splitter, SplitSettings.given(**options))
+        if not task.load().tracks_costs:
+            task.cache = RewriteCache(splitter)
         work = Work(task, RecordEncoder(OutputFormat.JSONL), task.load().name)
         self._rewrite: Callable[[Sequence[str]], Sequence[Rewrite]] = partial(_rewritten, work)
         if device is not None and jobs == 1:
@@ -112,7 +117,8 @@ class RaySplitter:
         )
         found = [None if error else next(rewrites) for error in errors]
         simple = [list(each.simple) if each else [] for each in found]
-        records = [each and to_json(each) for each in found]
+        bare = {} if self.provenance else {"provenance": None}
+        records = [each and to_json(each.model_copy(update=bare)) for each in found]
         return dict(zip(_ADDED, (simple, records, errors), strict=True))
 
 
