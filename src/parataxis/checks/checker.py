@@ -6,8 +6,9 @@ from itertools import islice, repeat
 from typing import Protocol
 
 from parataxis.checks.clauses import clause_findings, lost_particles
+from parataxis.checks.exchanges import exchange_findings
 from parataxis.checks.findings import Origins
-from parataxis.checks.links import lost_links, new_links, scope_findings
+from parataxis.checks.links import lost_links, new_links, opposite_links, scope_findings
 from parataxis.checks.predicates import predicate_findings
 from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
 from parataxis.checks.relations import neighbour_findings, relation_findings
@@ -154,6 +155,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
         *lost_symbols(source, simple),
         *new_words(source, simple),
         *new_links(source, simple),
+        *opposite_links(source, simple),
         *repeated_sentences(source, simple),
         *guessed_genders(source, simple),
     ]
@@ -175,6 +177,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
                 *predicate_findings(tree, trees, origins),
                 *scope_findings(tree, origins),
                 *neighbour_findings(tree, origins),
+                *exchange_findings(tree, trees, origins),
             )
             if (found.sentence, found.start) not in known
         ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import Origins, finding
-from parataxis.rewrite.forms import is_verb_form, key
+from parataxis.rewrite.forms import is_verb_form, key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
@@ -69,6 +69,8 @@ def _bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
     verb = analysis.root
     copied = origins.copied(verb)
     if copied is None or copied.xpos != "VB" or verb.upos != "VERB":
+        return None
+    if key(verb.text) not in lemmas(key(verb.text)):  # the parser took "waives" for an infinitive
         return None
     has_auxiliary = analysis.children(verb.index, "aux", "cop", "mark")
     if has_auxiliary or key(verb.text) in lexicon.UNCHANGING_VERBS:

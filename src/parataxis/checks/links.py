@@ -7,6 +7,7 @@ A word such as "not" occurs in many sentences, so its presence somewhere in the 
 little. A rewrite with fewer negations than its source has lost one.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -36,6 +37,7 @@ def lost_links(source: Side, simple: Side) -> list[Finding]:
         *_flipped(source, simple),
         *_unconnected(source, simple),
         *_exchanged(source, simple),
+        *_lost_so(source, simple),
     ]:
         missing.setdefault(unit.start, unit)
     return [lost(source.text, [missing[start]]) for start in sorted(missing)]
@@ -56,6 +58,55 @@ def new_links(source: Side, simple: Side) -> list[Finding]:
         for unit in units
         if unit.sort in barred
     ]
+
+
+_CAUSE_OPENER = re.compile(
+    r"(?:Therefore|Thus|Hence|Consequently|Accordingly|As a result|For (?:this|that) reason"
+    r"|Because of (?:this|that)|This is why|So)\b(?! that\b)"
+)
+_CONTRAST_OPENER = re.compile(
+    r"(?:However|Nevertheless|Nonetheless|Despite (?:this|that)|Even so|Yet|But|By contrast"
+    r"|In contrast|Instead|On the other hand)\b"
+)
+_SAME_OPENER = re.compile(r"(?:Likewise|Similarly|In the same way)\b")
+_BEFORE_OPENER = re.compile(r"Before (?:this|that|then)\b")
+_UNTIL_OPENER = re.compile(r"Until (?:this|that|then)\b")
+_EARLIER = words(
+    "before after until till prior earlier ago had previously following preceding once first never"
+    " already having formerly hitherto"
+)
+_OPPOSED = words(
+    "but although though yet however despite whereas nevertheless nonetheless unlike while"
+    " notwithstanding instead contrast"
+)
+_CAUSAL = words(
+    "because therefore thus hence consequently accordingly since so due owing reason reasons result"
+    " results cause caused causes"
+)
+_OPENERS = (
+    (_CAUSE_OPENER, _CAUSAL, _OPPOSED, "Is this a consequence or a contrast"),
+    (_CONTRAST_OPENER, _OPPOSED | lexicon.NEGATIVE_GROUNDS, _CAUSAL, "Is this a contrast or a consequence"),
+    (_SAME_OPENER, words("likewise similarly same like"), _OPPOSED, "Is this alike or different"),
+    (_BEFORE_OPENER, _EARLIER, words("when while where"), "Was this before or at the same time"),
+    (_UNTIL_OPENER, _EARLIER, words("since when while from"), "Was this until then or since then"),
+)
+"""Patterns of openers, the words that allow them, and those that exclude them."""
+
+
+def opposite_links(source: Side, simple: Side) -> list[Finding]:
+    """Openers that say "therefore" where the source says "but", or the other way round."""
+    findings = []
+    for index, text in enumerate(simple.texts):
+        for pattern, allowing, excluding, question in _OPENERS:
+            opener = pattern.match(text)
+            if opener is None or allowing & source.keys or not excluding & source.keys:
+                continue
+            if any(excluding & {unit.key for unit in units} for units in simple.sentences):
+                continue
+            there = next(unit.text for unit in source.units if unit.key in excluding)
+            message = f"{question}? The source has '{there}', not '{opener[0]}'."
+            findings.append(finding(FindingKind.NEW, opener[0], message, sentence=index))
+    return findings
 
 
 def _may_be_denied(source: Side, simple: Side) -> bool:
@@ -148,6 +199,17 @@ def _unconnected(source: Side, simple: Side) -> list[FactUnit]:
     return found
 
 
+_SO = re.compile(r", (?:and )?(so) (?!that\b|as\b|far\b|long\b|much\b|many\b|called\b|to\b)")
+
+
+def _lost_so(source: Side, simple: Side) -> list[FactUnit]:
+    """Each ", so" without a word for a consequence in the rewrite."""
+    match = _SO.search(source.text)
+    if match is None or (_CAUSAL | lexicon.CONNECTIVES["because"]) & simple.keys:
+        return []
+    return [unit for unit in source.units if unit.start == match.start(1)]
+
+
 def _places(word: FactUnit, units: Sequence[FactUnit]) -> list[int]:
     forms = lemmas(word.key)
     return [i for i, unit in enumerate(units) if not forms.isdisjoint(lemmas(unit.key))]
@@ -163,7 +225,8 @@ _SAYING = words(
     " predict expect concede confirm declare suppose assume doubt conclude write agree acknowledge"
 )
 """Verbs whose content is somebody's word, by lemma."""
-_REPORTING = _SAYING | words(
+_SAYING_NOUNS = words("rumour rumor claim allegation belief fear suspicion hope accusation assertion")
+_REPORTING = _SAYING | _SAYING_NOUNS | words(
     "according reportedly allegedly apparently supposedly add tell ask reply explain note view"
     " opinion statement belief allegation word"
 )
@@ -185,6 +248,7 @@ def scope_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding
         *_additions(source, sentences),
         *_assertions(source, sentences),
         *_unconditional(source, sentences),
+        *_unconnected_clauses(source, sentences),
     ]
 
 
@@ -236,15 +300,33 @@ def _beside(source: Analysis, place: int, step: int) -> int:
 def _assertions(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding]:
     """Clauses that the source only reports and a simple sentence states."""
     for clause in source:
-        saying = source[clause.head]
-        if clause.relation != "ccomp" or not _SAYING & lemmas(key(saying.text)):
+        saying = _reporting(source, clause)
+        if saying is None:
             continue
         others = source.children(clause.index, "conj")
-        for verb in (clause, *(w for w in others if source.children(w.index, "nsubj", "mark"))):
+        is_last = saying.index > clause.index
+        for verb in (
+            clause,
+            *(w for w in others if is_last or source.children(w.index, "nsubj", "mark")),
+        ):
             for sentence, token in _uses(verb, sentences):
                 if not _REPORTING & sentence.lemmas():
                     message = f"'{token.text}' is told as a fact; in the source it follows"
                     yield sentence.new(token, f"{message} '{saying.text}'.")
+
+
+def _reporting(source: Analysis, clause: Word) -> Word | None:
+    """The word that reports a clause: "**said** that it fell", "it fell, he **said**"."""
+    head = source[clause.head] if clause.head >= 0 else None
+    if head is not None and clause.relation == "ccomp" and _SAYING & lemmas(key(head.text)):
+        return head
+    if head is not None and clause.deprel == "acl" and lemmas(key(head.text)) & _SAYING_NOUNS:
+        marks = source.children(clause.index, "mark")
+        return head if [key(mark.text) for mark in marks] == ["that"] else None
+    spoken = [word for word in source if has_word(word.text)]
+    last = spoken[-1] if spoken else None
+    is_after = last is not None and last.head == clause.index and last.relation == "parataxis"
+    return last if last and is_after and _SAYING & lemmas(key(last.text)) else None
 
 
 def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding]:
@@ -270,6 +352,33 @@ def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator
                     condition = f"{opener} ... {clause.text}"
                     message = f"'{token.text}' has lost its condition ('{condition}')."
                     yield sentence.new(token, message)
+
+
+_TIED = words("when until till so")
+_TIES = _CONDITIONAL | lexicon.CONNECTIVES["after"] | lexicon.CONNECTIVES["because"] | words(
+    "this that these such time day moment year years point during while whilst meanwhile as there here it both"
+    " during meantime till also during still by"
+)
+"""Words that can tie a sentence to another one."""
+
+
+def _unconnected_clauses(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding]:
+    """Clauses with "when", "until" or "so" that have become sentences without a link."""
+    for clause in source:
+        if clause.relation not in ("advcl", "conj", "parataxis", "ccomp"):
+            continue
+        main = source[clause.head]
+        links = source.children(clause.index, "mark", "advmod", "cc")
+        link = next((word for word in links if key(word.text) in _TIED), None)
+        if link is None or not source.children(clause.index, "nsubj"):
+            continue
+        first, second = list(_uses(main, sentences)), list(_uses(clause, sentences))
+        if not first or not second or first[0][0] is second[0][0]:
+            continue
+        both = first[0][0].keys | second[0][0].keys
+        if not both & _TIES:
+            message = f"When or why? The link '{link.text}' to '{clause.text}' is missing."
+            yield finding(FindingKind.LOST, link.text, message, start=link.start)
 
 
 def _uses(word: Word, sentences: Sequence[_Sentence]) -> Iterator[tuple[_Sentence, OutputToken]]:

@@ -23,6 +23,7 @@ _AUXILIARIES = lexicon.MODALS | words(
     "be am is are was were been being 're 'm 's 've 'd do does did done doing"
 )
 _CLAUSES = frozenset(("acl", "advcl", "ccomp", "csubj", "conj", "parataxis"))
+_DUTIES = words("shall should")
 _OPEN = words("would 'd")
 _OTHER_GROUNDS = lexicon.MODAL_GROUNDS - lexicon.MODALS
 
@@ -210,5 +211,8 @@ def _modals(tree: Analysis) -> list[Word]:
 
 
 def _has_form(word: Word, others: Iterable[Word]) -> bool:
-    known = lemmas(key(word.text))
+    text = key(word.text)
+    if text in _DUTIES:  # "shall" is an order, "should" is advice
+        return any(key(other.text) == text for other in others)
+    known = lemmas(text)
     return any(not known.isdisjoint(lemmas(key(other.text))) for other in others)

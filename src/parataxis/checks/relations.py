@@ -245,6 +245,10 @@ class Referents:
             for argument in frame.arguments
         )
 
+    def are_same(self, one: Word, other: Word) -> bool:
+        """Whether two nouns name the same thing, or one a part of the other."""
+        return self._groups[one.index] == self._groups[other.index]
+
     def _is_among(self, noun: Word, others: Iterable[Word]) -> bool:
         """Whether a noun names the same thing as one of the others, or a part of it."""
         places = {other.index for other in others}
@@ -416,6 +420,7 @@ _Pair = tuple[OutputToken, Word | None]
 
 _LINKS = lexicon.FUNCTION_WORDS | lexicon.MODALS
 _WIDEST_LINK = 3  # words from a number to what it belongs to: "$5 for the adults"
+_LARGE = words("hundred thousand million billion")
 _PARTS = words("one first second two")  # "one team" may be said of "two teams"
 
 
@@ -444,6 +449,13 @@ class _Neighbours:
         self._places: dict[str, list[int]] = {}
         for place, word in enumerate(self._words):
             self._places.setdefault(key(word.text), []).append(place)
+        # Words behind several numbers are passed over: "5 grams twice", "20 grams once".
+        counted = Counter(
+            key(unit.text)
+            for number, unit in pairwise(self._words)
+            if _is_number(number) and (not _is_number(unit) or key(unit.text) in _LARGE)
+        )
+        self._units = {unit for unit, count in counted.items() if count > 1}
 
     def exchanged(self, word: Word, pairs: Sequence[_Pair], at: int) -> Word | None:
         """The number or name whose place a word of a simple sentence has taken."""
@@ -477,7 +489,7 @@ class _Neighbours:
         links: list[str] = []
         after = pairs[at + 1 :] if step > 0 else pairs[:at][::-1]
         for token, word in after[:_WIDEST_LINK]:
-            if key(token.text) in _LINKS:
+            if key(token.text) in _LINKS or (step > 0 and key(token.text) in self._units):
                 links.append(key(token.text))
                 continue
             places = self._places.get(key(token.text), ())

@@ -1,0 +1,251 @@
+"""Words that have changed places or were exchanged: *before* for *after*, the giver for the taker,
+the first event for the second, the date of one event for that of another.
+
+Every word of such a rewrite is in the source, so these checks compare what stands together. They
+report only what two sentences say in the same way; a rewrite that phrases a thing otherwise is
+not judged here.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+from types import MappingProxyType
+
+from parataxis.checks import lexicon
+from parataxis.checks.findings import Origins, finding
+from parataxis.checks.relations import Referents, is_noun
+from parataxis.rewrite.forms import key, lemmas
+from parataxis.rewrite.record import Finding, FindingKind, OutputToken
+from parataxis.syntax.analysis import Analysis, Word
+from parataxis.text import english
+from parataxis.text.english import words
+from parataxis.text.tokens import has_word
+
+_Pair = tuple[OutputToken, Word | None]
+
+_ORDER = words("before after until till since when while once")
+_LOGIC = words("if unless because although though whereas whether")
+_JOINING = words("and or but nor")
+_AMOUNTS = words("all some any each every most many few both either neither half several none")
+_PLACES = words("with without above below over under before after for from against until in to")
+_EXCHANGES = (_ORDER | _LOGIC, _JOINING, _AMOUNTS, _PLACES)
+"""Groups of words that mean different things in the same place."""
+_SAME_MEANING = (words("each every any all"), words("until till"), words("in to"), words("from in"))
+_LATER = words("then afterwards later subsequently next thereafter")
+_TIES = words("before after when while until once since by having prior following upon as if earlier")
+
+
+def exchange_findings(
+    source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
+) -> list[Finding]:
+    """What has changed places in a rewrite; sentences without an analysis are read less closely."""
+    sentences = [[pair for pair in each.pairs() if has_word(pair[0].text)] for each in origins]
+    return [
+        *_other_words(source, sentences),
+        *_swapped_words(source, sentences),
+        *_swapped_parts(source, simple, origins),
+        *_reversed_events(source, sentences),
+        *_moved_dates(source, sentences),
+    ]
+
+
+def _other_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:
+    """Words of a group in the place of another one, between the same two words."""
+    between: dict[tuple[str, str], set[str]] = defaultdict(set)
+    keys = [key(word.text) for word in source if has_word(word.text)]
+    for left, middle, right in zip(["", *keys], keys, [*keys[1:], ""], strict=False):
+        between[left, right].add(middle)
+    written = Counter(key(token.text) for pairs in sentences for token, _ in pairs)
+    lost = {word for word, count in Counter(keys).items() if written[word] < count}
+    for index, pairs in enumerate(sentences):
+        said = [key(token.text) for token, _ in pairs]
+        for place, word in enumerate(said):
+            left = said[place - 1] if place else ""
+            right = said[place + 1] if place + 1 < len(said) else ""
+            known = between.get((left, right))
+            if known and right and known <= lost and all(_differ(word, other) for other in known):
+                other = min(known)
+                token = pairs[place][0]
+                message = f"Is it '{token.text}' or '{other}'? The source has '{other}' here."
+                yield _relation(token, index, message)
+
+
+def _differ(word: str, other: str) -> bool:
+    if word == other or any(word in group and other in group for group in _SAME_MEANING):
+        return False
+    return any(word in group and other in group for group in _EXCHANGES)
+
+
+_BEFORE, _AFTER = 2, 3
+"""The words before and after a word that are compared."""
+_CONTENT = frozenset(("NOUN", "PROPN", "NUM", "ADJ", "ADV"))
+
+
+def _swapped_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:
+    """Pairs of words of one sort, each of which now stands where the other stood."""
+    spoken = [word for word in source if has_word(word.text)]
+    before = [[key(word.text) for word in spoken]]
+    after = [[key(token.text) for token, _ in pairs] for pairs in sentences]
+    old, new = _only_places(before), _only_places(after)
+    tags = {key(word.text): word.upos for word in spoken if word.upos in _CONTENT}
+    common = [word for word in old if word in new and word in tags]
+    for width in (range(-_BEFORE, 0), range(1, _AFTER + 1)):
+        moved = [w for w in common if _around(before, old[w], width) != _around(after, new[w], width)]
+        for one, other in combinations(moved, 2):
+            if tags[one] != tags[other]:
+                continue
+            pair = {one: "*", other: "*"}
+            places = (old[one], old[other]), (new[other], new[one])
+            was = [_around(before, place, width, pair) for place in places[0]]
+            is_ = [_around(after, place, width, pair) for place in places[1]]
+            if was == is_ and was[0] != was[1]:
+                index, place = new[one]
+                token = sentences[index][place][0]
+                question = f"Have '{one}' and '{other}' changed places?"
+                yield _relation(token, index, f"{question} In the source it is the other way round.")
+
+
+def _only_places(sentences: Sequence[Sequence[str]]) -> dict[str, tuple[int, int]]:
+    """The sentence and the place of each word that occurs once."""
+    counts = Counter(word for sentence in sentences for word in sentence)
+    return {
+        word: (index, place)
+        for index, sentence in enumerate(sentences)
+        for place, word in enumerate(sentence)
+        if counts[word] == 1
+    }
+
+
+def _around(
+    sentences: Sequence[Sequence[str]],
+    place: tuple[int, int],
+    width: range,
+    masked: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    sentence, middle = sentences[place[0]], place[1]
+    found = (middle + step for step in width)
+    words_there = [sentence[at] if 0 <= at < len(sentence) else "" for at in found]
+    return [masked.get(word, word) for word in words_there]
+
+
+def _relation(token: OutputToken | Word, index: int, message: str) -> Finding:
+    start = token.start
+    return finding(FindingKind.RELATION, token.text, message, start=start, sentence=index)
+
+
+def _swapped_parts(
+    source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
+) -> Iterator[Finding]:
+    """Nouns that do what is done to them in the source, or the other way round."""
+    referents = Referents(source)
+    uses = Counter(word.index for origin in origins for word in origin.used())
+    forms = Counter(lemma for word in source for lemma in lemmas(key(word.text)))
+    for index, (tree, origin) in enumerate(zip(simple, origins, strict=True)):
+        for word in tree or ():
+            verb = origin.any(word)
+            if tree is None or verb is None or word.upos != "VERB" or uses[verb.index] > 1:
+                continue
+            if any(forms[lemma] > 1 for lemma in lemmas(key(verb.text))):
+                continue
+            before = _parts(source, verb)
+            for part, noun in _parts(tree, word).items():
+                came_from, other = origin.any(noun), before.get(part)
+                if came_from is None or other is None or referents.are_same(other, came_from):
+                    continue
+                if any(referents.are_same(each, came_from) for each in before.values()):
+                    yield _relation(noun, index, _who(part, word, noun, other))
+
+
+def _who(part: str, verb: Word, word: Word, other: Word) -> str:
+    question = {"agent": "Who or what does it", "patient": "To whom or what is it done"}
+    asked = question.get(part, f"'{part}' whom or what")
+    return f"{asked} ('{verb.text}'), '{word.text}' or '{other.text}'? In the source, '{other.text}'."
+
+
+def _parts(tree: Analysis, verb: Word) -> Mapping[str, Word]:
+    """The nouns that have a part in what a verb says: agent, patient, or by preposition."""
+    found: dict[str, Word] = {}
+    for child in tree.children(verb.index):
+        part = _part(tree, child, verb)
+        if part and is_noun(child):
+            found.setdefault(part, child)
+    if "agent" not in found and verb.relation == "conj" and not tree.children(verb.index, "nsubj"):
+        head = tree[verb.head]
+        between = tree.words[head.index : verb.index]
+        if not any(word.relation == "acl" for word in between):
+            first = _parts(tree, head).get("agent")
+            if first is not None:
+                found["agent"] = first
+    return found
+
+
+def _part(tree: Analysis, word: Word, verb: Word) -> str | None:
+    """The part of a noun in what its verb says; None if it is not certain."""
+    is_passive = bool(tree.children(verb.index, "aux:pass"))
+    match word.relation:
+        case "nsubj" if is_passive:
+            # "He was paid a fee" and "a fee was paid" have different subjects.
+            return None if tree.children(verb.index, "obj") else "patient"
+        case "nsubj" if verb.upos == "VERB" and not tree.children(verb.index, "cop"):
+            return "agent"
+        case "iobj":
+            return "to"
+        case "obj":
+            return "patient"
+        case "obl":
+            cases = [key(each.text) for each in tree.children(word.index, "case")]
+            if cases == ["by"]:
+                passive = is_passive or (verb.xpos, verb.deprel) == ("VBN", "acl")
+                return "agent" if passive else None
+            return cases[0] if cases in (["to"], ["from"], ["with"]) else None
+    return None
+
+
+def _reversed_events(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:
+    """Sentences that begin with "Then" and tell what the source tells first."""
+    if _TIES & {key(word.text) for word in source}:
+        return
+    for index, (before, pairs) in enumerate(pairwise(sentences), start=1):
+        later = next((t for t, _ in pairs[:3] if key(t.text) in _LATER), None)
+        if later is None:
+            continue
+        one, other = _first_verb(source, before), _first_verb(source, pairs)
+        if one is None or other is None or other.index >= one.index:
+            continue
+        message = f"What came first? The source tells '{other.text}' before '{one.text}'."
+        yield _relation(later, index, message)
+
+
+def _first_verb(source: Analysis, pairs: Sequence[_Pair]) -> Word | None:
+    found = (word for _, word in pairs if word is not None and word.xpos in ("VBD", "VBZ", "VBP"))
+    return next((word for word in found if word.upos == "VERB"), None)
+
+
+def _moved_dates(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:
+    """Dates that stand with another verb than in the source."""
+    places = [{word.index for _, word in pairs if word is not None} for pairs in sentences]
+    for date in source:
+        verb = source[date.head]
+        if date.relation != "obl" or not _is_date(date) or verb.upos != "VERB":
+            continue
+        if date.index < verb.index or _has_verb(source, verb.index + 1, date.index):
+            continue
+        with_date = [index for index, own in enumerate(places) if date.index in own]
+        with_verb = [index for index, own in enumerate(places) if verb.index in own]
+        if len(with_date) != 1 or len(with_verb) != 1 or with_date == with_verb:
+            continue
+        index = with_date[0]
+        finite = [w for _, w in sentences[index] if w is not None and w.upos == "VERB"]
+        token = next(t for t, w in sentences[index] if w is not None and w.index == date.index)
+        if finite:
+            message = f"'{verb.text}' or '{finite[0].text}': what happened then? '{date.text}'"
+            yield _relation(token, index, message)
+
+
+def _is_date(word: Word) -> bool:
+    text = key(word.text)
+    return text in lexicon.DATE_WORDS or (text.isdigit() and len(text) == 4)
+
+
+def _has_verb(source: Analysis, start: int, end: int) -> bool:
+    return any(word.upos == "VERB" for word in source.words[start:end])
