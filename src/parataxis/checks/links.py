@@ -56,8 +56,16 @@ def new_links(source: Side, simple: Side) -> list[Finding]:
         new(index, sentence, [unit])
         for index, (sentence, units) in enumerate(zip(simple.texts, simple.sentences, strict=True))
         for unit in units
-        if unit.sort in barred
+        if unit.sort in barred and not (unit.sort is Sort.MODAL and is_example(sentence))
     ]
+
+
+_EXAMPLE = re.compile(r"\b(?:for example|for instance|e\.g\.)", re.IGNORECASE)
+
+
+def is_example(sentence: str) -> bool:
+    """Whether a sentence gives an example, which may say "can" where the source has no verb."""
+    return _EXAMPLE.search(sentence) is not None
 
 
 _CAUSE_OPENER = re.compile(
@@ -237,7 +245,7 @@ _CONDITIONAL = _CONDITIONS | words(
     " thereafter thereupon accordingly had were exception excepted subject whether"
 )
 """Words that show that a sentence depends on a condition."""
-_RESTATED = words("apply applies exception exceptions")
+_RESTATED = words("apply applies exception exceptions obligation obligations right rights")
 _ALTERNATIVES = words("or either alternatively instead otherwise whether nor neither not n't no if")
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import Origins, finding
+from parataxis.checks.links import is_example
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
@@ -186,7 +187,7 @@ def _faults(
 def _unknown_modals(source: Analysis, tree: Analysis | None, index: int) -> Iterator[Finding]:
     """Modal verbs that the source does not have, though it has others and no word for them."""
     known = _modals(source)
-    if not known or tree is None or _OTHER_GROUNDS & _keys(source):
+    if not known or tree is None or _OTHER_GROUNDS & _keys(source) or is_example(tree.text):
         return
     for modal in _modals(tree):
         if key(modal.text) not in _OPEN and not _has_form(modal, known):
