@@ -287,7 +287,7 @@ def _growing(sentences: Iterable[str], size: int) -> Iterator[list[str]]:
 
 
 def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
-    """The same rewrites, in order, each with the findings of the checks.
+    """The same rewrites, in order, each with the findings of the checks and of the verifier.
 
     >>> rewrite = Rewrite(source="He may not go.", simple=["He may go."], splitter="mine")
     >>> [finding.message for finding in next(with_findings([rewrite])).findings]
@@ -295,9 +295,10 @@ def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
     """
     # Imported here because a splitter without checks does not need them.
     from parataxis.checks import Checker
+    from parataxis.checks.verifier import load_verifier
     from parataxis.syntax.analyser import load_trees
 
-    checker = Checker(load_trees())
+    checker = Checker(load_trees(), load_verifier())
     stream = iter(rewrites)
     while batch := list(islice(stream, BATCH)):
         pairs = [(rewrite.source, rewrite.simple) for rewrite in batch]

@@ -1,11 +1,12 @@
-"""The checker: all checks on one rewrite or on many."""
+"""The checker: all checks on one rewrite or on many, and the verifier's estimate after them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import Protocol
 
 from parataxis.checks.clauses import clause_findings, lost_particles
+from parataxis.checks.estimates import RISKY, estimate
 from parataxis.checks.exchanges import exchange_findings
 from parataxis.checks.findings import Origins
 from parataxis.checks.links import lost_links, new_links, opposite_links, scope_findings
@@ -14,6 +15,7 @@ from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
 from parataxis.checks.relations import neighbour_findings, relation_findings
 from parataxis.checks.screening import uncertain_sentences
 from parataxis.checks.units import Side, units
+from parataxis.checks.verifier import RewriteVerdict
 from parataxis.checks.words import (
     lost_quotations,
     lost_symbols,
@@ -26,6 +28,12 @@ from parataxis.rewrite.record import Finding, OutputToken
 from parataxis.syntax.analysis import Analysis
 
 Provenance = Sequence[Sequence[OutputToken]]
+
+Verifying = Callable[[str, Sequence[Sequence[str]]], Sequence[RewriteVerdict]]
+"""Judges the rewrites of a source; see :mod:`parataxis.checks.verifier`."""
+
+LONGEST_VERIFIED = 5000
+"""Longer sources and rewrites, in characters, get no estimate."""
 
 WINDOW = 64
 """The number of rewrites whose sentences are analysed together."""
@@ -41,7 +49,8 @@ class SentenceAnalyser(Protocol):
 class Checker:
     """Checks one rewrite (call it) or many (:meth:`pipe`).
 
-    Without an analyser only the word checks run: lost, new and repeated.
+    Without an analyser only the word checks run: lost, new and repeated. With a verifier, a rewrite
+    may also have one estimate, whose risk is at least ``risky``.
 
     >>> source = "Ann, who was born on 5 May 1950, paints."
     >>> for finding in Checker()(source, ["Ann was born in May.", "Ann paints."]):
@@ -50,8 +59,17 @@ class Checker:
     The number '1950' is missing.
     """
 
-    def __init__(self, analyser: SentenceAnalyser | None = None, *, window: int = WINDOW) -> None:
+    def __init__(
+        self,
+        analyser: SentenceAnalyser | None = None,
+        verifying: Verifying | None = None,
+        *,
+        risky: float = RISKY,
+        window: int = WINDOW,
+    ) -> None:
         self._analyser = analyser
+        self._verifying = verifying
+        self._risky = risky
         self._window = window
 
     def __call__(
@@ -82,7 +100,18 @@ class Checker:
             ]
             analyses = self._analyse(cases)
             for case in cases:
-                yield _check(case, analyses)
+                yield self._with_estimate(case, _check(case, analyses))
+
+    def _with_estimate(self, case: "_Case", findings: list[Finding]) -> list[Finding]:
+        """The findings and the verifier's, unless they are on the same sentence or the source."""
+        if self._verifying is None or not case.is_changed or case.is_long:
+            return findings
+        found = estimate(
+            case.simple, self._verifying(case.source, [case.simple])[0], risky=self._risky
+        )
+        if found is None or any(each.sentence in (None, found.sentence) for each in findings):
+            return findings
+        return sorted([*findings, found], key=_place)
 
     def _analyse(self, cases: Sequence["_Case"]) -> dict[str, Analysis]:
         """The analyses of changed sources and of the simple sentences that need one."""
@@ -117,6 +146,11 @@ class _Case:
     def is_changed(self) -> bool:
         return list(self.simple) != [self.source]
 
+    @property
+    def is_long(self) -> bool:
+        """Whether the rewrite is too long for the verifier, whose memory grows with the square."""
+        return max(len(self.source), sum(map(len, self.simple))) > LONGEST_VERIFIED
+
     def uncertain(self, analysis: Analysis | None) -> list[str]:
         """The simple sentences that must be analysed, given the analysis of the source."""
         if analysis is None:
@@ -133,6 +167,7 @@ def check(
     simple: Sequence[str],
     *,
     analyser: SentenceAnalyser | None = None,
+    verifying: Verifying | None = None,
     provenance: Provenance | None = None,
 ) -> list[Finding]:
     """The findings on one rewrite; use :class:`Checker` for many.
@@ -140,7 +175,7 @@ def check(
     >>> [(f.kind.value, f.words) for f in check("He may not go.", ["He may go."])]
     [('lost', 'not')]
     """
-    return Checker(analyser)(source, simple, provenance)
+    return Checker(analyser, verifying)(source, simple, provenance)
 
 
 def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
@@ -171,16 +206,15 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
         findings += ambiguous_pronouns(tree, trees, origins)
         findings += relation_findings(tree, trees, origins)
         known = {(found.sentence, found.start) for found in findings}
-        findings += [
-            found
-            for found in (
-                *predicate_findings(tree, trees, origins),
-                *scope_findings(tree, origins),
-                *neighbour_findings(tree, origins),
-                *exchange_findings(tree, trees, origins),
-            )
-            if (found.sentence, found.start) not in known
-        ]
+        for found in (
+            *predicate_findings(tree, trees, origins),
+            *scope_findings(tree, origins),
+            *neighbour_findings(tree, origins),
+            *exchange_findings(tree, trees, origins),
+        ):
+            if (found.sentence, found.start) not in known:
+                known.add((found.sentence, found.start))
+                findings.append(found)
         findings += lost_particles(tree, case.simple, origins)
     return sorted(findings, key=_place)
 

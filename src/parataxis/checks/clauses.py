@@ -70,7 +70,7 @@ def _bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
     copied = origins.copied(verb)
     if copied is None or copied.xpos != "VB" or verb.upos != "VERB":
         return None
-    if key(verb.text) not in lemmas(key(verb.text)):  # the parser took "waives" for an infinitive
+    if len(lemmas(key(verb.text))) > 1:  # the parser took "waives" for an infinitive
         return None
     has_auxiliary = analysis.children(verb.index, "aux", "cop", "mark")
     if has_auxiliary or key(verb.text) in lexicon.UNCHANGING_VERBS:

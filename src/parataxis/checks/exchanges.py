@@ -7,7 +7,7 @@ not judged here.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import combinations, pairwise
 from types import MappingProxyType
 
@@ -43,6 +43,7 @@ def exchange_findings(
     return [
         *_other_words(source, sentences),
         *_swapped_words(source, sentences),
+        *_swapped_neighbours(source, sentences),
         *_swapped_parts(source, simple, origins),
         *_reversed_events(source, sentences),
         *_moved_dates(source, sentences),
@@ -76,6 +77,57 @@ def _differ(word: str, other: str) -> bool:
     return any(word in group and other in group for group in _EXCHANGES)
 
 
+def _swapped_neighbours(
+    source: Analysis, sentences: Sequence[Sequence[_Pair]]
+) -> Iterator[Finding]:
+    """Pairs of words that have exchanged the words after them, function words aside: "$7 for the
+    apples" and "$5 for the pears" where the source has it the other way round.
+
+    Either both first words or both next words must be numbers or names. In the former case the next
+    words must not be verbs: "Bob beat Ann" is right for "Ann, beaten by Bob".
+    """
+    tags = {key(word.text): word.upos for word in source}
+    before = _next_words([[word.text for word in source if has_word(word.text)]])
+    after = _next_words([[token.text for token, _ in pairs] for pairs in sentences])
+    changed = [word for word in sorted(before.keys() & after.keys()) if not before[word] & after[word]]
+    for one, other in combinations(changed, 2):
+        crossed = after[one] & before[other], after[other] & before[one]
+        first = {tags.get(one), tags.get(other)}
+        if not all(crossed) or len(first) > 1:
+            continue
+        following = {tags.get(word) for each in crossed for word in each}
+        if not _are_facts(following) and ("VERB" in following or not _are_facts(first)):
+            continue
+        index, token = next(
+            (index, token)
+            for index, pairs in enumerate(sentences)
+            for token, _ in pairs
+            if key(token.text) == one
+        )
+        yield _relation(token, index, _SWAPPED.format(token.text, _spelt(source, other)))
+
+
+_SWAPPED = "Have '{}' and '{}' changed places? In the source it is the other way round."
+
+
+def _spelt(source: Analysis, word: str) -> str:
+    return next(each.text for each in source if key(each.text) == word)
+
+
+def _are_facts(tags: Set[str | None]) -> bool:
+    return tags in ({"NUM"}, {"PROPN"})
+
+
+def _next_words(sentences: Sequence[Sequence[str]]) -> dict[str, set[str]]:
+    following: dict[str, set[str]] = defaultdict(set)
+    for sentence in sentences:
+        content = [key(word) for word in sentence if key(word) not in _FUNCTION]
+        for left, right in pairwise(content):
+            following[left].add(right)
+    return following
+
+
+_FUNCTION = lexicon.FUNCTION_WORDS | lexicon.MODALS
 _BEFORE, _AFTER = 2, 3
 """The words before and after a word that are compared."""
 _CONTENT = frozenset(("NOUN", "PROPN", "NUM", "ADJ", "ADV"))
@@ -101,8 +153,7 @@ def _swapped_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> It
             if was == is_ and was[0] != was[1]:
                 index, place = new[one]
                 token = sentences[index][place][0]
-                question = f"Have '{one}' and '{other}' changed places?"
-                yield _relation(token, index, f"{question} In the source it is the other way round.")
+                yield _relation(token, index, _SWAPPED.format(token.text, _spelt(source, other)))
 
 
 def _only_places(sentences: Sequence[Sequence[str]]) -> dict[str, tuple[int, int]]:
@@ -145,21 +196,33 @@ def _swapped_parts(
             verb = origin.any(word)
             if tree is None or verb is None or word.upos != "VERB" or uses[verb.index] > 1:
                 continue
-            if any(forms[lemma] > 1 for lemma in lemmas(key(verb.text))):
-                continue
+            is_only = all(forms[lemma] == 1 for lemma in lemmas(key(verb.text)))
             before = _parts(source, verb)
             for part, noun in _parts(tree, word).items():
                 came_from, other = origin.any(noun), before.get(part)
-                if came_from is None or other is None or referents.are_same(other, came_from):
+                if came_from is None or (other and referents.are_same(other, came_from)):
                     continue
-                if any(referents.are_same(each, came_from) for each in before.values()):
+                mine = next((n for n, each in before.items() if each.index == came_from.index), None)
+                is_turned = {part, mine} == {"agent", "patient"} and all(
+                    _is_certain(each, of) for each, of in ((tree, noun), (source, came_from))
+                )
+                is_swapped = other is not None and any(
+                    referents.are_same(each, came_from) for each in before.values()
+                )
+                if is_turned or (is_swapped and is_only):
                     yield _relation(noun, index, _who(part, word, noun, other))
 
 
-def _who(part: str, verb: Word, word: Word, other: Word) -> str:
-    question = {"agent": "Who or what does it", "patient": "To whom or what is it done"}
-    asked = question.get(part, f"'{part}' whom or what")
-    return f"{asked} ('{verb.text}'), '{word.text}' or '{other.text}'? In the source, '{other.text}'."
+def _who(part: str, verb: Word, word: Word, other: Word | None) -> str:
+    if part == "agent":
+        asked = f"who or what does this: '{verb.text}'"
+    elif part == "patient":
+        asked = f"to whom or what is this done: '{verb.text}'"
+    else:
+        asked = f"'{verb.text} ... {part}' whom or what"
+    if other is None:
+        return f"Is '{word.text}' in the right place: {asked}?"
+    return f"Is it '{word.text}' or '{other.text}': {asked}? In the source it is '{other.text}'."
 
 
 def _parts(tree: Analysis, verb: Word) -> Mapping[str, Word]:
@@ -175,7 +238,8 @@ def _parts(tree: Analysis, verb: Word) -> Mapping[str, Word]:
         if not any(word.relation == "acl" for word in between):
             first = _parts(tree, head).get("agent")
             if first is not None:
-                found["agent"] = first
+                is_passive = tree.children(verb.index, "aux:pass")
+                found.setdefault("patient" if is_passive else "agent", first)
     return found
 
 
@@ -199,6 +263,13 @@ def _part(tree: Analysis, word: Word, verb: Word) -> str | None:
                 return "agent" if passive else None
             return cases[0] if cases in (["to"], ["from"], ["with"]) else None
     return None
+
+
+def _is_certain(tree: Analysis, noun: Word) -> bool:
+    """Whether a parser can tell the part of a noun; it cannot for "the goods left there"."""
+    if noun.relation != "nsubj" or tree.children(noun.head, "aux:pass"):
+        return True
+    return bool(tree.children(noun.head, "obj", "iobj"))
 
 
 def _reversed_events(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:

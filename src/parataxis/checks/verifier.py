@@ -170,6 +170,8 @@ class RewriteVerdict:
 
     score: float
     faults: NDArray[np.float32]
+    pieces: NDArray[np.float32] | None = None
+    """The scores of the word pieces, whose sum is ``score``."""
 
     @property
     def risk(self) -> float:
@@ -209,7 +211,8 @@ class Verifier:
         verdicts = []
         for rewrite, path in zip(rewrites, reading.tree.paths, strict=True):
             ends = [places[-1] for places in rewrite_pieces(rewrite)[1]]
-            verdicts.append(RewriteVerdict(float(scores[path].sum()), faults[path[ends]]))
+            pieces = scores[path]
+            verdicts.append(RewriteVerdict(float(pieces.sum()), faults[path[ends]], pieces))
         return verdicts
 
 

@@ -74,7 +74,8 @@ class Finding(_Record):
     """A fault that a check found: the words and their place.
 
     ``sentence`` is the index of the simple sentence that ``start`` and ``end`` refer to, or None if
-    they refer to the source (lost words are only there).
+    they refer to the source (lost words are only there). ``probability`` is None for what the
+    checks know exactly; an estimate of the verifier has the probability that this is a fault.
     """
 
     kind: FindingKind
@@ -83,6 +84,7 @@ class Finding(_Record):
     start: int
     end: int
     message: str
+    probability: float | None = Field(default=None, ge=0.0, le=1.0)
 
 
 class Rewrite(_Record):

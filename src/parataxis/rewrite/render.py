@@ -178,8 +178,12 @@ def render_explanation(
 
 
 def describe(finding: Finding) -> str:
-    """A finding on one line: its kind, its message, and the number of its sentence."""
-    where = "" if finding.sentence is None else f" (sentence {finding.sentence + 1})"
+    """A finding on one line: its kind, its message, the number of its sentence, and its probability
+    if it is an estimate."""
+    notes = [] if finding.sentence is None else [f"sentence {finding.sentence + 1}"]
+    if finding.probability is not None:
+        notes.append(f"an estimate, {finding.probability:.1%}")
+    where = f" ({'; '.join(notes)})" if notes else ""
     return f"{finding.kind.value}: {finding.message.rstrip('.')}{where}"
 
 

@@ -7,13 +7,14 @@ whole if it is preferred to all that are left, and the note says why.
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
 from parataxis.checks import Checker
+from parataxis.checks.checker import Verifying
 from parataxis.checks.lexicon import CONTRASTS
 from parataxis.checks.scope import lost_scope
 from parataxis.checks.verifier import RewriteVerdict
@@ -32,9 +33,6 @@ from parataxis.splitters.settings import broken_phrase
 from parataxis.syntax.analysis import Analysis
 
 NAME = "pointer"
-
-Verifying = Callable[[str, Sequence[Sequence[str]]], Sequence[RewriteVerdict]]
-"""Judges the rewrites of a source; see :mod:`parataxis.checks.verifier`."""
 
 CAUTION = 1.5
 """The penalty for each new sentence in the search, in nats."""

@@ -1,0 +1,75 @@
+"""Findings of the verifier: estimates of where a careful reader objects, and to what.
+
+A rewrite has at most one estimate, on the first simple sentence with a high risk: whatever follows
+it is judged by a reader who has stumbled already.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from parataxis.checks.verifier import FAULTS, RewriteVerdict, rewrite_pieces
+from parataxis.rewrite.record import Finding, FindingKind
+from parataxis.text.tokens import has_word, tokenize
+
+RISKY = 0.996
+"""The probability of a fault from which it is reported. docs/checks.md says how many correct
+rewrites and how many corruptions are above."""
+
+UNLIKELY = -2.5
+"""The score of a word, in nats, below which it is named as the place of the fault."""
+
+_QUESTIONS = {
+    "lost": (FindingKind.LOST, "Is something missing here that the source says?"),
+    "new": (FindingKind.NEW, "Does the source say this?"),
+    "referent": (FindingKind.RELATION, "Is this said of the right person or thing?"),
+    "scope": (FindingKind.LOST, "Has this lost a condition, a limit or the one who says it?"),
+    "modality": (FindingKind.NEW, "Is the time right, and is it as certain as in the source?"),
+    "order": (FindingKind.RELATION, "Is this in the order of the source?"),
+    "grammar": (FindingKind.FRAGMENT, "Is this sentence grammatical?"),
+    "fragment": (FindingKind.FRAGMENT, "Is this a whole sentence?"),
+    "cut": (FindingKind.RELATION, "Do this sentence and its neighbour belong together?"),
+}
+"""The kind of finding and the question to the editor, for each kind of fault."""
+
+
+def estimate(
+    simple: Sequence[str], verdict: RewriteVerdict, *, risky: float = RISKY
+) -> Finding | None:
+    """The finding on the first simple sentence whose risk is high, if there is one."""
+    risks = verdict.faults[:, -1]
+    if verdict.risk < risky:
+        return None
+    place = int(np.argmax(risks >= risky))
+    kind, question = _QUESTIONS[FAULTS[int(verdict.faults[place, :-1].argmax())]]
+    start, end = _unlikely_word(simple, verdict, place) or (0, len(simple[place]))
+    words = simple[place][start:end]
+    asked = f"Look at '{words}': {question[0].lower()}{question[1:]}"
+    return Finding(
+        kind=kind,
+        words=words,
+        sentence=place,
+        start=start,
+        end=end,
+        message=question if len(words) == len(simple[place]) else asked,
+        probability=round(float(risks[place]), 4),
+    )
+
+
+def _unlikely_word(
+    simple: Sequence[str], verdict: RewriteVerdict, place: int
+) -> tuple[int, int] | None:
+    """The least likely word of a sentence; None if the verifier expected more words instead."""
+    if verdict.pieces is None:
+        return None
+    ends = rewrite_pieces(simple)[1]
+    first = ends[place - 1][-1] + 1 if place else 0
+    edges = [first, *(end + 1 for end in ends[place])]
+    *scores, after = (
+        float(verdict.pieces[start:end].sum()) for start, end in zip(edges, edges[1:], strict=False)
+    )
+    least = min(scores, default=0.0)
+    if least > min(after, UNLIKELY):
+        return None
+    token = tokenize(simple[place])[scores.index(least)]
+    return (token.start, token.end) if has_word(token.text) else None
