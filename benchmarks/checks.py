@@ -1,6 +1,10 @@
 """Findings of the checks on good rewrites, on damaged ones and on outputs of systems.
 
     python benchmarks/checks.py --data DATA
+    python benchmarks/checks.py                 # only the corruptions, which come with the project
+
+The corruptions of ``data/corruptions.jsonl`` were written by hand, those of the references are made
+by a program (:mod:`parataxis.lab.verifier.corruptions`).
 
 DATA holds ``rewrites/dev.jsonl`` (references: every finding is a false alarm; their sources are
 also given to the built-in splitters) and ``hsplit/`` (source.txt, and outputs/*.txt with <SEP>
@@ -13,24 +17,40 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from random import Random
+from typing import TypedDict
 
 from rich.console import Console
 from rich.table import Table
 
 from parataxis.checks import Checker
 from parataxis.checks.damage import DAMAGES, damaged
+from parataxis.checks.estimates import RISKY
+from parataxis.checks.verifier import load_verifier
+from parataxis.lab.verifier.corruptions import corruptions
 from parataxis.rewrite.record import Finding, FindingKind
+from parataxis.splitters.llm import guard
 from parataxis.splitters.registry import load_splitter
 from parataxis.syntax.analyser import load_analyser
 
 Pair = tuple[str, list[str]]
+
+
+class Row(TypedDict):
+    """A rewrite that is correct or has one fault of a kind."""
+
+    set: int
+    kind: str
+    source: str
+    simple: list[str]
+
 
 SPLITTERS = ("source", "rules")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with rewrites/, hsplit/")
+    parser.add_argument("--data", type=Path, help="folder with rewrites/ and hsplit/")
     parser.add_argument("--part", default="dev", help="rewrites/PART.jsonl (default: dev)")
     parser.add_argument("--words-only", action="store_true", help="do not use the analyser")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="read every Nth rewrite")
@@ -39,6 +59,12 @@ def main() -> None:
     words = Checker()
     checker = words if options.words_only else Checker(load_analyser())
     console = Console(width=120, soft_wrap=True)
+    examiners = _Examiners(checker)
+    for number in (1, 2):
+        rows = [row for row in _written() if row["set"] == number]
+        console.print(examiners.table(f"Corruptions written by hand, set {number}", rows))
+    if options.data is None:
+        return
 
     start = time.perf_counter()
     path = options.data / "rewrites" / f"{options.part}.jsonl"
@@ -48,10 +74,61 @@ def main() -> None:
     console.print(_reference_table([domain for domain, _ in references], found, options.part))
     console.print(f"{len(references) / seconds:.0f} rewrites a second")
     _show(console, [pair for _, pair in references], found, options.show)
+    console.print(examiners.table("References", _programmed([pair for _, pair in references])))
     good = [pair for (_, pair), findings in zip(references, found, strict=True) if not findings]
     console.print(_damage_table(words, checker, good))
     console.print(_splitter_table(checker, [source for _, (source, _) in references]))
     console.print(_system_table(checker, options.data / "hsplit"))
+
+
+class _Examiners:
+    """The exact checks alone, those with the verifier (``parataxis check``), and the guard."""
+
+    def __init__(self, checker: Checker) -> None:
+        self._checker, self._verifier = checker, load_verifier()
+
+    def table(self, title: str, rows: Sequence[Row]) -> Table:
+        """The share of each kind with a finding; for correct rewrites that is a false alarm."""
+        table = Table(title=f"{title}: % with a finding")
+        for heading in ("kind", "n", "exact checks", "check", "guard of llm"):
+            table.add_column(heading, justify="left" if heading == "kind" else "right")
+        found = list(self._checker.pipe((row["source"], row["simple"]) for row in rows))
+        flags: dict[str, list[tuple[bool, bool, bool]]] = {}
+        for row, findings in zip(rows, found, strict=True):
+            risk = 0.0
+            if row["simple"] != [row["source"]]:
+                risk = self._verifier(row["source"], [row["simple"]])[0].risk
+            exact = bool(findings)
+            flag = exact, exact or risk >= RISKY, exact or risk >= guard.RISKY
+            names = (row["kind"],) if row["kind"] == "correct" else (row["kind"], "any corruption")
+            for name in names:
+                flags.setdefault(name, []).append(flag)
+        for kind in sorted(flags):
+            shares = [
+                f"{100 * sum(column) / len(column):.1f}"
+                for column in zip(*flags[kind], strict=True)
+            ]
+            table.add_row(kind, str(len(flags[kind])), *shares)
+        return table
+
+
+def _written() -> list[Row]:
+    path = Path(__file__).parents[1] / "data" / "corruptions.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _programmed(references: Sequence[Pair]) -> list[Row]:
+    """The references, and two corruptions of every second one that splits."""
+    chance = Random(18)
+    rows = [
+        Row(set=0, kind="correct", source=source, simple=simple) for source, simple in references
+    ]
+    for source, simple in [pair for pair in references if len(pair[1]) > 1][::2]:
+        rows += [
+            Row(set=0, kind=made.kind, source=source, simple=made.simple)
+            for made in corruptions(simple, source, chance, 2)
+        ]
+    return rows
 
 
 def _references(path: Path) -> Iterator[tuple[str, Pair]]:

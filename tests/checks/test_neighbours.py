@@ -12,16 +12,16 @@ from parataxis.checks import Checker
             "The fee is $5 for adults and $3 for children.",
             ["The fee is $3 for adults.", "It is $5 for children."],
             [
-                "'3' stands where the source has '5'.",
-                "'5' stands where the source has '3'.",
+                "Is it '3' or '5'? The source has '5' here.",
+                "Is it '5' or '3'? The source has '3' here.",
             ],
         ),
         (
             "The lease, signed on 5 May 1990, ended on 12 June 1995.",
             ["The lease ended on 5 June 1995.", "It was signed on 12 May 1990."],
             [
-                "'5' stands where the source has '12'.",
-                "'12' stands where the source has '5'.",
+                "Is it '5' or '12'? The source has '12' here.",
+                "Is it '12' or '5'? The source has '5' here.",
             ],
         ),
         (
@@ -30,7 +30,13 @@ from parataxis.checks import Checker
                 "In 1990 the mill was sold by Kestrel Foods to Dorn Brewery.",
                 "Kestrel Foods closed it.",
             ],
-            ["'Kestrel' stands where the source has 'Dorn'."],
+            [
+                "Is it 'Kestrel' or 'Dorn'? The source has 'Dorn' here.",
+                "'sold by' whom or what: Kestrel Foods or Dorn Brewery? "
+                "In the source it is Dorn Brewery.",
+                "'sold ... to' whom or what: Dorn Brewery or Kestrel Foods? "
+                "In the source it is Kestrel Foods.",
+            ],
         ),
     ],
 )

@@ -14,7 +14,7 @@ from parataxis.checks import Checker
                 "The Buyer shall inspect the goods.",
                 "The Seller shall deliver them or may keep them.",
             ],
-            ["The source has 'may' before 'inspect', not 'shall'."],
+            ["Is it 'shall' or 'may' before 'inspect'? The source has 'may'."],
         ),
         (
             "The Tenant shall clean the flat and shall return the keys, and may keep the lamp.",
@@ -23,7 +23,7 @@ from parataxis.checks import Checker
                 "The Tenant can return the keys.",
                 "The Tenant may keep the lamp.",
             ],
-            ["The source has 'shall' before 'return', not 'can'."],
+            ["Is it 'can' or 'shall' before 'return'? The source has 'shall'."],
         ),
         (
             "The dam could burst, flooding three villages.",
@@ -42,17 +42,17 @@ from parataxis.checks import Checker
         (
             "The bank did not answer, and the clerk has sold the house.",
             ["The bank did not answer.", "The clerk has not sold the house."],
-            ["The source does not deny 'sold'."],
+            ["Is 'sold' denied? The source does not deny it."],
         ),
         (
             "The mill, which was closed in 1990, belongs to a firm that makes paper.",
             ["The mill is closed in 1990.", "It belongs to a firm that makes paper."],
-            ["The source has 'was', not 'is'."],
+            ["Is it 'is' or 'was'? The source has 'was'."],
         ),
         (
             "The firm makes paper, and the mill burned.",
             ["The firm made paper.", "The mill burned."],
-            ["The source has 'makes', not 'made'."],
+            ["Is it 'made' or 'makes'? The source has 'makes'."],
         ),
     ],
 )

@@ -22,7 +22,11 @@ def _messages(checker: Checker, source: str, *simple: str) -> list[tuple[int | N
                 "The spaces in the garage beneath the tower are free.",
                 "The tower is marked on the plan.",
             ],
-            (1, "The source does not give 'tower' to 'marked'."),
+            (
+                1,
+                "Is it the tower or the spaces that is marked? "
+                "The source does not say this of the tower.",
+            ),
         ),
         # The subject that a verb shares with the one before it.
         (
@@ -33,7 +37,11 @@ def _messages(checker: Checker, source: str, *simple: str) -> list[tuple[int | N
                 "His flight was late.",
                 "The seller asked the operator to stop the line.",
             ],
-            (2, "The source does not give 'seller' to 'asked'."),
+            (
+                2,
+                "Is it the seller or video that asked the operator to stop? "
+                "The source does not say this of the seller.",
+            ),
         ),
         # A participle at the start does not speak of a noun that comes after the subject.
         (
@@ -42,7 +50,11 @@ def _messages(checker: Checker, source: str, *simple: str) -> list[tuple[int | N
                 "The federation was elected captain by her team.",
                 "She wore the armband until the federation took it away.",
             ],
-            (0, "The source does not give 'federation' to 'elected'."),
+            (
+                0,
+                "Is it the federation or she that was elected captain? "
+                "The source does not say this of the federation.",
+            ),
         ),
         # Pronouns and relative words that cannot mean the noun in their place.
         (
@@ -51,17 +63,17 @@ def _messages(checker: Checker, source: str, *simple: str) -> list[tuple[int | N
                 "The goods were lost.",
                 "This was because the carrier returned the carrier to the depot.",
             ],
-            (1, "The source does not give 'carrier' to 'returned'."),
+            (1, "Is 'the carrier' right with 'returned'? The source does not say this of it."),
         ),
         (
             "The parts were sold as seen, and the buyer had the chance to inspect them.",
             ["The parts were sold as seen.", "The buyer had the chance to inspect the buyer."],
-            (1, "The source does not give 'buyer' to 'inspect'."),
+            (1, "Is 'the buyer' right with 'inspect'? The source does not say this of it."),
         ),
         (
             "The author wrote scenes that missed the final cut, one of which showed a fire.",
             ["The author wrote scenes that missed the final cut.", "One of the cut showed a fire."],
-            (1, "The source does not give 'cut' to 'One'."),
+            (1, "Is 'the cut' right with 'One'? The source does not say this of it."),
         ),
         (
             "An application has to pass the token returned by the last commit, without which stale "
@@ -70,7 +82,7 @@ def _messages(checker: Checker, source: str, *simple: str) -> list[tuple[int | N
                 "An application has to pass the token returned by the last commit.",
                 "Stale data may be shown without the application.",
             ],
-            (1, "The source does not give 'application' to 'shown'."),
+            (1, "Is 'the application' right with 'shown'? The source does not say this of it."),
         ),
         # Number.
         (
@@ -82,13 +94,13 @@ def _messages(checker: Checker, source: str, *simple: str) -> list[tuple[int | N
         (
             "The editor has many keyboard shortcuts, inherited from a terminal of 1970.",
             ["The editor has many keyboard shortcuts.", "They inherited from a terminal of 1970."],
-            (1, "'They' does not do what 'inherited' says: that is done to it."),
+            (1, "Does 'They' do this ('inherited')? In the source it is done to it."),
         ),
         # A relative word without its noun.
         (
             "The soil, from which rain washes nutrients away, would otherwise be poor.",
             ["The soil would otherwise be poor from which rain washes nutrients away."],
-            (0, "'which' has no noun before it."),
+            (0, "What does 'which' stand for? It has lost the noun before it."),
         ),
     ],
 )

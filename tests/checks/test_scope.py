@@ -11,27 +11,30 @@ from parataxis.checks import Checker
         (
             "The Tenant may repair the roof or replace the pump.",
             ["The Tenant may repair the roof and replace the pump."],
-            ["The source has 'or' after 'roof', not 'and'."],
+            ["Is it 'and' or 'or' after 'roof'? The source has 'or'."],
         ),
         (
             "The Tenant may repair the roof or may replace the pump.",
             ["The Tenant may repair the roof.", "The Tenant may also replace the pump."],
-            ["The source has 'or' before 'replace', not 'also'."],
+            ["Do both hold, or one of them? The source has 'or' before 'replace', not 'also'."],
         ),
         (
             "The police said that the driver was drunk and that he had fled.",
             ["The police said that the driver was drunk.", "He had fled."],
-            ["'fled' is told as a fact; in the source it follows 'said'."],
+            ["Is this a fact ('fled')? In the source somebody only says so ('said')."],
         ),
         (
             "If the pump fails, the alarm sounds and the gates close.",
             ["If the pump fails, the alarm sounds.", "The gates close."],
-            ["'close' has lost its condition ('If ... fails')."],
+            [
+                "Does this always hold ('close')? "
+                "In the source it depends on a condition ('If ... fails')."
+            ],
         ),
         (
             "The alarm sounds if the pump fails, and if it rains the gates close.",
             ["The alarm sounds and the pump fails.", "If it rains, if so, the gates close."],
-            ["'fails' is told as a fact; the source has 'if' before it."],
+            ["Is this a fact ('fails')? In the source it is a condition ('if')."],
         ),
     ],
 )

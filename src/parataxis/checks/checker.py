@@ -7,7 +7,7 @@ from typing import Protocol
 
 from parataxis.checks.clauses import clause_findings, lost_particles
 from parataxis.checks.estimates import RISKY, estimate
-from parataxis.checks.exchanges import exchange_findings
+from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
 from parataxis.checks.links import lost_links, new_links, opposite_links, scope_findings
 from parataxis.checks.predicates import predicate_findings
@@ -24,7 +24,7 @@ from parataxis.checks.words import (
     repeated_sentences,
 )
 from parataxis.errors import TooLongError
-from parataxis.rewrite.record import Finding, OutputToken
+from parataxis.rewrite.record import Finding, FindingKind, OutputToken
 from parataxis.syntax.analysis import Analysis
 
 Provenance = Sequence[Sequence[OutputToken]]
@@ -103,13 +103,15 @@ class Checker:
                 yield self._with_estimate(case, _check(case, analyses))
 
     def _with_estimate(self, case: "_Case", findings: list[Finding]) -> list[Finding]:
-        """The findings and the verifier's, unless they are on the same sentence or the source."""
+        """The findings and the verifier's, unless one of them says the same already."""
         if self._verifying is None or not case.is_changed or case.is_long:
             return findings
         found = estimate(
             case.simple, self._verifying(case.source, [case.simple])[0], risky=self._risky
         )
-        if found is None or any(each.sentence in (None, found.sentence) for each in findings):
+        if found is None or any(
+            each.sentence in (None, found.sentence) or each.kind is found.kind for each in findings
+        ):
             return findings
         return sorted([*findings, found], key=_place)
 
@@ -215,6 +217,8 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
             if (found.sentence, found.start) not in known:
                 known.add((found.sentence, found.start))
                 findings.append(found)
+        if not any(found.kind is FindingKind.RELATION for found in findings):
+            findings += swap_findings(tree, origins)
         findings += lost_particles(tree, case.simple, origins)
     return sorted(findings, key=_place)
 

@@ -38,7 +38,8 @@ def clause_findings(
             findings.append(finding(FindingKind.NO_VERB, analysis.text, message, sentence=index))
         elif (bare := _bare_verb(analysis, origin)) and not _lacks_verb(source):
             message = (
-                f"In the sentence '{analysis.text}' the verb '{bare.text}' has lost its auxiliary."
+                f"Is a word such as 'may' or 'to' missing before '{bare.text}'? It had one in the"
+                " source."
             )
             findings.append(finding(FindingKind.NO_VERB, analysis.text, message, sentence=index))
         elif is_fragment(analysis) and not is_fragment(source):

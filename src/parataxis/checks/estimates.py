@@ -5,6 +5,7 @@ it is judged by a reader who has stumbled already.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,18 +20,21 @@ rewrites and how many corruptions are above."""
 UNLIKELY = -2.5
 """The score of a word, in nats, below which it is named as the place of the fault."""
 
-_QUESTIONS = {
-    "lost": (FindingKind.LOST, "Is something missing here that the source says?"),
-    "new": (FindingKind.NEW, "Does the source say this?"),
-    "referent": (FindingKind.RELATION, "Is this said of the right person or thing?"),
-    "scope": (FindingKind.LOST, "Has this lost a condition, a limit or the one who says it?"),
-    "modality": (FindingKind.NEW, "Is the time right, and is it as certain as in the source?"),
-    "order": (FindingKind.RELATION, "Is this in the order of the source?"),
-    "grammar": (FindingKind.FRAGMENT, "Is this sentence grammatical?"),
-    "fragment": (FindingKind.FRAGMENT, "Is this a whole sentence?"),
-    "cut": (FindingKind.RELATION, "Do this sentence and its neighbour belong together?"),
+_DOUBTS = {
+    "lost": (FindingKind.LOST, "something that the source says may be missing here."),
+    "new": (FindingKind.NEW, "the source may not say this."),
+    "referent": (FindingKind.RELATION, "this may be said of the wrong person or thing."),
+    "scope": (FindingKind.LOST, "a condition, a limit or the one who says this may be missing."),
+    "modality": (
+        FindingKind.NEW,
+        "the time may be wrong, or this may be more or less certain than in the source.",
+    ),
+    "order": (FindingKind.RELATION, "the order may differ from that of the source."),
+    "grammar": (FindingKind.FRAGMENT, "this sentence may be ungrammatical."),
+    "fragment": (FindingKind.FRAGMENT, "this may not be a whole sentence."),
+    "cut": (FindingKind.RELATION, "this sentence and its neighbour may belong together."),
 }
-"""The kind of finding and the question to the editor, for each kind of fault."""
+"""The kind of finding and what the editor is told, for each kind of fault."""
 
 
 def estimate(
@@ -41,17 +45,17 @@ def estimate(
     if verdict.risk < risky:
         return None
     place = int(np.argmax(risks >= risky))
-    kind, question = _QUESTIONS[FAULTS[int(verdict.faults[place, :-1].argmax())]]
+    kind, text = _DOUBTS[FAULTS[int(verdict.faults[place, :-1].argmax())]]
     start, end = _unlikely_word(simple, verdict, place) or (0, len(simple[place]))
     words = simple[place][start:end]
-    asked = f"Look at '{words}': {question[0].lower()}{question[1:]}"
+    is_whole = len(words) == len(simple[place])
     return Finding(
         kind=kind,
         words=words,
         sentence=place,
         start=start,
         end=end,
-        message=question if len(words) == len(simple[place]) else asked,
+        message=text[0].upper() + text[1:] if is_whole else f"'{words}': {text}",
         probability=round(float(risks[place]), 4),
     )
 
@@ -65,9 +69,7 @@ def _unlikely_word(
     ends = rewrite_pieces(simple)[1]
     first = ends[place - 1][-1] + 1 if place else 0
     edges = [first, *(end + 1 for end in ends[place])]
-    *scores, after = (
-        float(verdict.pieces[start:end].sum()) for start, end in zip(edges, edges[1:], strict=False)
-    )
+    *scores, after = (float(verdict.pieces[start:end].sum()) for start, end in pairwise(edges))
     least = min(scores, default=0.0)
     if least > min(after, UNLIKELY):
         return None

@@ -8,16 +8,15 @@ not judged here.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from itertools import combinations, pairwise
+from itertools import chain, combinations, islice, pairwise
 from types import MappingProxyType
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding
+from parataxis.checks.findings import Origins, finding, that_noun, verb_phrase
 from parataxis.checks.relations import Referents, is_noun
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text import english
 from parataxis.text.english import words
 from parataxis.text.tokens import has_word
 
@@ -32,22 +31,33 @@ _EXCHANGES = (_ORDER | _LOGIC, _JOINING, _AMOUNTS, _PLACES)
 """Groups of words that mean different things in the same place."""
 _SAME_MEANING = (words("each every any all"), words("until till"), words("in to"), words("from in"))
 _LATER = words("then afterwards later subsequently next thereafter")
-_TIES = words("before after when while until once since by having prior following upon as if earlier")
+_TIES = words(
+    "before after when while until once since by having prior following upon as if earlier"
+)
 
 
 def exchange_findings(
     source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
 ) -> list[Finding]:
-    """What has changed places in a rewrite; sentences without an analysis are read less closely."""
-    sentences = [[pair for pair in each.pairs() if has_word(pair[0].text)] for each in origins]
+    """What was exchanged in a rewrite; sentences without an analysis are read less closely."""
+    sentences = _spoken(origins)
     return [
         *_other_words(source, sentences),
-        *_swapped_words(source, sentences),
-        *_swapped_neighbours(source, sentences),
         *_swapped_parts(source, simple, origins),
         *_reversed_events(source, sentences),
         *_moved_dates(source, sentences),
     ]
+
+
+def swap_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """The first pair of words that have changed places, if there is one."""
+    sentences = _spoken(origins)
+    swaps = chain(_swapped_words(source, sentences), _swapped_neighbours(source, sentences))
+    return list(islice(swaps, 1))
+
+
+def _spoken(origins: Sequence[Origins]) -> list[list[_Pair]]:
+    return [[pair for pair in each.pairs() if has_word(pair[0].text)] for each in origins]
 
 
 def _other_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:
@@ -67,7 +77,7 @@ def _other_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iter
             if known and right and known <= lost and all(_differ(word, other) for other in known):
                 other = min(known)
                 token = pairs[place][0]
-                message = f"Is it '{token.text}' or '{other}'? The source has '{other}' here."
+                message = f"Is it '{token.text}' or '{other}' here? The source has '{other}'."
                 yield _relation(token, index, message)
 
 
@@ -89,7 +99,9 @@ def _swapped_neighbours(
     tags = {key(word.text): word.upos for word in source}
     before = _next_words([[word.text for word in source if has_word(word.text)]])
     after = _next_words([[token.text for token, _ in pairs] for pairs in sentences])
-    changed = [word for word in sorted(before.keys() & after.keys()) if not before[word] & after[word]]
+    changed = [
+        word for word in sorted(before.keys() & after.keys()) if not before[word] & after[word]
+    ]
     for one, other in combinations(changed, 2):
         crossed = after[one] & before[other], after[other] & before[one]
         first = {tags.get(one), tags.get(other)}
@@ -142,7 +154,9 @@ def _swapped_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> It
     tags = {key(word.text): word.upos for word in spoken if word.upos in _CONTENT}
     common = [word for word in old if word in new and word in tags]
     for width in (range(-_BEFORE, 0), range(1, _AFTER + 1)):
-        moved = [w for w in common if _around(before, old[w], width) != _around(after, new[w], width)]
+        moved = [
+            w for w in common if _around(before, old[w], width) != _around(after, new[w], width)
+        ]
         for one, other in combinations(moved, 2):
             if tags[one] != tags[other]:
                 continue
@@ -150,7 +164,7 @@ def _swapped_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> It
             places = (old[one], old[other]), (new[other], new[one])
             was = [_around(before, place, width, pair) for place in places[0]]
             is_ = [_around(after, place, width, pair) for place in places[1]]
-            if was == is_ and was[0] != was[1]:
+            if was == is_ and was[0] != was[1] and all(map(any, was)):
                 index, place = new[one]
                 token = sentences[index][place][0]
                 yield _relation(token, index, _SWAPPED.format(token.text, _spelt(source, other)))
@@ -202,7 +216,9 @@ def _swapped_parts(
                 came_from, other = origin.any(noun), before.get(part)
                 if came_from is None or (other and referents.are_same(other, came_from)):
                     continue
-                mine = next((n for n, each in before.items() if each.index == came_from.index), None)
+                mine = next(
+                    (n for n, each in before.items() if each.index == came_from.index), None
+                )
                 is_turned = {part, mine} == {"agent", "patient"} and all(
                     _is_certain(each, of) for each, of in ((tree, noun), (source, came_from))
                 )
@@ -210,19 +226,21 @@ def _swapped_parts(
                     referents.are_same(each, came_from) for each in before.values()
                 )
                 if is_turned or (is_swapped and is_only):
-                    yield _relation(noun, index, _who(part, word, noun, other))
+                    yield _relation(noun, index, _who(tree, noun, source, other, part))
 
 
-def _who(part: str, verb: Word, word: Word, other: Word | None) -> str:
-    if part == "agent":
-        asked = f"who or what does this: '{verb.text}'"
-    elif part == "patient":
-        asked = f"to whom or what is this done: '{verb.text}'"
-    else:
-        asked = f"'{verb.text} ... {part}' whom or what"
+def _who(tree: Analysis, noun: Word, source: Analysis, other: Word | None, part: str) -> str:
+    """What an editor is asked about a noun that has another part than in the source."""
+    verb, named = tree[noun.head], that_noun(tree, noun)
     if other is None:
-        return f"Is '{word.text}' in the right place: {asked}?"
-    return f"Is it '{word.text}' or '{other.text}': {asked}? In the source it is '{other.text}'."
+        return f"Does {named} do this ('{verb.text}'), or is it done to {named}? See the source."
+    meant = that_noun(source, other)
+    if noun.relation == "nsubj":
+        asked = f"Is it {named} or {meant} that {verb_phrase(tree, verb, without=other)}?"
+    else:
+        after = {"patient": "", "agent": " by"}.get(part, f" ... {part}")
+        asked = f"'{verb.text}{after}' whom or what: {named} or {meant}?"
+    return f"{asked} In the source it is {meant}."
 
 
 def _parts(tree: Analysis, verb: Word) -> Mapping[str, Word]:
@@ -309,7 +327,8 @@ def _moved_dates(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iter
         finite = [w for _, w in sentences[index] if w is not None and w.upos == "VERB"]
         token = next(t for t, w in sentences[index] if w is not None and w.index == date.index)
         if finite:
-            message = f"'{verb.text}' or '{finite[0].text}': what happened then? '{date.text}'"
+            message = f"What happened then ('{date.text}'): '{verb.text}' or '{finite[0].text}'? "
+            message += f"In the source it is '{verb.text}'."
             yield _relation(token, index, message)
 
 

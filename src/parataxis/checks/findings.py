@@ -9,6 +9,7 @@ from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
 
 _WIDEST_GAP = 2
+_NEAR = 5
 _QUOTES = '"“”„«»'
 _NOUNS = {
     Sort.NAME: "name",
@@ -77,6 +78,37 @@ def _noun(run: Sequence[FactUnit]) -> str:
     if len(sorts) == 1 and run[0].sort in _NOUNS:
         return _NOUNS[run[0].sort]
     return "word" if len(run) == 1 else "wording"
+
+
+def noun_phrase(analysis: Analysis, noun: Word) -> str:
+    """A noun with what stands before it: "the German director"."""
+    before = [analysis[index] for index in analysis.subtree(noun.index) if index <= noun.index]
+    inside = (word.index for word in before if word.relation not in ("case", "punct"))
+    # The parser may have tagged the noun itself as a preposition or a mark.
+    names = [word.index for word in analysis.children(noun.index, "flat")]
+    return analysis.phrase(next(inside, noun.index), max([noun.index, *names]))
+
+
+def that_noun(analysis: Analysis, noun: Word) -> str:
+    """The same inside a message: without the capital of a first word that is no name."""
+    phrase = noun_phrase(analysis, noun)
+    first = analysis.opener is not None and phrase.startswith(analysis[analysis.opener].text)
+    is_name = first and analysis[analysis.opener or 0].upos == "PROPN"
+    return phrase[0].lower() + phrase[1:] if first and not is_name else phrase
+
+
+def verb_phrase(analysis: Analysis, verb: Word, *, without: Word) -> str:
+    """A verb with its auxiliaries and its object, if that is near and not the noun ``without``:
+    "had closed the pool"."""
+    auxiliaries = analysis.children(verb.index, "aux", "cop")
+    first = min((word.index for word in auxiliaries if word.index < verb.index), default=verb.index)
+    objects = analysis.children(verb.index, "obj", "xcomp")
+    near = [
+        word.index
+        for word in objects
+        if verb.index < word.index < verb.index + _NEAR and word.text != without.text
+    ]
+    return analysis.phrase(first, max([verb.index, *near]))
 
 
 class Origins:

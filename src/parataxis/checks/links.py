@@ -93,7 +93,12 @@ _CAUSAL = words(
 )
 _OPENERS = (
     (_CAUSE_OPENER, _CAUSAL, _OPPOSED, "Is this a consequence or a contrast"),
-    (_CONTRAST_OPENER, _OPPOSED | lexicon.NEGATIVE_GROUNDS, _CAUSAL, "Is this a contrast or a consequence"),
+    (
+        _CONTRAST_OPENER,
+        _OPPOSED | lexicon.NEGATIVE_GROUNDS,
+        _CAUSAL,
+        "Is this a contrast or a consequence",
+    ),
     (_SAME_OPENER, words("likewise similarly same like"), _OPPOSED, "Is this alike or different"),
     (_BEFORE_OPENER, _EARLIER, words("when while where"), "Was this before or at the same time"),
     (_UNTIL_OPENER, _EARLIER, words("since when while from"), "Was this until then or since then"),
@@ -233,10 +238,16 @@ _SAYING = words(
     " predict expect concede confirm declare suppose assume doubt conclude write agree acknowledge"
 )
 """Verbs whose content is somebody's word, by lemma."""
-_SAYING_NOUNS = words("rumour rumor claim allegation belief fear suspicion hope accusation assertion")
-_REPORTING = _SAYING | _SAYING_NOUNS | words(
-    "according reportedly allegedly apparently supposedly add tell ask reply explain note view"
-    " opinion statement belief allegation word"
+_SAYING_NOUNS = words(
+    "rumour rumor claim allegation belief fear suspicion hope accusation assertion"
+)
+_REPORTING = (
+    _SAYING
+    | _SAYING_NOUNS
+    | words(
+        "according reportedly allegedly apparently supposedly add tell ask reply explain note view"
+        " opinion statement belief allegation word"
+    )
 )
 """Words, by lemma, that show that a sentence reports."""
 _CONDITIONS = words("if unless whenever provided except should subject")
@@ -288,12 +299,15 @@ def _additions(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Fin
             pairs = sentence.pairs
             for (left, a), (link, _), (_, b) in zip(pairs, pairs[1:], pairs[2:], strict=False):
                 if key(link.text) == "and" and a and b and (a.index, b.index) == sides:
-                    yield sentence.new(link, f"The source has 'or' after '{left.text}', not 'and'.")
+                    yield sentence.new(
+                        link, f"Is it 'and' or 'or' after '{left.text}'? The source has 'or'."
+                    )
             also = next((t for t, w in pairs if w is None and key(t.text) == "also"), None)
             is_alone = other.index in sentence.places and other.head not in sentence.places
             is_kept = other.relation != "conj" or _ALTERNATIVES & sentence.keys
             if also and is_alone and not is_kept:
-                message = f"The source has 'or' before '{other.text}', not '{also.text}'."
+                message = "Do both hold, or one of them? The source has 'or' before "
+                message += f"'{other.text}', not '{also.text}'."
                 yield sentence.new(also, message)
 
 
@@ -319,8 +333,8 @@ def _assertions(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Fi
         ):
             for sentence, token in _uses(verb, sentences):
                 if not _REPORTING & sentence.lemmas():
-                    message = f"'{token.text}' is told as a fact; in the source it follows"
-                    yield sentence.new(token, f"{message} '{saying.text}'.")
+                    message = f"Is this a fact ('{token.text}')? In the source somebody only says "
+                    yield sentence.new(token, f"{message}so ('{saying.text}').")
 
 
 def _reporting(source: Analysis, clause: Word) -> Word | None:
@@ -348,7 +362,8 @@ def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator
         for sentence, token in _uses(clause, sentences):
             is_kept = (_CONDITIONAL | lexicon.MODALS | lexicon.NEGATIVE_GROUNDS) & sentence.keys
             if clause.relation == "advcl" and not is_kept:
-                message = f"'{token.text}' is told as a fact; the source has '{opener}' before it."
+                message = f"Is this a fact ('{token.text}')? In the source it is a condition "
+                message += f"('{opener}')."
                 yield sentence.new(token, message)
         restated = {word for s in sentences if clause.index in s.places for word in s.keys}
         if clause.index > main.index or restated & _RESTATED:
@@ -358,14 +373,20 @@ def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator
                 is_seen = clause.index in sentence.places or bool(_CONDITIONAL & sentence.keys)
                 if not is_seen and token.start:  # not an imperative, which may be general
                     condition = f"{opener} ... {clause.text}"
-                    message = f"'{token.text}' has lost its condition ('{condition}')."
+                    message = f"Does this always hold ('{token.text}')? In the source it depends "
+                    message += f"on a condition ('{condition}')."
                     yield sentence.new(token, message)
 
 
 _TIED = words("when until till so")
-_TIES = _CONDITIONAL | lexicon.CONNECTIVES["after"] | lexicon.CONNECTIVES["because"] | words(
-    "this that these such time day moment year years point during while whilst meanwhile as there here it both"
-    " during meantime till also during still by"
+_TIES = (
+    _CONDITIONAL
+    | lexicon.CONNECTIVES["after"]
+    | lexicon.CONNECTIVES["because"]
+    | words(
+        "this that these such time day moment year years point during while whilst meanwhile as"
+        " there here it both meantime till also still by"
+    )
 )
 """Words that can tie a sentence to another one."""
 
@@ -385,7 +406,7 @@ def _unconnected_clauses(source: Analysis, sentences: Sequence[_Sentence]) -> It
             continue
         both = first[0][0].keys | second[0][0].keys
         if not both & _TIES:
-            message = f"When or why? The link '{link.text}' to '{clause.text}' is missing."
+            message = f"When or why? The link '{link.text}' before '{clause.text}' is missing."
             yield finding(FindingKind.LOST, link.text, message, start=link.start)
 
 

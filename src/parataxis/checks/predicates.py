@@ -165,7 +165,7 @@ def _faults(
         is_shared = any(each.finite is None for each in before)
         known = _modals(forms[0].tree) if is_shared else modals
         if not is_repeated and not _has_form(modal, known):
-            yield _new(modal, index, f"The source has '{modals[0].text}' before '{text}'")
+            yield _new(modal, index, modals[0], f" before '{text}'")
     elif not modal and verb.tense and all(each.modal for each in forms):
         allowed = _OTHER_GROUNDS.union(*(lemmas(key(each.text)) for each in modals))
         if not allowed & written:
@@ -174,12 +174,14 @@ def _faults(
         old = before[0].finite
         same = old and (key(old.text) in written or verb.tense in {each.tense for each in before})
         if old and not same:
-            yield _new(finite, index, f"The source has '{old.text}'")
+            yield _new(finite, index, old)
     negations = [each.negation for each in forms if each.negation]
     denying = lexicon.NEGATIVE_GROUNDS
     if verb.negation:
         if not is_repeated and not any(denying & each.clause_words for each in before):
-            yield _new(verb.negation, index, f"The source does not deny '{text}'.")
+            message = f"Is '{text}' denied? The source does not deny it."
+            word = verb.negation
+            yield finding(FindingKind.NEW, word.text, message, start=word.start, sentence=index)
     elif negations and len(negations) == len(forms) and not denying & written:
         yield _lost(negations[0], f"The negation '{negations[0].text}' of '{text}' is missing.")
 
@@ -191,11 +193,11 @@ def _unknown_modals(source: Analysis, tree: Analysis | None, index: int) -> Iter
         return
     for modal in _modals(tree):
         if key(modal.text) not in _OPEN and not _has_form(modal, known):
-            yield _new(modal, index, f"The source has '{known[0].text}'")
+            yield _new(modal, index, known[0])
 
 
-def _new(word: Word, index: int, message: str) -> Finding:
-    message = message if message.endswith(".") else f"{message}, not '{word.text}'."
+def _new(word: Word, index: int, old: Word, where: str = "") -> Finding:
+    message = f"Is it '{word.text}' or '{old.text}'{where}? The source has '{old.text}'."
     return finding(FindingKind.NEW, word.text, message, start=word.start, sentence=index)
 
 

@@ -9,7 +9,7 @@ no word and no name that tells the gender.
 from collections.abc import Sequence
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding
+from parataxis.checks.findings import Origins, finding, noun_phrase
 from parataxis.checks.units import FactUnit, Side
 from parataxis.rewrite.forms import is_known, is_plural, key
 from parataxis.rewrite.record import Finding, FindingKind
@@ -57,8 +57,8 @@ def ambiguous_pronouns(
             rival = mention and _rival(pronoun, mention, before)
             if mention and rival:
                 message = (
-                    f"'{pronoun.text}' could mean '{_phrase(before, rival)}' "
-                    f"or '{_phrase(before, mention)}'."
+                    f"Does '{pronoun.text}' mean '{noun_phrase(before, rival)}' "
+                    f"or '{noun_phrase(before, mention)}'? A reader cannot tell."
                 )
                 findings.append(
                     finding(_KIND, pronoun.text, message, start=pronoun.start, sentence=index)
@@ -141,11 +141,3 @@ def _fits(pronoun: str, plural: set[bool], subject: Word, mention: Word) -> bool
 def _is_person(noun: Word) -> bool:
     word = key(noun.text)
     return word in lexicon.PERSONS or word.endswith(lexicon.PERSON_ENDINGS)
-
-
-def _phrase(analysis: Analysis, noun: Word) -> str:
-    """A noun with its modifiers: "the German director"."""
-    before = [analysis[index] for index in analysis.subtree(noun.index) if index <= noun.index]
-    inside = (word.index for word in before if word.relation not in ("case", "punct"))
-    # The parser may have tagged the noun itself as a preposition or a mark.
-    return analysis.phrase(next(inside, noun.index), noun.index)

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding
+from parataxis.checks.findings import Origins, finding, that_noun, verb_phrase
 from parataxis.rewrite.forms import is_plural, key
 from parataxis.rewrite.record import Finding, FindingKind, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
@@ -22,6 +22,7 @@ from parataxis.text.english import BEFORE_NAME, words
 from parataxis.text.tokens import has_word
 
 NOMINAL = frozenset(("NOUN", "PROPN"))
+_NAMING = NOMINAL | {"PRON"}
 
 PLACES = frozenset(("nsubj", "obj", "obl", "nmod"))
 """The relations of nouns to what they belong to that are compared."""
@@ -108,6 +109,12 @@ class Referents:
         """Whether the source has a pronoun in this place that cannot mean the noun."""
         there = [w for w in self.source.children(head.index) if place_of(self.source, w) == place]
         return len(there) == 1 and self._cannot_mean(there[0], noun)
+
+    def others(self, predicate: Word) -> list[Word]:
+        """The nouns that the source says a predicate of."""
+        allowed = self._subjects(predicate).words
+        # A pronoun is the subject itself; nouns are what a clause could be attached to.
+        return sorted((word for word in allowed if word.upos in _NAMING), key=is_noun)
 
     def _forbids(self, noun: Word, predicate: Word) -> bool:
         allowed = self._subjects(predicate)
@@ -323,7 +330,7 @@ class _Sentence:
 
     def _fault(self, word: Word) -> str | None:
         if self._has_lost_noun(word):
-            return f"'{word.text}' has no noun before it."
+            return f"What does '{word.text}' stand for? It has lost the noun before it."
         if word.relation not in PLACES or word.head < 0:
             return None
         head = self._tree[word.head]
@@ -332,10 +339,22 @@ class _Sentence:
             if self._disagrees(word, head, verb) and not self._is_run(word, verb):
                 return f"'{word.text}' and '{verb.text}' do not agree in number."
             if self._was_passive(head):
-                return f"'{word.text}' does not do what '{head.text}' says: that is done to it."
-        if self._is_wrong(word, head):
-            return f"The source does not give '{word.text}' to '{head.text}'."
-        return None
+                return (
+                    f"Does '{word.text}' do this ('{head.text}')? In the source it is done to it."
+                )
+        return self._question(word, head) if self._is_wrong(word, head) else None
+
+    def _question(self, noun: Word, head: Word) -> str:
+        """What an editor is asked about a noun that does not belong to its predicate."""
+        named = that_noun(self._tree, noun)
+        predicate = self._origins.any(head)
+        others = self._referents.others(predicate) if predicate is not None else []
+        other = next((each for each in others if key(each.text) != key(noun.text)), None)
+        if other is None or noun.relation != "nsubj":
+            return f"Is '{named}' right with '{head.text}'? The source does not say this of it."
+        meant = that_noun(self._referents.source, other)
+        said = verb_phrase(self._tree, head, without=other)
+        return f"Is it {named} or {meant} that {said}? The source does not say this of {named}."
 
     def _is_wrong(self, noun: Word, head: Word) -> bool:
         came_from, predicate = self._origins.copied(noun), self._origins.any(head)
@@ -434,7 +453,9 @@ def neighbour_findings(source: Analysis, origins: Sequence[Origins]) -> list[Fin
         for at, (token, word) in enumerate(pairs):
             other = neighbours.exchanged(word, pairs, at) if word is not None else None
             if other is not None:
-                message = f"'{token.text}' stands where the source has '{other.text}'."
+                message = (
+                    f"Is it '{token.text}' or '{other.text}'? The source has '{other.text}' here."
+                )
                 start, kind = token.start, FindingKind.RELATION
                 findings.append(finding(kind, token.text, message, start=start, sentence=index))
     return findings

@@ -316,7 +316,7 @@ def test_choose_takes_no_rewrite_with_a_wrong_relation(chosen: Callable[..., Rew
     assert chosen(source, wrong, right).simple[1] == "This is because nobody had signed for them."
     assert chosen(source, wrong).note == (
         "Left whole because the checks fault every rewrite that was found; in the best one, "
-        "the source does not give 'carrier' to 'signed'."
+        "is 'the carrier' right with 'signed'? The source does not say this of it."
     )
 
 

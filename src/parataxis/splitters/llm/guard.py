@@ -35,8 +35,6 @@ class GuardedCandidate:
         return sum(each.kind in blocking for each in self.findings), len(self.findings)
 
 
-
-
 def examine(
     rewrites: Sequence[tuple[str, tuple[str, ...]]], analyser: SentenceAnalyser
 ) -> list[GuardedCandidate]:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Self, Unpack
 
 from parataxis.checks import Checker
+from parataxis.checks.checker import Verifying
 from parataxis.checks.verifier import load_verifier
 from parataxis.errors import InputError, TooLongError
 from parataxis.rewrite.record import Level, Rewrite
@@ -18,7 +19,6 @@ from parataxis.splitters.pointer.choose import (
     NAME,
     SURE,
     SURELY_WHOLE,
-    Verifying,
     alternatives,
     choose,
     whole_rewrite,
