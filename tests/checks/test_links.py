@@ -133,3 +133,55 @@ def test_links_point_at_the_one_that_is_missing() -> None:
 def test_links_a_contrast_is_no_condition(simple: list[str], lost: list[str]) -> None:
     found = check("Growth will slow unless the state acts.", simple)
     assert [finding.words for finding in found if finding.kind is FindingKind.LOST] == lost
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "message"),
+    [
+        (
+            "She would have gone if he had asked, but he only laughed.",
+            ["She would have gone if he had asked.", "Therefore, he only laughed."],
+            "Is this a consequence or a contrast? The source has 'but', not 'Therefore'.",
+        ),
+        (
+            "Because the pump had failed, the council closed the pool.",
+            ["The pump had failed.", "Despite this, the council closed the pool."],
+            "Is this a contrast or a consequence? The source has 'Because', not 'Despite this'.",
+        ),
+        (
+            "Since the port was dredged in 2009, large ships have entered it.",
+            ["The port was dredged in 2009.", "Until then, large ships have entered it."],
+            "Was this until then or since then? The source has 'Since', not 'Until then'.",
+        ),
+        (
+            "The pump failed, so the council closed the pool.",
+            ["The pump failed.", "The council closed the pool."],
+            "The link 'so' is missing.",
+        ),
+    ],
+)
+def test_links_that_say_the_opposite_or_are_gone_are_found(
+    source: str, simple: list[str], message: str
+) -> None:
+    assert message in [finding.message for finding in check(source, simple)]
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        (
+            "The pump failed, so the council closed the pool.",
+            ["The pump failed.", "As a result, the council closed the pool."],
+        ),
+        (
+            "The offer may be genuine, which I doubt.",
+            ["The offer may be genuine.", "However, I doubt that."],
+        ),
+        (
+            "Because it rained, but only for an hour, the game was short.",
+            ["It rained, but only for an hour.", "Therefore, the game was short."],
+        ),
+    ],
+)
+def test_links_that_fit_the_source_are_allowed(source: str, simple: list[str]) -> None:
+    assert [finding.message for finding in check(source, simple)] == []

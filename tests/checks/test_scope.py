@@ -36,6 +36,21 @@ from parataxis.checks import Checker
             ["The alarm sounds and the pump fails.", "If it rains, if so, the gates close."],
             ["Is this a fact ('fails')? In the source it is a condition ('if')."],
         ),
+        (
+            "Prices fell in May and rose in June, the bank believes.",
+            ["The bank believes that prices fell in May.", "They rose in June."],
+            ["Is this a fact ('rose')? In the source somebody only says so ('believes')."],
+        ),
+        (
+            "Rumours that the bank had failed reached London.",
+            ["The bank had failed.", "These rumours reached London."],
+            ["Is this a fact ('failed')? In the source somebody only says so ('Rumours')."],
+        ),
+        (
+            "When the lights went out, the pianist kept playing.",
+            ["The lights went out.", "The pianist kept playing."],
+            ["When or why? The link 'When' before 'went' is missing."],
+        ),
     ],
 )
 def test_scope_that_is_lost_is_found(

@@ -98,17 +98,14 @@ def that_noun(analysis: Analysis, noun: Word) -> str:
 
 
 def verb_phrase(analysis: Analysis, verb: Word, *, without: Word) -> str:
-    """A verb with its auxiliaries and its object, if that is near and not the noun ``without``:
-    "had closed the pool"."""
+    """A verb with its auxiliaries and its object, if that is near and the noun ``without`` is not
+    in it: "had closed the pool"."""
     auxiliaries = analysis.children(verb.index, "aux", "cop")
     first = min((word.index for word in auxiliaries if word.index < verb.index), default=verb.index)
-    objects = analysis.children(verb.index, "obj", "xcomp")
-    near = [
-        word.index
-        for word in objects
-        if verb.index < word.index < verb.index + _NEAR and word.text != without.text
-    ]
-    return analysis.phrase(first, max([verb.index, *near]))
+    objects = [word.index for word in analysis.children(verb.index, "obj", "xcomp")]
+    near = [place for place in objects if verb.index < place < verb.index + _NEAR]
+    phrase = analysis.phrase(first, max([verb.index, *near]))
+    return analysis.phrase(first, verb.index) if without.text in phrase else phrase
 
 
 class Origins:

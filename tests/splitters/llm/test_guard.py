@@ -159,9 +159,14 @@ def test_guard_lets_good_rewrites_pass(source: str, simple: list[str]) -> None:
         ),
         # what only the verifier sees
         (
-            "The fund, which the loss had emptied, was closed by the trustees in May.",
-            ["The fund was closed by the trustees in May.", "The fund had emptied the loss."],
-            None,
+            "The Supplier shall deliver the goods to the warehouse in Antwerp or, at the option of "
+            "the Buyer, to the warehouse in Ghent, and shall insure them until delivery.",
+            [
+                "The Supplier shall deliver the goods to the warehouse in Ghent or, at the option "
+                "of the Buyer, to the warehouse in Antwerp.",
+                "The Supplier shall insure the goods until delivery.",
+            ],
+            ["relation: 'Ghent': this may be said of the wrong person or thing."],
         ),
     ],
 )

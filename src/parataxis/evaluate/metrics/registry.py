@@ -50,8 +50,8 @@ _WITHOUT_REFERENCES = (
     "copied",
     "unsplit",
 )
-ANALYSED = ("facts", "patterns", "learned")
-"""The metrics that read every sentence with the analyser."""
+ANALYSED = ("facts", "patterns", "learned", "verified")
+"""The metrics that read every sentence with a model."""
 
 
 def load_metric(name: str) -> Metric:
@@ -67,6 +67,6 @@ def load_metric(name: str) -> Metric:
 
 def default_metrics(*, references: bool = True, analyser: bool = False) -> tuple[str, ...]:
     """The names of the default metrics: with ``references`` also those that need them, and with
-    ``analyser`` also those that read every sentence with it, which is slow."""
+    ``analyser`` also those that read every sentence with a model, which is slow."""
     chosen = _WITH_REFERENCES if references else ()
     return chosen + _WITHOUT_REFERENCES + (ANALYSED if analyser else ())

@@ -1,0 +1,32 @@
+"""The verifier as a metric: how likely a careful reader finds no fault in a rewrite."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from parataxis.checks.checker import LONGEST_VERIFIED, Verifying
+from parataxis.checks.verifier import load_verifier
+from parataxis.evaluate.metrics.protocol import RatioMetric, ScoredItem
+
+
+class Verified(RatioMetric):
+    """The mean probability, in percent, that a careful reader finds no fault in a rewrite, as the
+    verifier estimates it. Rewrites that are too long for it do not count."""
+
+    name = "verified"
+    summary = "percent chance that a reader finds no fault, by the verifier"
+    percent = True
+    settings: ClassVar[Mapping[str, str]] = {
+        "by": "parataxis-verifier-1",
+        "fault": "worst sentence",
+    }
+
+    def __init__(self, verifying: Verifying | None = None) -> None:
+        self._given = verifying
+
+    def counts(self, item: ScoredItem) -> tuple[float, float]:
+        """The probability that there is no fault, and one."""
+        item = item.plain
+        if not item.simple or max(len(item.source), len(item.text)) > LONGEST_VERIFIED:
+            return 0.0, 0.0
+        verifying = self._given or load_verifier()
+        return 1.0 - verifying(item.source, [item.simple])[0].risk, 1.0

@@ -1,0 +1,104 @@
+"""The verifier speaks where the exact checks are silent, and says that it only estimates."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from parataxis.checks import Checker, check
+from parataxis.checks.checker import LONGEST_VERIFIED
+from parataxis.checks.estimates import RISKY, estimate
+from parataxis.checks.verifier import FAULTS, RewriteVerdict, load_verifier
+from parataxis.rewrite.record import FindingKind
+from parataxis.rewrite.render import describe
+from parataxis.syntax.analyser import load_analyser
+
+CORRUPTIONS = Path(__file__).parents[2] / "data" / "corruptions.jsonl"
+GOODS = (
+    "The Supplier shall deliver the goods to the warehouse in Antwerp or, at the option of the "
+    "Buyer, to the warehouse in Ghent, and shall insure them until delivery."
+)
+SWAPPED = [
+    "The Supplier shall deliver the goods to the warehouse in Ghent or, at the option of the "
+    "Buyer, to the warehouse in Antwerp.",
+    "The Supplier shall insure the goods until delivery.",
+]
+SIMPLE = ["The mill burned.", "It was built in 1800."]
+
+
+def verdict(*risks: float, kind: str = "referent") -> RewriteVerdict:
+    faults = np.zeros((len(risks), len(FAULTS) + 1), dtype=np.float32)
+    faults[:, -1] = risks
+    faults[:, FAULTS.index(kind)] = risks
+    return RewriteVerdict(0.0, faults)
+
+
+def test_estimate_names_the_word_and_the_kind_of_fault(checker: Checker) -> None:
+    assert checker(GOODS, SWAPPED) == []
+    (found,) = check(GOODS, SWAPPED, analyser=load_analyser(), verifying=load_verifier())
+    assert (found.kind, found.sentence, found.words) == (FindingKind.RELATION, 0, "Ghent")
+    assert found.message == "'Ghent': this may be said of the wrong person or thing."
+    assert found.probability is not None
+    assert found.probability >= RISKY
+    assert SWAPPED[0][found.start : found.end] == found.words
+    assert describe(found).endswith(f"(sentence 1; an estimate, {found.probability:.1%})")
+
+
+def test_estimate_is_on_the_first_sentence_of_high_risk() -> None:
+    found = estimate(SIMPLE, verdict(0.2, 0.999))
+    assert found is not None
+    assert (found.sentence, found.words) == (1, SIMPLE[1])
+    assert found.message == "This may be said of the wrong person or thing."
+    both = estimate(SIMPLE, verdict(0.999, 1.0, kind="order"))
+    assert both is not None
+    assert both.sentence == 0
+    assert both.message == "The order may differ from that of the source."
+
+
+def test_estimate_needs_a_high_risk() -> None:
+    assert estimate(SIMPLE, verdict(0.99, 0.3)) is None
+    assert estimate(SIMPLE, verdict(0.99, 0.3), risky=0.98) is not None
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_estimate_has_words_for_every_kind(kind: str) -> None:
+    found = estimate(SIMPLE, verdict(0.999, 0.1, kind=kind))
+    assert found is not None
+    assert found.message[0].isupper()
+    assert found.message.endswith(".")
+
+
+def test_checker_does_not_estimate_what_a_check_has_found() -> None:
+    calls = []
+
+    def verifying(source: str, rewrites: object) -> list[RewriteVerdict]:
+        calls.append(source)
+        return [verdict(0.1, 0.999)]
+
+    source = "The mill, which was built in 1800, burned."
+    (found,) = Checker(verifying=verifying)(source, ["The mill burned.", "It was built in 1900."])[
+        1:
+    ]
+    assert found.message == "The number '1900' is not in the source."
+    (found,) = Checker(verifying=verifying)(source, SIMPLE)
+    assert found.probability == pytest.approx(0.999, abs=1e-4)
+    assert len(calls) == 2
+    assert Checker(verifying=verifying)(source, [source]) == []
+    long = source * (LONGEST_VERIFIED // len(source) + 1)
+    assert all(f.probability is None for f in Checker(verifying=verifying)(long, [long, "So."]))
+    assert len(calls) == 2
+
+
+def test_corruptions_are_found_and_correct_rewrites_are_not() -> None:
+    rows = [json.loads(line) for line in CORRUPTIONS.read_text(encoding="utf-8").splitlines()]
+    assert len({row["kind"] for row in rows}) == 14
+    assert len({(row["source"], *row["simple"]) for row in rows}) == len(rows) == 457
+    chosen = rows[::4]
+    checker = Checker(load_analyser(), load_verifier())
+    found = checker.pipe((row["source"], row["simple"]) for row in chosen)
+    flags: dict[bool, list[bool]] = {True: [], False: []}
+    for row, findings in zip(chosen, found, strict=True):
+        flags[row["kind"] == "correct"].append(bool(findings))
+    assert np.mean(flags[False]) > 0.8
+    assert np.mean(flags[True]) < 0.1
