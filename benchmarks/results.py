@@ -50,6 +50,7 @@ METRICS = (
     "facts",
     "patterns",
     "learned",
+    "verified",
 )
 CRITERIA = ("grammaticality", "meaning", "simplicity", "structural_simplicity")
 CORRELATED = (
@@ -68,6 +69,7 @@ CORRELATED = (
     "unchanged",
     "facts",
     "patterns",
+    "verified",
 )
 
 HEAD = """\

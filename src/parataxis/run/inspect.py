@@ -44,7 +44,8 @@ def check(
     """Check rewrites for lost or new facts and broken sentences.
 
     The checks look for lost and new words, names, numbers, negations and links, repeated facts,
-    sentences without a verb, stranded clauses, ambiguous pronouns and changed relations.
+    sentences without a verb, stranded clauses, ambiguous pronouns and changed relations. Where
+    they find nothing, the verifier may: its findings are estimates, with their probability.
 
     Reads what `parataxis split --format jsonl` writes, or any JSON lines with the fields
     source (or complex) and simple.
@@ -79,19 +80,26 @@ def check(
 class _Summary:
     rewrites: int = 0
     with_finding: int = 0
+    estimated: int = 0
+    """Rewrites whose only finding is an estimate of the verifier."""
     kinds: Counter[FindingKind] = field(default_factory=Counter)
 
     def add(self, rewrite: Rewrite) -> None:
         found = {finding.kind for finding in rewrite.findings or ()}
         self.rewrites += 1
         self.with_finding += bool(found)
+        self.estimated += bool(found) and all(f.probability for f in rewrite.findings or ())
         self.kinds.update(found)
 
     def table(self) -> str:
         counts = [(kind.value, self.kinds[kind]) for kind in FindingKind]
         rows = [
             (name, str(count), f"{100 * count / max(1, self.rewrites):.1f}")
-            for name, count in [*counts, ("any", self.with_finding)]
+            for name, count in [
+                *counts,
+                ("any", self.with_finding),
+                ("only estimated", self.estimated),
+            ]
         ]
         table = plain_table(("finding", "rewrites", "%"), rows, right=(1, 2))
         gap = "\n" if self.with_finding else ""
@@ -101,6 +109,7 @@ class _Summary:
         record = {
             "rewrites": self.rewrites,
             "with_finding": self.with_finding,
+            "only_estimated": self.estimated,
             "kinds": {kind.value: self.kinds[kind] for kind in FindingKind},
         }
         return json.dumps(record, indent=1) + "\n"
