@@ -124,6 +124,8 @@ class Referents:
             return False
         if self._is_among(noun, allowed.words) or self._is_defined(noun):
             return False
+        if noun.head == predicate.index and place_of(self.source, noun) == "by":
+            return False  # "told by the club": the club told
         return allowed.sure or not self._has_argument(predicate, noun)
 
     def _cannot_mean(self, pronoun: Word, noun: Word) -> bool:

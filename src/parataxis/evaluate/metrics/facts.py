@@ -75,7 +75,7 @@ class Facts(AnalysedMetric):
 
     name = "facts"
     summary = "percent of simple sentences without a fact error, and counts of the errors"
-    settings: ClassVar[Mapping[str, str]] = {"by": "parataxis-checks-2"}
+    settings: ClassVar[Mapping[str, str]] = {"by": "parataxis-checks-1"}
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
         """For each item: simple sentences, correct, unsupported and repeated ones, and missing
