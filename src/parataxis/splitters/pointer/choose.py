@@ -17,6 +17,7 @@ from parataxis.checks import Checker
 from parataxis.checks.checker import Verifying
 from parataxis.checks.lexicon import CONTRASTS
 from parataxis.checks.scope import lost_scope
+from parataxis.checks.verifier import RewriteVerdict
 from parataxis.rewrite.compose import Part, compose, left_whole
 from parataxis.rewrite.record import (
     Finding,
