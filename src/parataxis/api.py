@@ -112,6 +112,12 @@ class DocumentRewrite:
     def __str__(self) -> str:
         return self.text
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows the rewrites of a text."""
+        from parataxis.rewrite.render import notebook_view
+
+        return notebook_view(self.rewrites)
+
 
 class Splitter:
     """Splits many sentences or texts; its models are loaded once, on first use.

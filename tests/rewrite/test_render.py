@@ -5,7 +5,9 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import html
 
+from parataxis import split
 from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken, Rewrite
 from parataxis.rewrite.render import (
     Mark,
@@ -223,3 +225,20 @@ def test_page_shows_every_word(rewrite: Rewrite) -> None:
     for sentence in shown:
         for word in sentence.split():
             assert word in text.replace("serving", "", 2) or word == "serves"
+
+
+def test_render_for_a_notebook() -> None:
+    rewrite = Rewrite(
+        source="Ann, who <sings>, left.", simple=["Ann left.", "Ann <sings>."], splitter="mine"
+    )
+    shown = rewrite._repr_html_()
+    root = html.fromstring(shown)
+    assert [each.text_content() for each in root.iter("li")] == ["Ann left.", "Ann <sings>."]
+    assert "who" in [each.text_content() for each in root.iter("s")]
+    assert "<script" not in shown
+
+
+def test_render_of_a_long_document_for_a_notebook() -> None:
+    shown = split("Ann came. " * 203, splitter="source")._repr_html_()
+    assert shown.count("<article") == 200
+    assert "3 more sentences are not shown." in shown

@@ -116,6 +116,12 @@ class Rewrite(_Record):
         """Whether the rewrite differs from the source."""
         return len(self.simple) > 1 or self.simple[0] != self.source
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows a rewrite."""
+        from parataxis.rewrite.render import notebook_view
+
+        return notebook_view([self])
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if any(not sentence.strip() for sentence in self.simple):

@@ -306,6 +306,23 @@ def page_entry(rewrite: Rewrite, patterns: "Sequence[Occurrence]" = ()) -> str:
     return "\n".join(parts) + "\n"
 
 
+_NOTEBOOK_STYLE = """
+.parataxis article { margin: 0.6em 0; } .parataxis p, .parataxis ol { margin: 0.2em 0; }
+.parataxis .source, .parataxis .note { opacity: 0.75; } .parataxis .id { font-size: 1em; }
+.parataxis ins { text-decoration: underline dotted; } .parataxis rt { font-size: 0.65em; }
+"""
+NOTEBOOK_ENTRIES = 200
+"""Rewrites that a notebook shows of a document."""
+
+
+def notebook_view(rewrites: Sequence[Rewrite]) -> str:
+    """Rewrites as HTML for a notebook, which gives it its colours; of many only the first."""
+    entries = "".join(page_entry(each) for each in rewrites[:NOTEBOOK_ENTRIES])
+    rest = len(rewrites) - NOTEBOOK_ENTRIES
+    more = f'<p class="note">{rest:,} more sentences are not shown.</p>' if rest > 0 else ""
+    return f'<div class="parataxis"><style>{_NOTEBOOK_STYLE}</style>{entries}{more}</div>'
+
+
 def page_end() -> str:
     """The rest of the page after its last rewrite."""
     return f"""</main>
