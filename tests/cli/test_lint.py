@@ -14,7 +14,7 @@ import pytest
 
 from parataxis.lint import commands
 from parataxis.lint.cache import FOLDER, LintCache
-from parataxis.lint.rules import LintSettings, Reason, Verdict
+from parataxis.lint.rules import LintSettings, LintVerdict, Reason
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import Rewrite
 
@@ -49,16 +49,16 @@ class SemicolonJudge:
     def may_report(self, sentence: str) -> bool:
         return bool(sentence)
 
-    def __call__(self, sentences: Sequence[str]) -> list[Verdict | None]:
+    def __call__(self, sentences: Sequence[str]) -> list[LintVerdict | None]:
         self.asked.extend(sentences)
         return [self._verdict(sentence) for sentence in sentences]
 
-    def _verdict(self, sentence: str) -> Verdict | None:
+    def _verdict(self, sentence: str) -> LintVerdict | None:
         if ";" not in sentence:
             return None
         confidence = 0.6 if sentence.startswith(("Perhaps", "Not")) else 0.95
         limit = self.settings.max_words or 25
-        return Verdict((Reason.SEVERAL_IDEAS,), 4, limit, rewritten(sentence, confidence))
+        return LintVerdict((Reason.SEVERAL_IDEAS,), 4, limit, rewritten(sentence, confidence))
 
 
 class StrictSemicolon:

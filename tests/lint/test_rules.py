@@ -9,9 +9,9 @@ from parataxis.lint import lint_text
 from parataxis.lint.rules import (
     Judge,
     LintSettings,
+    LintVerdict,
     Reason,
     RuleSetName,
-    Verdict,
     has_far_condition,
     has_nested_clauses,
     has_several_instructions,
@@ -145,7 +145,7 @@ def test_judge_remembers_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Judge()
     asked: list[str] = []
 
-    def counted(sentences: list[str]) -> list[Verdict | None]:
+    def counted(sentences: list[str]) -> list[LintVerdict | None]:
         asked.extend(sentences)
         return [None] * len(sentences)
 

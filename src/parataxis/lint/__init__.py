@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from parataxis.cli.options import find_settings
 from parataxis.lint.readers import LintFormat, Source, format_of, read_source
-from parataxis.lint.rules import Judge, LintSettings, Reason, Verdict
+from parataxis.lint.rules import Judge, LintSettings, LintVerdict, Reason
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.settings import SplitSettings
 
@@ -128,7 +128,7 @@ def lint_text(
     return findings_of(source, judge([sentence.text for sentence in source.sentences]))
 
 
-def findings_of(source: Source, verdicts: Sequence[Verdict | None]) -> list[LintFinding]:
+def findings_of(source: Source, verdicts: Sequence[LintVerdict | None]) -> list[LintFinding]:
     """The findings in a file, from the verdicts on its sentences."""
     reported = {i: verdict for i, verdict in enumerate(verdicts) if verdict is not None}
     rewrites = {i: each.rewrite for i, each in reported.items() if each.rewrite is not None}

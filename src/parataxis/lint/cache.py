@@ -14,13 +14,13 @@ from pydantic import TypeAdapter
 
 from parataxis import __version__
 from parataxis.lint import LintFinding
-from parataxis.lint.rules import LintSettings, Verdict
+from parataxis.lint.rules import LintSettings, LintVerdict
 
 FOLDER = ".parataxis_cache"
 _LARGEST = 256 << 20
 """Bytes from which the cache is begun anew."""
 _FINDINGS = TypeAdapter(list[LintFinding])
-_VERDICT: TypeAdapter[Verdict | None] = TypeAdapter(Verdict | None)
+_VERDICT: TypeAdapter[LintVerdict | None] = TypeAdapter(LintVerdict | None)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS sentences (key BLOB PRIMARY KEY, verdict TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files (path TEXT PRIMARY KEY, key BLOB, findings TEXT) WITHOUT ROWID;
@@ -59,7 +59,7 @@ class LintCache:
             row = str(path.resolve()), self._file_key(path), made
             self._write("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", [row])
 
-    def known_sentences(self, sentences: Iterable[str]) -> dict[str, Verdict | None]:
+    def known_sentences(self, sentences: Iterable[str]) -> dict[str, LintVerdict | None]:
         """The verdicts on those sentences that were judged before."""
         known = {}
         with suppress(sqlite3.Error, ValueError):
@@ -69,7 +69,7 @@ class LintCache:
                     known[each] = _VERDICT.validate_json(found)
         return known
 
-    def add_sentences(self, verdicts: Mapping[str, Verdict | None]) -> None:
+    def add_sentences(self, verdicts: Mapping[str, LintVerdict | None]) -> None:
         rows = [
             (self._key(text.encode()), _VERDICT.dump_json(verdict).decode())
             for text, verdict in verdicts.items()

@@ -20,7 +20,7 @@ from parataxis.lint import LintFinding, findings_of, load_judge
 from parataxis.lint.cache import FOLDER, LintCache
 from parataxis.lint.output import LintOutput, Located, fingerprint, written
 from parataxis.lint.readers import SUFFIXES, LintFormat, Source, format_of, read_source
-from parataxis.lint.rules import MIN_WORDS, LintSettings, RuleSetName, StrictRewriter, Verdict
+from parataxis.lint.rules import MIN_WORDS, LintSettings, LintVerdict, RuleSetName, StrictRewriter
 from parataxis.report import counted
 from parataxis.run.pool import in_order
 from parataxis.splitters.settings import SplitSettings
@@ -181,7 +181,7 @@ class _Run:
     jobs: int | None
     found: dict[_File, list[LintFinding]] = field(default_factory=dict)
     sources: dict[_File, Source] = field(default_factory=dict)
-    verdicts: dict[str, Verdict | None] = field(default_factory=dict)
+    verdicts: dict[str, LintVerdict | None] = field(default_factory=dict)
     problems: list[ParataxisError] = field(default_factory=list)
 
     def __call__(self, files: Sequence[_File], out: Output, *, read_all: bool = False) -> None:

@@ -99,7 +99,7 @@ class LintSettings:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LintVerdict:
     """Why a sentence is reported, its words and their limit, and its rewrite if there is one."""
 
     reasons: tuple[Reason, ...]
@@ -134,14 +134,14 @@ class Judge:
     remembers the last ones."""
 
     settings: LintSettings = field(default_factory=LintSettings)
-    _known: "OrderedDict[str, Verdict | None]" = field(
+    _known: "OrderedDict[str, LintVerdict | None]" = field(
         default_factory=OrderedDict, init=False, repr=False, compare=False
     )
 
     def __reduce__(self) -> tuple[object, ...]:
         return Judge, (self.settings,)
 
-    def __call__(self, sentences: Sequence[str]) -> list[Verdict | None]:
+    def __call__(self, sentences: Sequence[str]) -> list[LintVerdict | None]:
         wanted = [each for each in dict.fromkeys(sentences) if each not in self._known]
         found = dict(zip(wanted, self._judge(wanted), strict=True))
         verdicts = [found[each] if each in found else self._known[each] for each in sentences]
@@ -158,7 +158,7 @@ class Judge:
             fewest = min(fewest, _TWO_INSTRUCTIONS)
         return words >= fewest or words > self.settings.limit(is_instruction=True)
 
-    def _judge(self, sentences: Sequence[str]) -> list[Verdict | None]:
+    def _judge(self, sentences: Sequence[str]) -> list[LintVerdict | None]:
         rules, settings = self.settings.rule_set, self.settings
         counts = {i: word_count(s) for i, s in enumerate(sentences) if self.may_report(s)}
         needs_trees = rules.instruction_words is not None or rules.enough > _USUAL
@@ -183,7 +183,7 @@ class Judge:
                 if (reasons[i] or reason in rules.enough) and applies(trees[i]):
                     reasons[i].append(reason)
         return [
-            Verdict(tuple(reasons[i]), counts[i], limits[i], rewrites.get(i))
+            LintVerdict(tuple(reasons[i]), counts[i], limits[i], rewrites.get(i))
             if reasons.get(i)
             else None
             for i in range(len(sentences))

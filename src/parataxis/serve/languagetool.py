@@ -21,7 +21,7 @@ from parataxis import __version__
 from parataxis.errors import InputError
 from parataxis.lint import LintFinding, LintFormat, LintSettings, findings_of, load_judge
 from parataxis.lint.readers import read_source
-from parataxis.lint.rules import Verdict
+from parataxis.lint.rules import LintVerdict
 from parataxis.serve.problems import TooMuchError
 from parataxis.serve.service import ServiceDep, results
 from parataxis.text.english import looks_english
@@ -54,7 +54,7 @@ class JudgeTask:
 
     lane: str = "lint"
 
-    def __call__(self, items: Sequence[str], /) -> list[Verdict | None]:
+    def __call__(self, items: Sequence[str], /) -> list[LintVerdict | None]:
         return load_judge(LintSettings())(items)
 
 
