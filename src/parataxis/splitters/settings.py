@@ -8,7 +8,6 @@ from typing import TypedDict, Unpack
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Level, Rewrite
-from parataxis.text.files import ReadReport, read_lines
 from parataxis.text.readability import spoken_words
 from parataxis.text.tokens import tokenize
 
@@ -75,6 +74,8 @@ def _phrases(given: object) -> tuple[str, ...]:
     if given is None:
         return ()
     if isinstance(given, Path):
+        from parataxis.text.files import ReadReport, read_lines  # only where there is a file
+
         lines = (line.strip() for _, line in read_lines(given, ReadReport(strict=True)))
         given = [line for line in lines if line and not line.startswith("#")]
     is_list = isinstance(given, Iterable) and not isinstance(given, str)
