@@ -14,7 +14,7 @@ from parataxis.cli.main import main
 from parataxis.errors import InputError
 from parataxis.run.files import DataFormat, find_inputs
 from parataxis.run.reading import read_batches, read_units
-from parataxis.run.remote import Store, open_remote
+from parataxis.run.remote import ObjectStore, open_remote
 
 pyarrow = pytest.importorskip("pyarrow", reason="needs the extra [scale]")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -97,7 +97,7 @@ def test_remote_connection_that_breaks_ends_the_run_and_is_no_bad_record(
 ) -> None:
     (file,) = find_inputs([(corpus / name).as_uri()])
     filesystem = Breaking(pyarrow.fs.LocalFileSystem(), 4096)
-    breaking = partial(open_remote, Store(filesystem, "", "file"), str(corpus / name))
+    breaking = partial(open_remote, ObjectStore(filesystem, "", "file"), str(corpus / name))
     with pytest.raises(InputError, match=r"cannot be read: .*connection reset"):
         list(read_units(replace(file, open=breaking)))
 

@@ -17,7 +17,7 @@ import pytest
 
 from parataxis.cli.main import main
 from parataxis.run import parts, remote
-from parataxis.run.remote import Store, open_store
+from parataxis.run.remote import ObjectStore, open_store
 
 pyarrow = pytest.importorskip("pyarrow", reason="needs the extra [scale]")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -94,7 +94,7 @@ def microsoft() -> Iterator[dict[str, str]]:
 
 class Place(NamedTuple):
     address: str
-    store: Store
+    store: ObjectStore
 
     def put(self, name: str, data: bytes) -> str:
         self.store.write(f"{self.store.path}/{name}", data)
@@ -174,16 +174,16 @@ def test_stores_resume_wherever_a_run_was_killed(
     source = place.put("in.jsonl", lines(ROWS[:700]))
     monkeypatch.setattr(parts, "_EVERY", 0.0)  # also what is not yet a part is saved
     arguments = (source, "-f", "jsonl", "--no-provenance", "--part-size", "0.06")
-    write, count = Store.write, 0
+    write, count = ObjectStore.write, 0
 
-    def counted(self: Store, path: str, data: bytes) -> None:
+    def counted(self: ObjectStore, path: str, data: bytes) -> None:
         nonlocal count
         count += 1
         if count == last:
             raise KeyboardInterrupt
         write(self, path, data)
 
-    monkeypatch.setattr(Store, "write", counted)
+    monkeypatch.setattr(ObjectStore, "write", counted)
     last = 0
     assert split(*arguments, "-o", f"{place.address}/whole/") == 0
     whole, writes = place.files("whole"), count
@@ -213,14 +213,14 @@ def test_stores_are_asked_once_for_a_small_file(
 ) -> None:
     for n in range(4):
         place.put(f"in/{n}.jsonl", lines(ROWS[n : n + 1]))
-    called, opened = Store.call, []
+    called, opened = ObjectStore.call, []
 
-    def noted(self: Store, what: str, method: str, *arguments: Any) -> Any:
+    def noted(self: ObjectStore, what: str, method: str, *arguments: Any) -> Any:
         if method == "open_input_file" and arguments[0].endswith(".jsonl"):
             opened.append(arguments[0])
         return called(self, what, method, *arguments)
 
-    monkeypatch.setattr(Store, "call", noted)
+    monkeypatch.setattr(ObjectStore, "call", noted)
     assert split(f"{place.address}/in", "-o", "here.jsonl") == 0
     assert len(opened) == 4
 

@@ -31,7 +31,7 @@ from parataxis.run.parts import part_bytes
 from parataxis.run.pipeline import Encoded, Work
 from parataxis.run.pool import BESIDE_GPU
 from parataxis.run.reading import Batch
-from parataxis.run.remote import Store
+from parataxis.run.remote import ObjectStore
 from parataxis.run.units import Unit
 from parataxis.syntax.onnx import THREADS_VARIABLE, threads
 
@@ -99,7 +99,7 @@ class Cluster:
 
     def store_part(
         self,
-        store: Store,
+        store: ObjectStore,
         path: str,
         encoder: RecordEncoder,
         results: Sequence[tuple[Batch, Encoded]],
@@ -259,7 +259,7 @@ class _Worker:
         return encoded._replace(data=b""), len(encoded.data), encoded.data
 
 
-def _write_part(store: Store, path: str, encoder: RecordEncoder, *pieces: bytes) -> None:
+def _write_part(store: ObjectStore, path: str, encoder: RecordEncoder, *pieces: bytes) -> None:
     store.write(path, part_bytes(encoder, pieces))
 
 

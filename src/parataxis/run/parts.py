@@ -21,7 +21,7 @@ from parataxis.run.files import DataFile
 from parataxis.run.output import Manifest
 from parataxis.run.pipeline import Checkpoint, Encoded, StreamOutput
 from parataxis.run.reading import Batch
-from parataxis.run.remote import Store
+from parataxis.run.remote import ObjectStore
 
 STATE = "_parataxis"
 """The folder beside the parts. Readers of tables pass over names that begin so."""
@@ -31,7 +31,7 @@ PART_SIZE = 128
 _EVERY = 300.0  # seconds after which what is not yet a part is saved
 
 T = TypeVar("T", Manifest, Checkpoint)
-StorePart = Callable[[Store, str, RecordEncoder, Sequence[tuple[Batch, Encoded]]], None]
+StorePart = Callable[[ObjectStore, str, RecordEncoder, Sequence[tuple[Batch, Encoded]]], None]
 
 
 def part_bytes(encoder: RecordEncoder, pieces: Sequence[bytes]) -> bytes:
@@ -46,7 +46,7 @@ def part_bytes(encoder: RecordEncoder, pieces: Sequence[bytes]) -> bytes:
 
 
 def store_part(
-    store: Store, path: str, encoder: RecordEncoder, results: Sequence[tuple[Batch, Encoded]]
+    store: ObjectStore, path: str, encoder: RecordEncoder, results: Sequence[tuple[Batch, Encoded]]
 ) -> None:
     """Make a part of results, and write it."""
     pieces = [encoded.data for _, encoded in results if encoded.data]
@@ -60,7 +60,7 @@ class PartOutput(StreamOutput):
 
     def __init__(
         self,
-        store: Store,
+        store: ObjectStore,
         encoder: RecordEncoder,
         *,
         size: int,

@@ -50,7 +50,7 @@ def is_remote(argument: str) -> bool:
     return _URI.fullmatch(argument) is not None
 
 
-class Store(NamedTuple):
+class ObjectStore(NamedTuple):
     """A filesystem of pyarrow, a path in it, and the scheme of its addresses."""
 
     filesystem: Any
@@ -100,7 +100,7 @@ class Store(NamedTuple):
             self.call(f"{self.name(path)} cannot be removed", "delete_file", path)
 
 
-def open_store(address: str) -> Store:
+def open_store(address: str) -> ObjectStore:
     """The store of an address. Credentials and endpoints come from the environment, by the names
     that the tools of each store use, or from the query of the address."""
     with needs("Parquet, .zst files and addresses such as s3://... need pyarrow", "scale"):
@@ -118,11 +118,11 @@ def open_store(address: str) -> Store:
     what = f"{parts.scheme}://{path} cannot be used"
     if parts.scheme not in makers:
         filesystem, path = patient(what, parts.scheme, fs.FileSystem.from_uri, address)
-        return Store(filesystem, path.rstrip("/"), parts.scheme)
+        return ObjectStore(filesystem, path.rstrip("/"), parts.scheme)
     if "abfs" in parts.scheme and "@" in parts.netloc:  # abfs://container@account.host/path
         path = f"{parts.netloc.partition('@')[0]}{unquote(parts.path)}".rstrip("/")
         what = f"{parts.scheme}://{path} cannot be used"
-    return Store(patient(what, parts.scheme, makers[parts.scheme]), path, parts.scheme)
+    return ObjectStore(patient(what, parts.scheme, makers[parts.scheme]), path, parts.scheme)
 
 
 def _s3(fs: Any, parts: Any, query: dict[str, str]) -> Any:
@@ -181,7 +181,7 @@ def _azure(fs: Any, parts: Any, query: dict[str, str]) -> Any:
     return fs.AzureFileSystem(account, **{name: each for name, each in options.items() if each})
 
 
-def open_remote(store: Store, path: str) -> BinaryIO:
+def open_remote(store: ObjectStore, path: str) -> BinaryIO:
     """The bytes of a file, read in this process as they stream in."""
     name = store.name(path)
     stream = store.call(f"{name} cannot be read", "open_input_file", path)
