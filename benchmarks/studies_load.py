@@ -295,7 +295,7 @@ class Day:
         while path.startswith("/task/"):
             page = await self._ask(browser, "next task", "GET", path)
             number = int(_found(r"Bridge number (\d+), which", page.body))
-            token, slot = _csrf(page), int(_found(r"/task/(\d+)", path))
+            token, slot = _csrf(page), _found(r"/task/(\w+)", path)
             answers = {
                 "simplification": chance.randint(1, 3),
                 "meaning": chance.randint(1, 3),

@@ -47,11 +47,13 @@ def batches_of(study: Study, payment: Payment) -> list[tuple[ItemKind, TaskBatch
     every source, and nobody to flag one."""
     items = [item for item in read_items(study) if item.purpose is Purpose.ITEM]
     given = sum(item.kind is ItemKind.RATE for item in items)
-    sources = len(items) - given
+    sources, hard = len(items) - given, sum(item.hard for item in items)
     writers = study.write.writers if study.write else 0
     rewrite, rating = Fraction(str(payment.per_rewrite)), Fraction(str(payment.per_rating))
+    bonus = Fraction(str(payment.per_hard))
     batches = [
-        (ItemKind.WRITE, TaskBatch(sources, writers, rewrite)),
+        (ItemKind.WRITE, TaskBatch(sources - hard, writers, rewrite)),
+        (ItemKind.WRITE, TaskBatch(hard, writers, rewrite + bonus)),
         (ItemKind.RATE, TaskBatch(sources * writers, study.raters_of_rewrites, rating)),
         (ItemKind.RATE, TaskBatch(given, study.raters_of_items, rating)),
     ]

@@ -13,9 +13,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.sentences import by_segmenter, cut_line, has_mark, on_one_line
-from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites, read_sources
+from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, id_of, read_record, read_rewrites, source_of
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.records import Answers, Purpose, Text, Value
+from parataxis.studies.records import FLAG, REWRITE, Answers, Flag, Purpose, Text, Value
 from parataxis.studies.study import ItemKind, Study
 from parataxis.text.files import ReadReport, read_lines, unquoted
 
@@ -34,6 +34,7 @@ _COLUMNS = {
     "rewrite": ("rewrite", "simple", "target", "suggested rewrite"),
     "splitter": ("splitter", "system"),
     "id": ("id",),
+    "hard": ("hard",),
 }
 """The columns of a table, each by any of several names."""
 
@@ -48,6 +49,8 @@ class Item:
     purpose: Purpose = Purpose.ITEM
     expected: Expected = field(default_factory=dict)
     feedback: Text | None = None
+    hard: bool = False
+    """Whether writers get a bonus for it."""
 
     @property
     def kind(self) -> ItemKind:
@@ -64,10 +67,37 @@ def as_expected(expected: Expected, answers: Answers, tolerance: float = 0) -> d
     return {
         question: any(
             _same(answers.get(question), right, tolerance)
-            for right in (known if isinstance(known, list | tuple) else [known])
+            for right in _list(known)
         )
         for question, known in expected.items()
     }
+
+
+SENTENCES, KEEPS = "sentences", "keeps"
+"""What can be expected of a rewrite besides a flag: the number of its sentences, and words that it
+must have."""
+
+
+def written_as_expected(
+    expected: Expected, answers: Answers, tolerance: float = 0
+) -> dict[str, bool]:
+    """The same for what a writer wrote.
+
+    >>> written = {"rewrite": "Ann left in 1931. She is back."}
+    >>> written_as_expected({"sentences": [2, 3], "keeps": ["1931", "not"]}, written)
+    {'sentences': True, 'keeps': False}
+    """
+    flag, text = answers.get(FLAG), str(answers.get(REWRITE) or "")
+    facts: Answers = {FLAG: flag, SENTENCES: 0 if flag else len(sentences_of(text))}
+    words = expected.get(KEEPS, ())
+    wanted = [words] if isinstance(words, str) else words
+    kept = not flag and all(str(word).lower() in text.lower() for word in _list(wanted))
+    found = as_expected(expected, facts, tolerance)
+    return found | ({KEEPS: kept} if KEEPS in expected else {})
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _same(given: Value, right: Any, tolerance: float) -> bool:
@@ -90,8 +120,12 @@ def read_items(study: Study) -> list[Item]:
         )
     items: list[Item] = []
     if study.write:
-        sources = [Item(*line) for line in _sources(study.write.sources)]
+        lines = _sources(study.write.sources)
+        sources = [Item(id_, source, hard=_is_hard(record)) for id_, source, record in lines]
         items += _not_empty(sources, study.write.sources)
+        if own := study.write.qualification:
+            items += _source_controls(own.training, Purpose.TRAINING)
+            items += _source_controls(own.test, Purpose.TEST)
     if study.items:
         items += _not_empty(_with_unique_ids(list(_rewrites(study.items))), study.items)
     if study.qualification:
@@ -134,30 +168,66 @@ def _controls(path: Path | None, purpose: Purpose) -> list[Item]:
     found = []
     for rewrite in _rewrites(path):
         record = rewrite.model_dump(exclude_none=True)
-        feedback = record.pop("feedback", None)
-        try:
-            expected = _EXPECTED.validate_python(record.pop("expected", None))
-        except ValidationError as error:
-            raise InputError(
-                f'The item "{rewrite.id}" of {path} needs "expected": answers by question.'
-            ) from error
-        if feedback is not None and not isinstance(feedback, str | dict):
-            raise InputError(f'The "feedback" of the item "{rewrite.id}" of {path} is not a text.')
+        expected, feedback = _known(record, rewrite.id or "", path)
         bare = Rewrite.model_validate(record)
         found.append(Item(rewrite.id or "", rewrite.source, bare, purpose, expected, feedback))
     return _not_empty(found, path)
 
 
-def _sources(path: Path) -> Iterator[tuple[str, str]]:
+def _source_controls(path: Path | None, purpose: Purpose) -> list[Item]:
+    """Read sources to qualify with, and what is expected of their rewrites."""
+    if path is None:
+        return []
+    found = []
+    for id_, source, record in _sources(path):
+        expected, feedback = _known(dict(record), id_, path)
+        for name, value in expected.items():
+            possible = {FLAG: list(Flag), SENTENCES: range(1, 1001), KEEPS: None}
+            wrong = name not in possible
+            if not wrong and (known := possible[name]) is not None:
+                wrong = any(each not in known for each in _list(value))
+            if wrong:
+                raise InputError(
+                    f'The item "{id_}" of {path} expects "{name}": {value!r}; of a rewrite can be '
+                    f'expected "{FLAG}" (simple or too-hard), "{SENTENCES}" and "{KEEPS}".'
+                )
+        found.append(Item(id_, source, None, purpose, expected, feedback))
+    return _not_empty(found, path)
+
+
+def _known(record: dict[str, Any], id_: str, path: Path) -> tuple[Expected, Text | None]:
+    """The expected answers and the feedback of an item, taken out of its record."""
+    feedback = record.pop("feedback", None)
+    try:
+        expected = _EXPECTED.validate_python(record.pop("expected", None))
+    except ValidationError as error:
+        raise InputError(
+            f'The item "{id_}" of {path} needs "expected": answers by question.'
+        ) from error
+    if feedback is not None and not isinstance(feedback, str | dict):
+        raise InputError(f'The "feedback" of the item "{id_}" of {path} is not a text.')
+    return expected, feedback
+
+
+def _sources(path: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The ids, the sources and the records of a file of sources."""
     match path.suffix.lower():
         case ".jsonl" | ".json":
-            yield from ((line.id, line.source) for line in read_sources(_text(path), path.name))
+            for number, line in enumerate(_text(path), start=1):
+                if line.strip():
+                    record = read_record(line, path.name, number)
+                    known = id_of(record, path.name, number), source_of(record, path.name, number)
+                    yield *known, record
         case ".tsv" | ".csv":
-            yield from ((row["id"], row["source"]) for row in _rows(path, "source"))
+            yield from ((row["id"], row["source"], row) for row in _rows(path, "source"))
         case _:
             for number, line in enumerate(_text(path), start=1):
                 if line.strip():
-                    yield f"{path.name}:{number}", line.strip()
+                    yield f"{path.name}:{number}", line.strip(), {}
+
+
+def _is_hard(record: Mapping[str, Any]) -> bool:
+    return str(record.get("hard", "")).strip().lower() in ("true", "yes", "1")
 
 
 def _rewrites(path: Path) -> Iterator[Rewrite]:

@@ -8,11 +8,12 @@ item and its rater. Both are stored as JSON lines, so that a report needs no dat
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
@@ -30,6 +31,18 @@ apply."""
 
 Answers = Mapping[str, Value]
 """Answers by question id."""
+
+
+def timestamp(time: datetime) -> str:
+    """A time as all files and pages write it.
+
+    >>> timestamp(datetime(2026, 3, 1, 12, tzinfo=UTC))
+    '2026-03-01T12:00:00.000Z'
+    """
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+Timestamp = Annotated[datetime, PlainSerializer(timestamp, return_type=str, when_used="json")]
 
 
 class Purpose(StrEnum):
@@ -62,7 +75,7 @@ class Rating(BaseModel):
     """Whether the rewrite was equal to its source, so that the rubric's fixed answers apply."""
     purpose: Purpose = Purpose.ITEM
     seconds: float | None = None
-    when: datetime | None = None
+    when: Timestamp | None = None
 
 
 class Flag(StrEnum):
@@ -86,7 +99,7 @@ class FlaggedSource:
     def to_json(self) -> str:
         """The record as a line of JSON."""
         given = {name: value for name, value in asdict(self).items() if value is not None}
-        return json.dumps(given, ensure_ascii=False, default=str)
+        return json.dumps(given, ensure_ascii=False, default=timestamp)
 
 
 def is_identical(rewrite: Rewrite) -> bool:

@@ -38,6 +38,7 @@ class QuestionKind(StrEnum):
 
 
 NUMBERS = (QuestionKind.SLIDER, QuestionKind.SCALE)
+_MOST_NUMBERS = 101
 _RANGE = {QuestionKind.SLIDER: (0, 5), QuestionKind.SCALE: (1, 5)}
 
 
@@ -105,6 +106,8 @@ class Question(YamlPart):
             raise ValueError("only a slider or a scale has numbers and labels")
         if self.kind in NUMBERS and len(self.numbers) < 2:
             raise ValueError("the highest number must be above the lowest")
+        if len(self.numbers) > _MOST_NUMBERS:
+            raise ValueError(f"at most {_MOST_NUMBERS} numbers can be chosen from")
         if strange := [str(number) for number in self.labels if number not in self.numbers]:
             raise ValueError(f"there is a label for {strange[0]}, which cannot be chosen")
         if self.best is not None and not self.allows(self.best):
@@ -154,6 +157,14 @@ class Rubric(YamlPart):
         raise InputError(
             f'The item "{item}" expects an answer to "{name}", which the rubric {self.name} does '
             "not ask."
+        )
+
+    def asked(self) -> str:
+        """What decides the answers and the outcomes, as JSON: not the help, examples and titles."""
+        left_out = {"title", "help", "examples", "key"}
+        return self.model_dump_json(
+            include={"questions", "identical", "outcomes"},
+            exclude={"questions": {"__all__": left_out}, "outcomes": {"__all__": {"title"}}},
         )
 
     @property

@@ -179,6 +179,19 @@ def write(
     return {"flag": "simple" if len(source.split()) < _SIMPLE else "too-hard"}
 
 
+def _as_wanted(source: str, expected: Mapping[str, Any]) -> dict[str, Value]:
+    """What a qualification expects of a source: a flag, or all its words in so many lines."""
+    if "flag" in expected:
+        return {"flag": _first(expected["flag"])}
+    words, lines = source.split(), int(_first(expected.get("sentences", 2)))
+    step = -(-len(words) // lines)
+    return {"rewrite": "\n".join(" ".join(words[n : n + step]) for n in range(0, len(words), step))}
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) else value
+
+
 def _cut(source: str) -> list[str]:
     words = source.split()
     ends = [place for place, word in enumerate(words[:-1], start=1) if word.endswith(",")]
@@ -380,6 +393,8 @@ class _Simulation:
         study = self.store.study
         if task.kind is ItemKind.WRITE:
             wanted = study.write.sentences if study.write else 2
+            if task.stage != "work":
+                return _as_wanted(task.item.source, self.known.get(task.item.id) or {})
             return write(task.item.source, self.pool, one.habits, one.chance, wanted)
         simple, identical = task.item.simple or (), task.item.identical
         is_easy = task.stage != "work" if one.habits.cheats else task.purpose is Purpose.ATTENTION
@@ -401,7 +416,7 @@ def _background(questions: Sequence[BackgroundQuestion], chance: random.Random) 
             case BackgroundKind.CHOICE:
                 given[question.id] = chance.choice(list(question.choices))
             case BackgroundKind.NUMBER:
-                given[question.id] = chance.randint(18, 80)
+                given[question.id] = chance.randint(question.low, min(question.high, 80))
             case BackgroundKind.YES_NO:
                 given[question.id] = chance.random() < 0.5
             case _:

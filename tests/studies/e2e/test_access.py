@@ -87,6 +87,8 @@ def _pages_of_raters(site: Any, page: Any) -> Iterator[str]:
         page.goto(f"{site.url}/status")
         page.get_by_test_id("completion-code").wait_for()
         yield "all done"
+        page.goto(f"{site.url}/mine")
+        yield "what was submitted"
     page.goto(f"{site.url}/nowhere")
     yield "nothing here"
 
@@ -112,8 +114,19 @@ def _pages_of_organisers(site: Any, page: Any) -> Iterator[str]:
     page.get_by_test_id("invite-names").wait_for()
     yield "people"
     page.get_by_role("link", name="Ann", exact=True).click()
+    page.get_by_test_id("exclude").click()
+    page.get_by_test_id("exclude-sure").wait_for()
+    yield "asking before excluding"
+    page.get_by_test_id("cancel").click()
     page.get_by_test_id("exclude").wait_for()
     yield "person"
+    page.get_by_test_id("nav-items").click()
+    page.get_by_test_id("items").wait_for()
+    yield "items"
+    page.goto(f"{site.url}/organiser/items/3")
+    page.locator("[data-testid^=reject-]").first.click()
+    page.locator("[data-testid^=reject-sure-]").first.wait_for()
+    yield "item"
 
 
 @pytest.mark.parametrize(
@@ -143,6 +156,68 @@ def test_access_of_every_page(
         page.set_viewport_size(DESK)
     device.forgive(*refusals)
     assert faults == []
+
+
+@pytest.mark.parametrize("visit", [_pages_of_people, _pages_of_raters, _pages_of_organisers])
+def test_access_spanish_pages_fit_a_phone(serve: Any, device: Any, visit: Any) -> None:
+    site = _study(serve)
+    page = device(viewport={"width": 390, "height": 844}, locale="es", has_touch=True).new_page()
+    faults = []
+    for where in visit(site, page):
+        assert page.locator("html").get_attribute("lang") == "es", where
+        faults += [f"{where}: {each}" for each in page.evaluate(f"{LOOK}.wide()")]
+    device.forgive("status of")
+    assert faults == []
+
+
+def _at_work(serve: Any, page: Any) -> Any:
+    site = serve(items="items.jsonl")
+    person, link = site.invite()
+    page.goto(link)
+    page.goto(f"{site.url}/task")
+    return site, person
+
+
+def test_access_sliders_answer_by_keyboard(serve: Any, device: Any) -> None:
+    page = device(viewport=DESK, reduced_motion="reduce").new_page()
+    _at_work(serve, page)
+    slider = page.get_by_role("slider", name="The rewrite makes sense.")
+    chosen = page.locator("[name=q-sensical]:checked")
+    assert slider.get_attribute("aria-valuetext") == "no answer yet"
+    assert chosen.count() == 0
+    slider.focus()
+    for key, expected in (
+        *(("ArrowRight", "0"), ("ArrowRight", "1"), ("ArrowUp", "2"), ("ArrowLeft", "1")),
+        *(("End", "5"), ("Home", "0"), ("4", "4")),
+    ):
+        page.keyboard.press(key)
+        assert chosen.input_value() == expected, key
+    page.locator("[name=q-sensical][value='5']").check(force=True)
+    assert slider.input_value() == "5"
+    assert slider.get_attribute("aria-valuetext") == "5strongly agree"
+
+
+def test_access_sliders_answer_by_touch_and_the_pair_stays_in_sight(
+    serve: Any, device: Any
+) -> None:
+    page = device(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+    site, person = _at_work(serve, page)
+    for name, share, expected in (("sensical", 0.5, ("2", "3")), ("grammatical", 0.02, ("0",))):
+        slider = page.get_by_test_id(f"range-{name}")
+        slider.evaluate("(one) => one.scrollIntoView({block: 'center'})")
+        box = slider.bounding_box()
+        assert box["height"] >= 44
+        page.touchscreen.tap(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        assert page.locator(f"[name=q-{name}]:checked").input_value() in expected
+    last = page.locator("[data-question=split-further]")
+    last.scroll_into_view_if_needed()
+    pair, question = page.locator(".pair-column").bounding_box(), last.bounding_box()
+    assert pair["y"] == pytest.approx(0, abs=1)
+    assert pair["height"] <= 0.45 * 844
+    assert question["y"] + question["height"] > pair["height"]
+    page.get_by_text("Saved").wait_for()
+    draft = site.store.next_task(person).draft
+    assert draft["grammatical"] == 0
 
 
 def test_access_the_focus_is_seen_wherever_it_goes(serve: Any, device: Any) -> None:

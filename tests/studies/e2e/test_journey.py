@@ -126,7 +126,7 @@ def test_journey_from_invitation_to_gold(serve: Any, device: Any, hand: Any) -> 
 
     hand.press(organiser.get_by_test_id("nav-dashboard"))
     organiser.wait_for_url("**/organiser")
-    assert organiser.get_by_test_id("phase-rate").locator(".big").inner_text() == "2 of 2"
+    assert organiser.get_by_test_id("phase-rate").locator(".big").inner_text() == "2 of 2 (100 %)"
     with organiser.expect_download() as found:
         hand.press(organiser.get_by_test_id("export-zip"))
     _check_gold(found.value.path())

@@ -26,7 +26,7 @@ def test_api_a_rater_needs_nothing_else(serve: Any) -> None:
     while (task := visitor.api("GET", "/tasks/next").json()) is not None:
         assert set(task) == {
             *("slot", "kind", "stage", "source", "simple", "identical"),
-            *("draft", "submitted", "lease_until"),
+            *("draft", "submitted", "final", "lease_until"),
         }
         path = f"/tasks/{task['slot']}"
         body = {"answers": ANSWERS, "seconds": 4.5}

@@ -8,7 +8,7 @@ pytest.importorskip("fastapi", reason="needs the extra [study]")
 
 from parataxis.studies.agreement import RaterAgreement
 from parataxis.studies.pages.dashboard import AgreementCache, CurrentAgreement, concerns
-from parataxis.studies.store.types import Overview, Person, PersonOverview, PersonState
+from parataxis.studies.store.types import Overview, Pay, Person, PersonOverview, PersonState
 from parataxis.studies.study import Role
 
 STATES = PersonState
@@ -18,6 +18,7 @@ def person(name: str, **changes: Any) -> PersonOverview:
     state = changes.pop("state", STATES.ACTIVE)
     values = {"done": 10, "held": 0, "surplus": 0, "void": 0, "seconds": 30.0}
     values |= {"controls": 0, "failures": 0, "warnings": 0}
+    values |= {"rejected": 0, "quick": 0, "pay": Pay()}
     return PersonOverview(Person(name, Role.RATER, state), **(values | changes))
 
 
@@ -38,6 +39,7 @@ def look(people: list[PersonOverview], shares: dict[str, tuple[int, float]]) -> 
         ({}, (10, 0.9), []),
         ({"seconds": 9.0}, (10, 0.9), ["quick"]),
         ({"seconds": 11.0}, (10, 0.9), []),
+        ({"quick": 1}, (10, 0.9), ["floor"]),
         ({"seconds": 1.0, "done": 4}, (10, 0.9), []),  # too few to tell
         ({"seconds": None}, (10, 0.9), []),
         ({}, (10, 0.65), ["apart"]),

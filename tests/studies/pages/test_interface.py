@@ -30,6 +30,7 @@ def test_interface_every_text_that_is_asked_for_exists_and_none_is_left_over() -
     assert asked <= set(catalogue())
     named = set(re.findall(r"""["']([a-z][a-z0-9-]*)["']""", text))
     families = ("notice-", "status-", "phase-", "role-", "state-", "effort-", "submitted-flag-")
+    families += ("work-", "purpose-", "expected-")
     left = {
         key
         for key in set(catalogue()) - named
@@ -147,6 +148,7 @@ def test_interface_pages_of_people_have_labels_and_an_outline(serve: Any, rubric
         check_page(visitor.send("/background", {"b-0": "x"}).text)
         check_page(visitor.get("/task").text)
         check_page(visitor.post(visitor.path).text)
+        check_page(visitor.get("/mine").text)
         check_page(visitor.get("/nowhere").text)
     served.store.pause()
     check_page(visitor.get("/status").text)
@@ -157,7 +159,7 @@ def test_interface_pages_of_the_organiser_have_labels_and_an_outline(serve: Any)
     person, _ = served.person(name="Ann")
     check_page(served.visitor().get("/organiser/login").text)
     organiser = served.organiser()
-    for path in ("", "/people", f"/people/{person}"):
+    for path in ("", "/people", f"/people/{person}", "/items", "/items/1"):
         check_page(organiser.get(f"/organiser{path}").text)
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from typing import Any
 
@@ -41,8 +42,10 @@ def test_organiser_sees_progress_pace_and_agreement(serve: Any) -> None:
     rate_all(ann)
     rate_all(bob, q_misses="yes")
     page = organiser.get("/organiser").text
-    assert "<strong>6</strong> <span>of 9</span>" in page
-    assert "<strong>1</strong> <span>of 2</span>" in page
+    assert "<strong>6</strong> <span>of 11 (55 %)</span>" in page
+    assert "2 of them of rewrites to come" in page
+    assert "<strong>1</strong> <span>of 2 (50 %)</span>" in page
+    assert "<strong>7</strong> of 13 (54 %)" in page
     assert "Flagged as simple" in page
     assert "7 submissions" in page
     assert "0.0 %" in page  # they never agree on what is missing
@@ -109,7 +112,11 @@ def test_organiser_excludes_and_reinstates(serve: Any) -> None:
     assert len(served.store.export_ratings()) == 3
     organiser = served.organiser()
     organiser.get(f"/organiser/people/{person}")
-    organiser.post(f"/organiser/people/{person}/exclude")
+    organiser.post(f"/organiser/people/{person}/exclude", reason="asleep")
+    assert "Ratings: 3." in organiser.text  # it asks first
+    assert 'value="asleep"' in organiser.text
+    assert len(served.store.export_ratings()) == 3
+    organiser.post(f"/organiser/people/{person}/exclude", reason="asleep")
     assert 'class="chip excluded"' in organiser.text
     assert served.store.export_ratings() == []
     assert 'data-stage="blocked"' in rater.get("/status").text
@@ -182,3 +189,77 @@ def test_organiser_logs_out(serve: Any) -> None:
     organiser.post("/organiser/logout")
     assert organiser.path == "/organiser/login"
     assert organiser.get("/organiser").url.path == "/organiser/login"
+
+
+# --- Item by item
+
+
+def test_organiser_reads_items_one_by_one(serve: Any) -> None:
+    served = serve(rate={"raters": 1}, write={"sources": "sources.txt", "writers": 1})
+    _, wanda = served.person(Role.WRITER, "Wanda")
+    for _ in range(2):
+        wanda.get("/task")
+        wanda.post(rewrite="The ferry ran aground.\nIt had left Arden at noon.")
+    _, rater = served.person(name="Ray")
+    rate_all(rater, q_misses="yes")
+    organiser = served.organiser()
+    page = organiser.get("/organiser/items").text
+    assert "5 sources." in page
+    assert "Ann, a nurse, paints." in page
+    organiser.get(re.findall(r"/organiser/items/\d+", page)[0])
+    seen = []
+    while True:
+        page = organiser.text
+        seen.append(re.search(r'data-testid="source">([^<]*)<', page)[1])
+        if seen[-1].startswith("The ferry"):
+            assert "It had left Arden at noon." in page
+            assert page.count(">Wanda</a>") == 2  # what she wrote, and who wrote what was rated
+            assert ">Ray</a>" in page
+            assert "<td>Yes</td>" in page
+        after = re.search(r'href="([^"]+)" data-testid="after"', page)
+        if after is None:
+            break
+        organiser.get(after[1])
+    assert len(seen) == 5
+    assert "<script>" not in "".join(seen)
+    assert organiser.get("/organiser/items/99").status_code == 404
+    assert organiser.get("/organiser/items?page=0").status_code == 404
+
+
+def test_organiser_rejects_one_rating_and_accepts_it_again(serve: Any) -> None:
+    served = serve(rate={"raters": 1})
+    person, rater = served.person()
+    rate_all(rater)
+    organiser = served.organiser()
+    organiser.get("/organiser/items/1")
+    (slot,) = re.findall(r'data-testid="reject-(\w+)"', organiser.text)
+    organiser.send(f"/organiser/work/{slot}/reject", {"sure": ""})
+    assert len(served.store.export_ratings()) == 3
+    organiser.get("/organiser/items/1")
+    organiser.send(f"/organiser/work/{slot}/reject", {"reason": "careless"})
+    assert organiser.path == "/organiser/items/1"
+    assert "not accepted" in organiser.text
+    assert len(served.store.export_ratings()) == 2
+    assert "not accepted" in rater.get("/mine").text
+    assert "careless" not in rater.text
+    organiser.get("/organiser/items/1")
+    organiser.send(f"/organiser/work/{slot}/accept", {})
+    assert len(served.store.export_ratings()) == 3
+    assert organiser.post("/organiser/work/2222222222/reject", sure="yes").status_code == 404
+
+
+def test_organiser_sees_what_is_owed_and_who_is_too_quick(serve: Any) -> None:
+    payment = {"per_rating": 0.5, "currency": "EUR"}
+    served = serve(rate={"raters": 1, "least_seconds": 60}, payment=payment)
+    person, rater = served.person(name="Ray")
+    rate_all(rater)
+    organiser = served.organiser()
+    page = organiser.get("/organiser").text
+    assert "Owed: 1.50 EUR" in page
+    assert "answers below the least time: 3" in page
+    assert '<td class="figure" data-testid="owed">1.50</td>' in organiser.get("/organiser/people").text
+    assert "1.50 EUR" in organiser.get(f"/organiser/people/{person}").text
+    (row,) = csv.DictReader(io.StringIO(organiser.get("/organiser/people.csv").text))
+    assert [row[name] for name in ("rewrites", "ratings", "owed", "currency", "quick")] == [
+        *("0", "3", "1.50", "EUR", "3")
+    ]

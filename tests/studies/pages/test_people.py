@@ -1,6 +1,8 @@
 """Writers and raters, from their link to the last page, with a browser that runs no script."""
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,7 +142,7 @@ def test_people_identical_pairs_are_marked_and_have_fixed_answers(serve: Any) ->
     everything = {"q-simplification": "1", "q-meaning": "1", "q-fluency": "1"}
     everything |= {"q-concerning": "no", "q-overall": "accept", "q-needed": "no"}
     while visitor.path.startswith("/task/"):
-        if served.store.task(person, int(visitor.path.rpartition("/")[2])).item.identical:
+        if served.store.task(person, visitor.path.rpartition("/")[2]).item.identical:
             assert 'data-testid="identical"' in visitor.page.text
             assert "3 (they mean the same)" in visitor.page.text
             assert 'id="q-overall"' not in visitor.page.text
@@ -264,7 +266,7 @@ def test_people_who_go_back_correct_what_they_submitted(serve: Any) -> None:
 def test_people_resume_on_another_device(serve: Any) -> None:
     served = serve()
     person, visitor = served.person()
-    slot = int(visitor.get("/task").url.path.rpartition("/")[2])
+    slot = visitor.get("/task").url.path.rpartition("/")[2]
     body = {"answers": {"sensical": 3}, "seconds": 12.3}
     assert visitor.api("PUT", f"/tasks/{slot}/draft", body, visitor.token).json() == {"saved": True}
     other = served.visitor()
@@ -381,3 +383,99 @@ def test_people_a_study_in_one_language_offers_no_other(serve: Any) -> None:
     assert "language-en" not in visitor.page.text
     visitor.get("/language/en?back=/instructions")
     assert "Instrucciones" in visitor.page.text
+
+
+# --- What raters and writers can look up, and what they are told
+
+
+def test_people_look_up_what_they_submitted(serve: Any) -> None:
+    served = serve(rate={"raters": 2}, qualification={"training": "training.jsonl"})
+    _, rater = served.person()
+    assert "You have not submitted anything yet." in rater.get("/mine").text
+    rater.get("/task")
+    rater.send(rater.path, GOOD)
+    rater.get("/task")
+    source = re.search(r'data-testid="source">([^<]*)<', rater.text)[1]
+    task = rater.path
+    rater.send(task, GOOD)
+    page = rater.get("/mine").text
+    assert source in page
+    assert "practice" in page
+    assert "rules" not in page
+    assert page.count(f'href="{task}"') == 1
+    assert "the new answer counts" in rater.get(task).text
+    assert rater.get("/mine?page=2").status_code == 200
+    for wrong in ("0", "-1", "x", "9" * 30):
+        assert rater.get(f"/mine?page={wrong}").status_code == 404
+
+
+def test_people_a_change_that_comes_too_late_says_so(serve: Any) -> None:
+    served = serve(items=None, rate={"raters": 1}, write={"sources": "sources.txt", "writers": 1})
+    _, wanda = served.person(Role.WRITER)
+    wanda.get("/task")
+    here = wanda.path
+    wanda.post(rewrite="The ferry sank.\nIt left.")
+    assert "the new answer counts" in wanda.get(here).text
+    page = wanda.page
+    _, rater = served.person()
+    rater.get("/task")  # somebody begins to rate it
+    assert "it cannot be changed any more" in wanda.get(here).text
+    assert 'id="submit"' not in wanda.text
+    wanda.page = page  # which was open all the time
+    wanda.post(here, rewrite="Another one.\nQuite another.")
+    assert "came too late and does not count" in wanda.text
+    assert served.store.export_items()[0].simple == ("The ferry sank.", "It left.")
+
+
+@pytest.mark.parametrize("given", ["-5", "15", "111", "999999999", "1e3", "9" * 40, "٤٢"])
+def test_people_numbers_have_bounds(serve: Any, given: str) -> None:
+    age = {"id": "age", "text": "Age?", "kind": "number", "low": 16, "high": 110}
+    served = serve(background=[age])
+    person, visitor = served.person()
+    visitor.get("/background")
+    answer = visitor.send("/background", {"b-0": given})
+    assert answer.status_code == 422
+    assert "Please give a whole number from 16 to 110." in answer.text
+    assert visitor.send("/background", {"b-0": "16"}).url.path == "/instructions"
+    assert served.store.person(person).background == {"age": 16}
+
+
+def test_people_who_fail_leave_with_the_screen_out_code(serve: Any) -> None:
+    served = serve(
+        panel={"completion_code": "D0NE", "screen_out_code": "0UT"},
+        qualification={"test": "test.jsonl", "attempts": 1},
+    )
+    visitor = served.visitor()
+    visitor.get("/panel?PROLIFIC_PID=p")
+    visitor.get("/task")
+    visitor.send(visitor.path, GOOD | {"q-misses": "no"})
+    assert visitor.path == "/status"
+    assert "0UT" in visitor.text
+    assert "D0NE" not in visitor.text
+
+
+def test_people_writers_have_own_rules_examples_and_lessons(serve: Any, tmp_path: Path) -> None:
+    lesson = {"source": "Al, who left, is back.", "expected": {"sentences": 2, "keeps": ["Al"]}}
+    lesson["feedback"] = {"en": "Name Al in both.", "es": "Nombre a Al en ambas."}
+    (tmp_path / "lessons.jsonl").write_text(json.dumps(lesson))
+    case = {"source": "Our own, long.", "simple": ["Our own.", "It is long."], "good": True}
+    write = {
+        "sources": "sources.txt",
+        "instructions": {"en": "Write plainly.\n\nBe kind.", "es": "Escriba claro."},
+        "examples": [case],
+        "qualification": {"training": "lessons.jsonl"},
+    }
+    served = serve(write=write)
+    _, wanda = served.person(Role.WRITER)
+    page = wanda.get("/instructions").text
+    assert "<li>Be kind.</li>" in page
+    assert "It is long." in page
+    assert "The old mill" not in page
+    wanda.get("/task")
+    assert "Practice 1 of 1" in wanda.text
+    wanda.post(rewrite="He left.\nHe is back.")
+    assert wanda.path.endswith("/feedback")
+    assert "Name Al in both." in wanda.text
+    assert re.search('class="wrong" data-testid="feedback-keeps"', wanda.text)
+    assert re.search('class="right" data-testid="feedback-sentences"', wanda.text)
+    assert "Practice" not in wanda.get("/task").text

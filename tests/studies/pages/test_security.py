@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from parataxis.studies.pages.app import make_app
+from parataxis.studies.pages.organiser import network_of
 from parataxis.studies.pages.keys import Secrets, SecretsFile, Signing, StudySettings, keep_password
 from parataxis.studies.study import Role
 from parataxis.web import Throttle
@@ -190,13 +191,13 @@ def test_security_somebody_with_the_id_of_a_panel_reads_nothing_about_the_person
     first = served.visitor()
     first.get("/panel?PROLIFIC_PID=5f3c2a&STUDY_ID=s&SESSION_ID=one")
     first.get("/background")
-    first.post(b_0="47213")
+    first.post(b_0="4721")
     assert first.path == "/instructions"
     guesser = served.visitor()
     guesser.get("/panel?PROLIFIC_PID=5f3c2a&STUDY_ID=s&SESSION_ID=two")
-    for path in ("/background", "/instructions", "/task", "/status", "/api/session"):
+    for path in ("/background", "/instructions", "/task", "/status", "/mine", "/api/session"):
         text = guesser.get(path).text
-        assert "47213" not in text, path
+        assert "4721" not in text, path
         assert "5f3c2a" not in text, path
 
 
@@ -296,6 +297,8 @@ ORGANISER_GETS = [
     "/people",
     "/people/PERSON",
     "/people/PERSON/data.json",
+    "/items",
+    "/items/1",
     "/people.csv",
     "/export/items.jsonl",
     "/export/ratings.jsonl",
@@ -307,6 +310,8 @@ ORGANISER_POSTS = [
     "/resume",
     "/invite",
     "/logout",
+    "/work/2222222222/reject",
+    "/work/2222222222/accept",
     "/people/PERSON/exclude",
     "/people/PERSON/block",
     "/people/PERSON/reinstate",
@@ -431,6 +436,58 @@ def test_security_after_five_failures_even_the_password_must_wait(serve: Any) ->
     fresh = served.visitor()  # without the cookies it is the same address
     fresh.get("/organiser/login")
     assert fresh.post(password=PASSWORD).status_code == 429
+
+
+def _fail_to_log_in(served: Any, addresses: int) -> None:
+    """Each address fails until it has to wait."""
+    for number in range(addresses):
+        visitor = served.visitor(client=(f"192.0.2.{number}", 50_000))
+        visitor.get("/organiser/login")
+        answers = [visitor.post(password="wrong").status_code for _ in range(6)]
+        assert answers == [401] * 5 + [429]
+
+
+def test_security_many_wrong_passwords_lock_nobody_else_out(
+    serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = serve()
+    with monkeypatch.context() as quick:
+        quick.setattr("parataxis.studies.pages.organiser.is_password", lambda *_: False)
+        _fail_to_log_in(served, 50)
+    fresh = served.visitor(client=("198.51.100.1", 50_000))
+    fresh.get("/organiser/login")
+    assert fresh.post(password=PASSWORD).url.path == "/organiser"
+
+
+def test_security_a_browser_that_has_logged_in_before_is_not_locked_out(serve: Any) -> None:
+    served = serve()
+    organiser = served.organiser()
+    organiser.get("/organiser")
+    organiser.post("/organiser/logout")
+    attacker = served.visitor()  # from the same address
+    attacker.get("/organiser/login")
+    for _ in range(5):
+        attacker.post(password="wrong")
+    attacker.client.cookies.set("parataxis_browser", "me.9999999999.forged")
+    assert attacker.post(password=PASSWORD).status_code == 429
+    organiser.get("/organiser/login")
+    assert organiser.post(password="wrong").status_code == 401
+    assert organiser.post(password=PASSWORD).url.path == "/organiser"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("testclient", "testclient", True),
+    ],
+)
+def test_security_an_attacker_has_one_address_or_half_of_one(
+    one: str, other: str, same: bool
+) -> None:
+    assert (network_of(one) == network_of(other)) is same
 
 
 def test_security_without_a_password_nobody_logs_in(serve: Any) -> None:

@@ -219,8 +219,15 @@ def sound() -> Check:
         )
         flags = {entry["slot"] for entry in store.export_history() if "flag" in entry["answers"]}
         wrote = [row.id for row in rows if row.kind == "write" and row.state == "done"]
+        codes = {row.id: row.code for row in rows}
+        given = [row for row in rows if row.person_id is not None]
+        assert len({row.code for row in given} - {None}) == len(given)
+        if study.keeps_apart:
+            for kind, other in (("write", "rate"), ("rate", "write")):
+                mine = {(r.person_id, r.source_hash) for r in given if r.kind == kind}
+                assert not mine & {(r.person_id, r.source_hash) for r in given if r.kind == other}
         assert sorted(each.slot_id for each in items if each.slot_id) == sorted(
-            id_ for id_ in wrote if id_ not in flags
+            id_ for id_ in wrote if codes[id_] not in flags
         )
         for each in items:
             number = study.raters_of_rewrites if each.writer_id else wanted[each.kind]

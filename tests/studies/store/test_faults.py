@@ -17,6 +17,7 @@ from sqlalchemy import create_engine, event, text
 
 from parataxis.errors import InputError, ParataxisError
 from parataxis.studies.records import Value
+from parataxis.studies.rubric import load_rubric
 from parataxis.studies.store import Store
 from parataxis.studies.store.database import _FairLock
 from parataxis.studies.store.types import SlotState, StoreError, Task
@@ -347,17 +348,21 @@ def test_faults_a_study_is_created_once(store, make) -> None:
     assert len(store.export_items()) == 3
 
 
-def test_faults_a_changed_description_is_taken_over_but_not_another_rubric(url, make) -> None:
-    study = make.study(raters=1)
+def test_faults_a_changed_text_is_taken_over_but_nothing_that_decides_results(url, make) -> None:
+    study, gms = make.study(raters=1), load_rubric("gms")
     with Store.open(url) as store:
-        store.create(study, make.rewrites(1))
-        store.update(study.model_copy(update={"consent": "Agreed?"}))
-        with pytest.raises(InputError, match="rubric"):
-            store.update(study.model_copy(update={"rubric": "concise"}))
+        store.create(study, make.rewrites(1), gms)
+        store.update(study.model_copy(update={"instructions": "Read.", "lease_minutes": 5}), gms)
+        with pytest.raises(InputError, match='"rate.raters" was "1" when .*, and is "2" now; put'):
+            store.update(make.study(raters=2), gms)
+        with pytest.raises(InputError, match='"consent" was unset when'):
+            store.update(study.model_copy(update={"consent": "Agreed?"}), gms)
+        with pytest.raises(InputError, match='"write" is not what it was'):
+            store.update(make.study(writers=2, raters=1), gms)
+        with pytest.raises(InputError, match='The rubric "concise" is not the one'):
+            store.update(study.model_copy(update={"rubric": "concise"}), load_rubric("concise"))
     with Store.open(url) as store:
-        assert store.study.consent == "Agreed?"
-        (ann,) = store.invite(1)
-        assert store.next_task(ann.id) is None  # they are asked first
+        assert store.study == study.model_copy(update={"instructions": "Read.", "lease_minutes": 5})
 
 
 def test_faults_a_failed_creation_leaves_nothing(store, make) -> None:

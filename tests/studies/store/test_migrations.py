@@ -61,8 +61,8 @@ NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 
 
 def upgrade() -> None:
@@ -79,7 +79,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     def install(text: str) -> None:
         folder = tmp_path / "100% migrations"
         shutil.copytree(migrate._FOLDER, folder)
-        (folder / "versions" / "r0002_next.py").write_text(text)
+        (folder / "versions" / "r0003_next.py").write_text(text)
         monkeypatch.setattr(migrate, "_FOLDER", folder)
 
     return install
@@ -127,3 +127,32 @@ def test_migrations_a_newer_database_is_refused(url, store) -> None:
     )
     with pytest.raises(StoreError, match="newer version of Parataxis; update"):
         Store.open(url)
+
+
+def test_migrations_a_study_of_the_first_version_goes_on(tmp_path: Path, sound) -> None:
+    path = tmp_path / "old.db"
+    dump = (Path(__file__).parent / "first_version.sql").read_text(encoding="utf-8")
+    with sqlite3.connect(path) as old:
+        old.executescript(dump)
+    old.close()
+    with Store.open(str(path)) as store:
+        sound(store)
+        people = {person.name: person.id for person in store.people()}
+        held = store.next_task(people["Ann"])
+        assert held.draft == {"grammaticality": 5, "meaning": 5, "simplicity": 2, "structural": 2}
+        assert held.lease_until is not None
+        assert len(store.submissions(people["Ann"])) == 2
+        assert [each["slot"].isalnum() for each in store.export_history()] == [True] * 3
+        store.submit(people["Ann"], held.slot, held.draft)
+        store.reinstate(people["Bob"])
+        # Wanda wrote a rewrite of the source of "s0" and "i0", so that she may rate neither.
+        store._database.write(
+            lambda connection: connection.execute(text("UPDATE person SET role = 'both'"))
+        )
+        found = set()
+        while (task := store.next_task(people["Wanda"])) is not None:
+            found.add(task.item.id)
+            store.submit(people["Wanda"], task.slot, {"grammaticality": 5})
+        assert "i1" in found
+        assert "i0" not in found
+        sound(store)

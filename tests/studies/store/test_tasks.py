@@ -58,7 +58,9 @@ def test_assign_a_held_task_is_given_again(store, make) -> None:
 
 
 def test_assign_nobody_rates_their_own_rewrite(store, make, sound) -> None:
-    store.create(make.study(writers=2, raters=2), make.sources(3))
+    study = make.study(writers=2, raters=2)
+    own = study.rate.model_copy(update={"own_sources": True})
+    store.create(study.model_copy(update={"rate": own}), make.sources(3))
     ann, bob, cy = store.invite(["Ann", "Bob", "Cy"], Role.BOTH)
     for _ in range(2):
         for person in (ann, bob, cy):

@@ -27,7 +27,7 @@ from parataxis.studies.records import FlaggedSource, Purpose
 from parataxis.studies.rubric import load_rubric, writing
 from parataxis.studies.study import ItemKind, Study, load_study
 
-Amount = Annotated[float | None, typer.Option(min=0)]
+Amount = Annotated[float | None, typer.Option(min=0, max=1e12)]
 
 _BATCH = re.compile(r"(?P<things>\d+)x(?P<each>\d+)@(?P<price>\d+(\.\d+)?)")
 
@@ -210,6 +210,8 @@ def _read(path: Path, items: Path | None, phase: ItemKind) -> tuple[Study, Seque
     if items is not None:
         described = described.model_copy(update={"items": items})
     found = [item for item in read_items(described) if item.kind is phase]
+    if phase is ItemKind.WRITE:  # a platform has qualifications of its own
+        found = [item for item in found if item.purpose is Purpose.ITEM]
     if not any(item.purpose is Purpose.ITEM for item in found):
         missing = "write: sources" if phase is ItemKind.WRITE else "items"
         raise InputError(f'{path} has nothing to {phase}: "{missing}" is missing.')
@@ -261,7 +263,7 @@ def simulate(
     clock = Clock(datetime.now(UTC) - timedelta(days=1))  # so that the pages show its pace
     truth = Truth(rubric, seed, Checker(None if words_only else load_trees()))
     with Store.open(str(output / DATABASE), clock=clock) as store:
-        store.create(described, items)
+        store.create(described, items, rubric)
         found = run(store, rubric, items, clock, people=people, seed=seed, pool=pool, truth=truth)
         files = {name: export_file(name, store, rubric) for name in FILES}
     write_folder(output, files)

@@ -1,7 +1,6 @@
 """``parataxis study create``, ``password``, ``invite``, ``serve`` and ``export``: run a study."""
 
 import csv
-import secrets as random
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,14 +13,14 @@ from parataxis.cli.options import HostOption, PortOption, documented, refuse_tak
 from parataxis.cli.terminal import warn, write_folder
 from parataxis.errors import InputError, needs
 from parataxis.studies.items import Item, read_items
-from parataxis.studies.rubric import Rubric, load_rubric
-from parataxis.studies.study import Role, Study, load_study
+from parataxis.studies.rubric import Rubric, available_rubrics, load_rubric
+from parataxis.studies.study import ItemKind, Role, Study, load_study
 
 if TYPE_CHECKING:
     from parataxis.studies.store import Store
     from parataxis.studies.store.types import Person
 
-Days = Annotated[float, typer.Option(min=0)]
+Days = Annotated[float, typer.Option(min=0, max=36_500)]
 DatabaseOption = Annotated[
     str | None,
     typer.Option(
@@ -49,17 +48,33 @@ def _fill(store: "Store", study: Study, rubric: Rubric) -> None:
     """Create the study in a new database, with its items."""
     items = read_items(study)
     _check_expected(items, rubric)
-    store.create(study, items)
+    _refuse_alias(study, rubric)
+    store.create(study, items, rubric)
 
 
 def open_study(file: Path, database: str | None) -> "tuple[Store, Study, Rubric]":
-    """Open the database of a study that was created before."""
+    """Open the database of a study that was created before. It must still be the same study."""
     location = _location(file, database)
     if "://" not in location and not Path(location).is_file():
         raise InputError(f"There is no database {location} yet; make it with: study create {file}")
-    store = _open(location)
-    study = store.study
-    return store, study, load_rubric(study.rubric)
+    described = load_study(file)
+    store, rubric = _open(location), load_rubric(described.rubric)
+    try:
+        store.update(described, rubric)
+    except BaseException:
+        store.close()
+        raise
+    return store, described, rubric
+
+
+def _refuse_alias(study: Study, rubric: Rubric) -> None:
+    """Ratings name their rubric, so one of your own must not be called like an installed one."""
+    if study.rubric_name in {each.name for each in available_rubrics()}:
+        if load_rubric(study.rubric_name).asked() != rubric.asked():
+            raise InputError(
+                f'{study.rubric} is not the installed rubric "{study.rubric_name}"; '
+                "give the file another name."
+            )
 
 
 def _open(location: str) -> "Store":
@@ -74,7 +89,7 @@ def _location(file: Path, database: str | None) -> str:
 
 def _check_expected(items: list[Item], rubric: Rubric) -> None:
     """Check that known answers are possible: after a typing error every rater would fail."""
-    for item in items:
+    for item in (each for each in items if each.kind is ItemKind.RATE):
         for name, known in item.expected.items():
             question = rubric.expected_question(item.id, name)
             for value in known if isinstance(known, list | tuple) else [known]:
@@ -101,7 +116,7 @@ def create(study: Path, items: Path | None = None, database: DatabaseOption = No
             raise InputError(f"The database of {study} holds a study already.")
         _fill(store, found, rubric)
         phases = store.overview().phases
-    wanted = ", ".join(f"{phase.wanted:,} to {kind}" for kind, phase in phases.items())
+    wanted = ", ".join(f"{p.wanted:,} to {kind}" for kind, p in phases.items() if p.wanted)
     sys.stdout.write(f'The study "{found.name}" is ready: {wanted}.\n')
     if found.rate.raters is None and found.items and found.write:
         sys.stdout.write(
@@ -160,8 +175,7 @@ def invite(
     listed = [*(name or []), *(_lines(names) if names else [])]
     if (count is None) == (not listed):
         raise InputError("Say how many people to invite, or their names.")
-    described = load_study(study)
-    store, _, _ = open_study(study, database)
+    store, described, _ = open_study(study, database)
     with store:
         people = store.invite(listed or count or 0, role)
         _warn_if_too_few(described, role, store.people())
@@ -180,13 +194,17 @@ def _warn_if_too_few(study: Study, role: Role, people: "Iterable[Person]") -> No
         return
     roles = [person.role for person in people]
     raters = study.raters_of_items if study.items else study.raters_of_rewrites
-    for one, of, wanted in (
-        (Role.WRITER, "source", study.write.writers if study.write else 0),
-        (Role.RATER, "rewrite", raters),
-    ):
-        there = sum(each in (one, Role.BOTH) for each in roles)
-        if role in (one, Role.BOTH) and there < wanted:
-            warn(f"Each {of} needs {wanted} {one}s; {there} can do it so far.")
+    writers = study.write.writers if study.write else 0
+    # Who writes a rewrite of a source does not rate others of it.
+    busy = max(0, writers - roles.count(Role.WRITER)) if study.keeps_apart else 0
+    both = roles.count(Role.BOTH)
+    able = {
+        Role.WRITER: roles.count(Role.WRITER) + both,
+        Role.RATER: roles.count(Role.RATER) + max(0, both - busy),
+    }
+    for one, of, wanted in ((Role.WRITER, "source", writers), (Role.RATER, "rewrite", raters)):
+        if role in (one, Role.BOTH) and able[one] < wanted:
+            warn(f"Each {of} needs {wanted} {one}s; {able[one]} can do it so far.")
 
 
 def _lines(path: Path) -> list[str]:
@@ -219,7 +237,7 @@ def serve(
         client addresses that it reports are used.
     """
     from parataxis.studies.pages.app import make_app
-    from parataxis.studies.pages.keys import SecretsFile, StudySettings, keep_password
+    from parataxis.studies.pages.keys import SecretsFile, StudySettings, first_password
 
     with needs("Serving a study needs uvicorn", "study"):
         import uvicorn
@@ -232,15 +250,11 @@ def serve(
     with _open(_location(study, database)) as store:
         if not store.exists:
             _fill(store, described, rubric)
-        if described.items is None:
-            described = described.model_copy(update={"items": store.study.items})
-        if described != store.study:
-            store.update(described)
+        store.update(described, rubric)
+        drawn = first_password(path)
         kept = SecretsFile(path)
         lines = [f'The study "{described.name}" is at {base} and its organiser at {base}/organiser']
-        if kept.password_hash is None:
-            drawn = random.token_urlsafe(12)
-            keep_password(path, drawn)
+        if drawn is not None:
             lines.append(f"The organiser's password is {drawn} (shown only now)")
         sys.stderr.write("".join(f"{line}.\n" for line in lines))
         # A thread that writes to the database blocks others, so it should not wait for the

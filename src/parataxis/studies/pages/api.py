@@ -1,6 +1,5 @@
 """The JSON API for participants, used by the scripts of the pages and by simulated raters."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
@@ -10,6 +9,8 @@ from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field, St
 from parataxis.studies.pages import work
 from parataxis.studies.pages.site import COOKIES, PERSON, CsrfError, Visit, person_visit
 from parataxis.studies.pages.work import SlotPath
+from parataxis.studies.records import Timestamp
+from parataxis.studies.store.tasks import SECONDS
 from parataxis.studies.store.types import NotYoursError, Stage
 from parataxis.studies.study import ItemKind, Role
 
@@ -95,7 +96,7 @@ class SessionOut(BaseModel):
 
 
 def _without_seconds(draft: dict[str, Value] | None) -> dict[str, Value] | None:
-    return draft and {name: value for name, value in draft.items() if name != work.SECONDS}
+    return draft and {name: value for name, value in draft.items() if name != SECONDS}
 
 
 class TaskOut(BaseModel):
@@ -103,7 +104,7 @@ class TaskOut(BaseModel):
 
     model_config = ConfigDict(from_attributes=True)
 
-    slot: int
+    slot: str
     kind: ItemKind
     stage: Literal["training", "test", "work"]
     source: str = Field(validation_alias=AliasPath("item", "source"))
@@ -117,7 +118,8 @@ class TaskOut(BaseModel):
     )
     draft: Annotated[dict[str, Value] | None, AfterValidator(_without_seconds)]
     submitted: dict[str, Value] | None
-    lease_until: datetime | None
+    final: bool = Field(description="Whether other answers would not count any more.")
+    lease_until: Timestamp | None
 
 
 class ProgressOut(BaseModel):
@@ -203,7 +205,8 @@ def save_draft(visit: Writing, slot: SlotPath, body: AnswersIn) -> DraftOut:
 
 @router.post("/tasks/{slot}/submission", summary="Submit a task", responses=_WRITING)
 def submit(visit: Writing, slot: SlotPath, body: AnswersIn) -> NextOut:
-    """The same answers again change nothing; other answers are a correction, if one is possible."""
+    """The same answers again change nothing. Other answers are a correction; if it is too late for
+    one, the path of the next page has `notice=too-late`, and the first answers count."""
     return NextOut(next=work.submit(visit, slot, body.answers, body.seconds))
 
 

@@ -67,8 +67,8 @@ class AgreementCache:
 def concerns(
     overview: Overview, counted: CurrentAgreement
 ) -> list[tuple[PersonOverview, list[Concern]]]:
-    """People to look at, and why: failed controls, much quicker than others, or in disagreement
-    with others."""
+    """People to look at, and why: failed controls, answers below the floor on time, much quicker
+    than others, or in disagreement with others."""
     usual_time = _median(each.seconds for each in overview.people if each.done >= _ENOUGH)
     usual_share = _median(
         each.agreement for each in counted.raters.values() if each.items >= _ENOUGH
@@ -80,6 +80,8 @@ def concerns(
         reasons = []
         if each.failures:
             reasons.append(Concern("concern-controls", f"{each.failures}/{each.controls}"))
+        if each.quick:
+            reasons.append(Concern("concern-floor", str(each.quick)))
         seconds = each.seconds if each.done >= _ENOUGH else None
         if usual_time and seconds and seconds < _QUICK * usual_time:
             reasons.append(Concern("concern-quick", f"{seconds:.0f} s"))

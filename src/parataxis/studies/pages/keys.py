@@ -95,6 +95,33 @@ def keep_password(path: Path, password: str) -> Secrets:
     return changed
 
 
+def first_password(path: Path) -> str | None:
+    """Draw a password if there is none, and return it. Of several servers that start together one
+    draws it, and the others wait and return None."""
+    with _alone(path.parent):
+        if load_secrets(path).password_hash is not None:
+            return None
+        drawn = secrets.token_urlsafe(12)
+        keep_password(path, drawn)
+        return drawn
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other processes on this machine out, where the system can lock a folder."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def hash_password(password: str) -> str:
     if len(password) < SHORTEST_PASSWORD:
         raise InputError(f"A password needs {SHORTEST_PASSWORD} characters or more.")
@@ -220,6 +247,13 @@ class Signing:
         settings = self._settings
         long = kind == "person"
         return int(settings.session_days * _DAY if long else settings.organiser_hours * _HOUR)
+
+    def browser(self, cookie: str | None = None) -> str | None:
+        """A new cookie for a browser in which the organiser has logged in; or the id of the
+        browser with this cookie, None if it is forged or expired."""
+        if cookie is None:
+            return self._sign("browser", secrets.token_urlsafe(12), 90 * _DAY)
+        return self._check("browser", cookie)
 
     def csrf(self, session: Session) -> str:
         """The CSRF token of a session, which forms must send back."""

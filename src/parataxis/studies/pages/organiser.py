@@ -1,19 +1,21 @@
 """The organiser's pages: log in, watch the study, invite and exclude people, export results."""
 
+import asyncio
 import csv
 import io
 import json
 from dataclasses import replace
+from ipaddress import ip_address, ip_network
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from parataxis.errors import InputError
 from parataxis.studies.pages.dashboard import AgreementCache, CurrentAgreement, concerns, hours
 from parataxis.studies.pages.keys import is_password
 from parataxis.studies.pages.site import (
+    BROWSER_COOKIE,
     COOKIES,
     ORGANISER,
     VISITOR,
@@ -22,9 +24,10 @@ from parataxis.studies.pages.site import (
     Site,
     Visit,
 )
+from parataxis.studies.pages import work
 from parataxis.studies.pages.work import clean
 from parataxis.studies.store import FILES, export_file, export_zip
-from parataxis.studies.store.types import NotYoursError, Person, PersonState
+from parataxis.studies.store.types import NotYoursError, Person, PersonOverview, PersonState
 from parataxis.studies.study import Role
 
 router = APIRouter(
@@ -34,6 +37,7 @@ router = APIRouter(
 PersonPath = Annotated[str, Path(pattern=r"^[0-9a-z]{1,40}$")]
 
 MOST_INVITED = 500
+_ON_A_PAGE = 50
 
 
 # --- Logging in
@@ -65,19 +69,32 @@ def _login_page(visit: Visit, problem: str, status: int = 200) -> HTMLResponse:
 async def login(visit: AnyVisit) -> Response:
     """Check the password. After a few failures an address has to wait."""
     visit = await replace(visit, session=visit.session_of(ORGANISER)).with_form()
-    logins, address = visit.site.logins, visit.address
+    site, logins = visit.site, visit.site.logins
+    # Somebody else's wrong passwords do not keep a browser out that has logged in before.
+    browser = site.signing.browser(visit.request.cookies.get(BROWSER_COOKIE, ""))
+    address = browser or network_of(visit.address)
     if wait := logins.wait(address):
         answer = _login_page(visit, "login-too-often", 429)
         answer.headers["retry-after"] = str(int(wait) + 1)
         return answer
     logins.count(address)  # before the slow check, so that parallel attempts gain nothing
-    known, password = (visit.site.settings.secrets.password_hash, visit.form.get("password", ""))
-    if not await run_in_threadpool(is_password, password, known):
+    known, password = site.settings.secrets.password_hash, visit.form.get("password", "")
+    if not await asyncio.wrap_future(site.passwords.submit(is_password, password, known)):
         return _login_page(visit, "login-wrong", 401)
     logins.forgive(address)
     welcome = visit.redirect("/organiser")
     visit.keep_session(welcome, ORGANISER, ORGANISER)
+    visit.set_cookie(welcome, BROWSER_COOKIE, site.signing.browser() or "")
     return welcome
+
+
+def network_of(address: str) -> str:
+    """What one attacker has of an address: all of one of IPv4, the first half of one of IPv6."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return address if found.version == 4 else str(ip_network((found, 64), strict=False))
 
 
 @router.post("/logout")
@@ -184,13 +201,17 @@ def table(visit: OrganiserVisit) -> Response:
     """Everybody as a table, for a mail merge with the links or for paying a panel."""
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\n")
-    rows.writerow(["id", "name", "role", "state", "panel", "done", "failed", "link"])
+    counts = ["done", "failed", "rejected", "quick", "rewrites", "hard", "ratings", "owed"]
+    rows.writerow(["id", "name", "role", "state", "panel", *counts, "currency", "link"])
+    currency = visit.site.study.payment.currency if visit.site.study.payment else ""
     for each in visit.site.store.overview().people:
-        person = each.person
+        person, pay = each.person, each.pay
         texts = [person.name or "", person.role.value, person.state.value]
         panel, link = person.panel.get("person", ""), _link(visit.site, person) or ""
-        cells = [person.id, *texts, panel, str(each.done), str(each.failures), link]
-        rows.writerow([_plain_cell(cell) for cell in cells])
+        work = [each.done, each.failures, each.rejected, each.quick]
+        paid = [pay.rewrites, pay.hard, pay.ratings, f"{pay.owed:.2f}"]
+        cells = [person.id, *texts, panel, *work, *paid, currency, link]
+        rows.writerow([_plain_cell(str(cell)) for cell in cells])
     return _download(file.getvalue(), "people.csv", "text/csv; charset=utf-8")
 
 
@@ -202,20 +223,28 @@ def _plain_cell(text: str) -> str:
 @router.get("/people/{person}")
 def person_page(visit: OrganiserVisit, person: PersonPath) -> Response:
     """One person: their work, and actions."""
+    found = _overview_of(visit, person)
+    link = _link(visit.site, found.person)
+    return visit.page("person.html", found=found, person=found.person, link=link)
+
+
+def _overview_of(visit: Visit, person: str) -> PersonOverview:
     people = visit.site.store.overview().people
     found = next((each for each in people if each.person.id == person), None)
     if found is None:
         raise NotYoursError(f'There is no person "{person}" in this study.')
-    link = _link(visit.site, found.person)
-    return visit.page("person.html", found=found, person=found.person, link=link)
+    return found
+
+
+def _ask(visit: Visit, found: PersonOverview, reason: str | None) -> Response:
+    """Ask before somebody is excluded, and say what that means."""
+    return visit.page("confirm.html", found=found, person=found.person, given=reason or "")
 
 
 @router.get("/people/{person}/data.json")
 def personal_data(visit: OrganiserVisit, person: PersonPath) -> Response:
     """All that the study stores about a person."""
-    data = json.dumps(
-        visit.site.store.personal_data(person), ensure_ascii=False, indent=1, default=str
-    )
+    data = json.dumps(visit.site.store.personal_data(person), ensure_ascii=False, indent=1)
     return _download(f"{data}\n", f"{person}.json", "application/json")
 
 
@@ -225,8 +254,10 @@ def act(visit: OrganiserVisit, person: PersonPath, action: str) -> Response:
     store = visit.site.store
     reason = clean(visit.form.get("reason", "")).strip()[:200] or None
     match action:
-        case "exclude":
+        case "exclude" if visit.form.get("sure") == "yes":
             store.exclude(person, reason)
+        case "exclude":
+            return _ask(visit, _overview_of(visit, person), reason)
         case "block":
             store.block(person, reason)
         case "reinstate":
@@ -239,6 +270,53 @@ def act(visit: OrganiserVisit, person: PersonPath, action: str) -> Response:
         case _:
             raise NotYoursError("There is no such action.")
     return visit.redirect(f"/organiser/people/{person}?notice=changed")
+
+
+# --- Item by item
+
+
+@router.get("/items")
+def items(visit: OrganiserVisit, page: int = 1) -> Response:
+    """All sources, some on a page."""
+    if not 0 < page < 10**6:
+        raise NotYoursError("There is no such page.")
+    found, count = visit.site.store.sources(_ON_A_PAGE * (page - 1), _ON_A_PAGE)
+    return visit.page(
+        "items.html", found=found, count=count, page=page, is_more=_ON_A_PAGE * page < count
+    )
+
+
+@router.get("/items/{number}")
+def item(visit: OrganiserVisit, number: Annotated[int, Path(ge=1, lt=2**31)]) -> Response:
+    """One source with its rewrites, and what people wrote and answered."""
+    known = visit.site.store.source(number)
+    if known is None:
+        raise NotYoursError("There is no such source.")
+    found, source, before, after = known
+    return visit.page(
+        "item.html",
+        found=found,
+        source=source,
+        before=before,
+        after=after,
+        rubric=visit.site.rubric,
+        shown=work.shown,
+    )
+
+
+@router.post("/work/{slot}/{action}")
+def judge(visit: OrganiserVisit, slot: work.SlotPath, action: str) -> Response:
+    """Reject one rewrite or rating, or accept it again."""
+    reason = clean(visit.form.get("reason", "")).strip()[:200] or None
+    if action == "reject" and visit.form.get("sure") == "yes":
+        visit.site.store.reject(slot, reason)
+    elif action == "accept":
+        visit.site.store.accept(slot)
+    elif action != "reject":
+        raise NotYoursError("There is no such action.")
+    back = visit.form.get("item", "")
+    where = f"/{back}" if back.isdecimal() else ""
+    return visit.redirect(f"/organiser/items{where}?notice=changed")
 
 
 # --- Results

@@ -23,13 +23,22 @@ from parataxis.studies.pages.site import (
 from parataxis.studies.pages.work import STATUS, ProblemsError, SlotPath
 from parataxis.studies.records import Purpose, Value
 from parataxis.studies.rubric import applicable, writing
-from parataxis.studies.store.types import Person, PersonProgress, PersonState, Stage, Task
+from parataxis.studies.store.tasks import SECONDS
+from parataxis.studies.store.types import (
+    NotYoursError,
+    Person,
+    PersonProgress,
+    PersonState,
+    Stage,
+    Task,
+)
 from parataxis.studies.study import ItemKind, Role
 from parataxis.web import allow_frame
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 _WORKING = (Stage.TRAINING, Stage.TEST, Stage.WORK)
+_ON_A_PAGE = 25
 
 
 # --- Arriving
@@ -174,12 +183,14 @@ def instructions(visit: PersonVisit) -> Response:
     site = visit.site
     person, progress = site.store.person(visit.who), site.store.progress(visit.who)
     role = person.role if person else Role.RATER
+    write, shipped = site.study.write, writing()
+    cases = (write and write.examples) or shipped.questions[0].examples
     return visit.page(
         "instructions.html",
         rubric=site.rubric,
-        examples=site.examples(site.rubric, visit.language),
-        writing=writing(),
-        writing_examples=site.examples(writing(), visit.language),
+        examples=site.examples(visit.language),
+        rules=(write and write.instructions) or shipped.instructions,
+        writing_examples=site.shown(cases, visit.language),
         writes=role in (Role.WRITER, Role.BOTH),
         rates=role is not Role.WRITER,
         progress=progress,
@@ -197,13 +208,29 @@ def status(visit: PersonVisit) -> Response:
     has_waited = progress.stage is Stage.WAITING and any(progress.done.values())
     person = visit.site.store.person(visit.who)
     by_panel = person is not None and bool(person.panel)
-    may_leave = by_panel and (progress.stage is Stage.FINISHED or has_waited)
+    panel, code, url = visit.site.study.panel if by_panel else None, None, None
+    if panel and (progress.stage is Stage.FINISHED or has_waited):
+        code, url = panel.completion_code, panel.completion_url
+    elif panel and progress.stage in (Stage.FAILED, Stage.BLOCKED):
+        code, url = panel.screen_out_code, panel.screen_out_url
+    values: dict[str, Any] = {"stage": progress.stage.value, "done": progress.done}
+    return visit.page("status.html", progress=progress, **values, code=code, url=url)
+
+
+@router.get("/mine")
+def mine(visit: PersonVisit, page: int = 1) -> Response:
+    """What the person has submitted."""
+    if not 0 < page < 10**6:
+        raise NotYoursError("There is no such page.")
+    start = _ON_A_PAGE * (page - 1)
+    found = visit.site.store.submissions(visit.who, start, _ON_A_PAGE + 1)
     return visit.page(
-        "status.html",
-        progress=progress,
-        stage=progress.stage.value,
-        done=progress.done,
-        leave=visit.site.study.panel if may_leave else None,
+        "mine.html",
+        found=found[:_ON_A_PAGE],
+        page=page,
+        is_more=len(found) > _ON_A_PAGE,
+        rubric=visit.site.rubric,
+        shown=work.shown,
     )
 
 
@@ -274,7 +301,7 @@ def _task_page(
         "given": given,
         "problems": problems or {},
         "progress": progress,
-        "seconds": (task.draft or {}).get(work.SECONDS) or 0,
+        "seconds": (task.draft or {}).get(SECONDS) or 0,
         "started": int(time.time()),
     }
     site = visit.site
@@ -289,5 +316,5 @@ def _task_page(
         asked={question.id for question in asked},
         fixed=site.rubric.identical if task.item.identical else {},
         shown=work.shown,
-        examples=site.examples(site.rubric, visit.language),
+        examples=site.examples(visit.language),
     )

@@ -1,6 +1,7 @@
 """What the routes share: the study, requests with their sessions, and the texts of the pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
@@ -11,8 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from parataxis.studies.pages.keys import Session, Signing, StudySettings
-from parataxis.studies.records import Text, in_language
-from parataxis.studies.rubric import Rubric
+from parataxis.studies.records import Text, in_language, timestamp
+from parataxis.studies.rubric import Case, Rubric
 from parataxis.studies.store import Store
 from parataxis.studies.study import Study
 from parataxis.studies.yaml_files import texts_of
@@ -24,9 +25,14 @@ VISITOR = "visitor"
 """Whose session it is at the organiser's login form."""
 COOKIES = {PERSON: "parataxis_person", ORGANISER: "parataxis_organiser"}
 LANGUAGE_COOKIE = "parataxis_language"
+BROWSER_COOKIE = "parataxis_browser"
+"""Tells a browser in which the organiser has logged in before."""
 LANGUAGES = {"en": "English", "es": "Español"}
 """The languages of the interface and their own names."""
-NOTICES = ("undone", "cannot-undo", "passed", "again", "late", "attention", "changed", "invited")
+NOTICES = (
+    *("undone", "cannot-undo", "passed", "again", "late", "too-late", "attention"),
+    *("changed", "invited"),
+)
 """The notices that the URL of a page may ask for."""
 _YEAR = 365 * 86_400
 _FIELDS = 300
@@ -80,7 +86,8 @@ class Site:
     def __init__(self, store: Store, study: Study, rubric: Rubric, settings: StudySettings) -> None:
         self.store, self.study, self.rubric, self.settings = store, study, rubric, settings
         self.signing = Signing(settings)
-        self.logins = Throttle(5, 300, altogether=200)
+        self.logins = Throttle(5, 300)
+        self.passwords = ThreadPoolExecutor(2)  # a check takes time and 64 MB
         self.arrivals = Throttle(settings.arrivals_per_minute, 60)
         self.requests = Throttle(settings.requests_per_minute, 60)
         self.languages = [code for code in study.languages if code in LANGUAGES] or ["en"]
@@ -92,27 +99,29 @@ class Site:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._examples: dict[tuple[bool, str], dict[str, Markup]] = {}
+        self._examples: dict[str, dict[str, Markup]] = {}
         # Compile and render now, so that the first visitors need not wait.
         for name in self.templates.list_templates():
             self.templates.get_template(name)
         for language in self.languages:
-            self.examples(rubric, language)
+            self.examples(language)
 
-    def examples(self, rubric: Rubric, language: str) -> dict[str, Markup]:
+    def examples(self, language: str) -> dict[str, Markup]:
         """The examples of each question as HTML. They are on every rating page and never change,
         so they are rendered once."""
-        key = rubric is self.rubric, language
-        if key not in self._examples:
-            macros: Any = self.templates.get_template("macros.html").module
-            self._examples[key] = {
-                question.id: macros.examples(
-                    Interface(language), lambda text: in_language(text, language), question.examples
-                )
-                for question in rubric.questions
+        if language not in self._examples:
+            self._examples[language] = {
+                question.id: self.shown(question.examples, language)
+                for question in self.rubric.questions
                 if question.examples
             }
-        return self._examples[key]
+        return self._examples[language]
+
+    def shown(self, cases: Sequence[Case], language: str) -> Markup:
+        """Examples as HTML."""
+        macros: Any = self.templates.get_template("macros.html").module
+        texts = Interface(language), lambda text: in_language(text, language)
+        return Markup(macros.examples(*texts, cases))
 
 
 @dataclass(frozen=True)
@@ -185,6 +194,7 @@ class Visit:
             text=text,
             language=language,
             languages={code: LANGUAGES[code] for code in site.languages},
+            timestamp=timestamp,
             study=site.study,
             root=self.root,
             here=url.path,

@@ -13,13 +13,12 @@ from parataxis.studies.items import effort, sentences_of
 from parataxis.studies.pages.site import Interface, Visit
 from parataxis.studies.records import FLAG, REWRITE, Answers, Flag, Purpose, Value, in_language
 from parataxis.studies.rubric import Question, QuestionKind, complete, from_text, problems
+from parataxis.studies.store.tasks import SECONDS
 from parataxis.studies.store.types import SlotState, Submitted, Task, UndoError
 from parataxis.studies.study import BackgroundKind, BackgroundQuestion, ItemKind, OnFailure
 
 STATUS = "/status"
-SECONDS = "_seconds"
-"""The key under which a draft stores how long the person has worked on it."""
-SlotPath = Annotated[int, Path(ge=1, le=2**31 - 1, description="The number of the task.")]
+SlotPath = Annotated[str, Path(pattern="^[0-9a-z]{1,32}$", description="The id of the task.")]
 _LONGEST_WORK = 86_400.0
 _LONGEST_BACKGROUND = 500
 # Control characters and surrogates, which a database or a page cannot hold.
@@ -83,7 +82,8 @@ def background_from(visit: Visit) -> tuple[dict[str, Value], dict[str, str]]:
         found[question.id] = value
         if given and value is None:
             number = question.kind is BackgroundKind.NUMBER
-            wrong[question.id] = texts("not-a-number" if number else "not-an-answer")
+            key, bounds = "not-a-number" if number else "not-an-answer", (question.low, question.high)
+            wrong[question.id] = texts(key, low=bounds[0], high=bounds[1])
         elif not given and question.required:
             wrong[question.id] = texts("please-answer")
     return found, wrong
@@ -94,7 +94,8 @@ def _background(question: BackgroundQuestion, given: str) -> Value:
         case BackgroundKind.YES_NO:
             return {"yes": True, "no": False}.get(given)
         case BackgroundKind.NUMBER:
-            return int(given) if re.fullmatch(r"-?[0-9]{1,9}", given) else None
+            number = int(given) if re.fullmatch(r"-?[0-9]{1,10}", given) else question.low - 1
+            return number if question.low <= number <= question.high else None
         case BackgroundKind.CHOICE:
             return given if given in question.choices else None
     return given or None
@@ -121,14 +122,14 @@ def next_path(visit: Visit, notice: str | None = None) -> str:
     return _path(None if task is None else task.slot, notice)
 
 
-def _path(slot: int | None, notice: str | None) -> str:
+def _path(slot: str | None, notice: str | None) -> str:
     path = STATUS if slot is None else f"/task/{slot}"
     if notice is None or (slot is None and notice == "again"):  # there is no further attempt
         return path
     return f"{path}?notice={notice}"
 
 
-def save_draft(visit: Visit, slot: int, answers: Answers, seconds: float | None) -> bool:
+def save_draft(visit: Visit, slot: str, answers: Answers, seconds: float | None) -> bool:
     """Save the valid part of unfinished answers; False if the task is submitted already."""
     longest = visit.site.settings.longest_text
     kept: dict[str, Value] = {}
@@ -146,7 +147,7 @@ def save_draft(visit: Visit, slot: int, answers: Answers, seconds: float | None)
     return visit.site.store.save_draft(visit.who, slot, kept)
 
 
-def submit(visit: Visit, slot: int, answers: Answers, seconds: float | None) -> str:
+def submit(visit: Visit, slot: str, answers: Answers, seconds: float | None) -> str:
     """Check and submit answers, take the next task, and return the path of the next page.
     ProblemsError if the answers have errors."""
     given = {key: clean(each) if isinstance(each, str) else each for key, each in answers.items()}
@@ -163,7 +164,7 @@ def submit(visit: Visit, slot: int, answers: Answers, seconds: float | None) -> 
 
     done, next_slot = visit.site.store.submit_and_take(visit.who, slot, check, seconds)
     if done.purpose is Purpose.TRAINING:
-        return f"/task/{slot}/feedback"
+        return f"/task/{slot}/feedback" + ("?notice=too-late" if done.late else "")
     return _path(next_slot, _notice(done))
 
 
@@ -188,6 +189,8 @@ def _checked(visit: Visit, task: Task, given: Answers) -> tuple[dict[str, str], 
 
 
 def _notice(done: Submitted) -> str | None:
+    if done.late:
+        return "too-late"
     if done.qualified is not None:
         return "passed" if done.qualified else "again"
     if done.consequence is OnFailure.WARN:

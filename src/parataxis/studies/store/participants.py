@@ -8,15 +8,29 @@ from typing import Any
 from sqlalchemy import bindparam, delete, select, update
 
 from parataxis.errors import InputError
-from parataxis.studies.records import Value
+from parataxis.studies.records import Purpose, Value
 from parataxis.studies.store.database import Record, Transaction, moment
-from parataxis.studies.store.slots import CHANGE, offer_again, reopen, take_place, withdraw
+from parataxis.studies.store.slots import (
+    CHANGE,
+    new_code,
+    offer_again,
+    reopen,
+    take_place,
+    withdraw,
+    written_in,
+)
 from parataxis.studies.store.tables import answer, event, item, person, slot
 from parataxis.studies.store.tables import study as study_table
-from parataxis.studies.store.types import UNFINISHED, NotYoursError, Person, PersonState, SlotState
+from parataxis.studies.store.types import (
+    FINISHED,
+    UNFINISHED,
+    NotYoursError,
+    Person,
+    PersonState,
+    SlotState,
+)
 from parataxis.studies.study import ItemKind, Role
 
-_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without characters that look alike
 _LONGEST = 200
 _SEEDS = 2**62
 _LONGEST_CODE = 32
@@ -56,6 +70,7 @@ def as_person(row: Record) -> Person:
         seen=moment(row.seen_at),
         qualified=row.qualified,
         attempt=row.attempt,
+        may_write=row.may_write,
     )
 
 
@@ -120,7 +135,7 @@ def save_background(tx: Transaction, code: str, answers: Mapping[str, Value]) ->
 def _new(tx: Transaction, role: Role, **values: Any) -> Person:
     person_id = tx.insert(
         person,
-        code=_new_code(),
+        code=new_code(),
         role=role,
         state=PersonState.ACTIVE,
         invited_at=tx.now,
@@ -129,11 +144,6 @@ def _new(tx: Transaction, role: Role, **values: Any) -> Person:
         **values,
     )
     return as_person(tx.one(select(person).where(person.c.id == person_id)))
-
-
-def _new_code() -> str:
-    """A random id; with 31^10 of them nobody guesses one."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
 def _change(tx: Transaction, row: Record, **values: Any) -> None:
@@ -167,7 +177,7 @@ def exclude(tx: Transaction, code: str, reason: str | None = None) -> None:
     me = lock_person(tx, code)
     for made in tx.rows(select(item.c.id).where(item.c.writer_id == me.id)):
         withdraw(tx, made.id)
-    _void(tx, me, tuple(set(SlotState) - {SlotState.OPEN, SlotState.VOID}))
+    _void(tx, me, tuple(set(SlotState) - {SlotState.OPEN, SlotState.VOID, SlotState.REJECTED}))
     _set_state(tx, me, PersonState.EXCLUDED)
     tx.log("excluded", me.id, _clean(reason, "reason"))
 
@@ -187,16 +197,56 @@ def reinstate(tx: Transaction, code: str) -> None:
         .order_by(slot.c.id)
     )
     for row in voided:
-        values: dict[str, Any] = {"state": SlotState.DONE}
-        if row.answer_id is None:
-            values = {"state": SlotState.LEASED if row.place is None else SlotState.LAPSED}
-        elif row.place is not None:
-            place = take_place(tx, row)
-            values = {"state": SlotState.SURPLUS} if place is None else {**values, "place": place}
-        tx.run(CHANGE, slot=row.id, **values)
-        if row.kind == ItemKind.WRITE and values["state"] is SlotState.DONE:
-            offer_again(tx, row)
+        _restore(tx, row)
     tx.log("reinstated", me.id)
+
+
+def _restore(tx: Transaction, row: Record) -> None:
+    """Let a slot count again, unless others have done it since."""
+    values: dict[str, Any] = {"state": SlotState.DONE}
+    if row.answer_id is None:
+        values = {"state": SlotState.LEASED if row.place is None else SlotState.LAPSED}
+    elif row.place is not None:
+        place = take_place(tx, row)
+        values = {"state": SlotState.SURPLUS} if place is None else {**values, "place": place}
+    tx.run(CHANGE, slot=row.id, **values)
+    if row.kind == ItemKind.WRITE and row.answer_id and values["state"] is SlotState.DONE:
+        offer_again(tx, row)
+
+
+def reject(tx: Transaction, task: str, reason: str | None = None) -> None:
+    """Reject one rewrite or rating: it is void (but kept), others will do it again, and it is not
+    paid. The ratings of a rejected rewrite are void too."""
+    row = _given(tx, task)
+    if row.state not in FINISHED or row.purpose != Purpose.ITEM:
+        raise InputError("Only a submitted rewrite or rating can be rejected.")
+    for made in written_in(tx, row):
+        withdraw(tx, made.id)
+    reopen(tx, [row], SlotState.REJECTED)
+    tx.log("rejected", row.person_id, _clean(reason, "reason"))
+
+
+def accept(tx: Transaction, task: str) -> None:
+    """Take back a rejection. The work counts again unless others have done it since."""
+    row = _given(tx, task)
+    if row.state != SlotState.REJECTED:
+        raise InputError("This was not rejected.")
+    of = tx.one(select(item.c.withdrawn).where(item.c.id == row.item_id))
+    by = tx.one(select(person.c.state).where(person.c.id == row.person_id))
+    if of.withdrawn or by.state == PersonState.EXCLUDED or row.answer_id is None:
+        tx.run(CHANGE, slot=row.id, state=SlotState.VOID)
+    else:
+        _restore(tx, row)
+    tx.log("accepted", row.person_id)
+
+
+def _given(tx: Transaction, task: str) -> Record:
+    """The slot with that code, locked."""
+    found = select(slot).where(slot.c.code == task)
+    row = tx.first(tx.locked(found)) if is_code(task) else None
+    if row is None:
+        raise NotYoursError("There is no such task.")
+    return row
 
 
 def erase(tx: Transaction, code: str, *, ratings: bool = False) -> None:
@@ -214,7 +264,7 @@ def erase(tx: Transaction, code: str, *, ratings: bool = False) -> None:
     tx.run(update(slot).where(slot.c.person_id == me.id).values(draft=None))
     tx.run(update(event).where(event.c.person_id == me.id).values(detail=None))
     forgotten = dict.fromkeys(("name", "language", "panel_id", "panel", "background"))
-    _change(tx, me, code=_new_code(), state=PersonState.ERASED, **forgotten)
+    _change(tx, me, code=new_code(), state=PersonState.ERASED, **forgotten)
     tx.log("erased", me.id)
 
 

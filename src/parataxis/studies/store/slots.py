@@ -3,12 +3,25 @@
 Every change of a slot here keeps the number of open, leased and done slots of its item constant.
 """
 
+import hashlib
 import json
 import random
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, func, literal_column, or_, select, update
+from sqlalchemy import (
+    Boolean,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
@@ -30,6 +43,20 @@ _IS_OPEN = literal_column("slot.state") == literal_column("'open'")
 _IS_LEASED = literal_column("slot.state") == literal_column("'leased'")
 
 
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without characters that look alike
+
+
+def new_code() -> str:
+    """A random id of a person or a task; with 31^10 of them nobody guesses one."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
+
+
+def hash_of(source: str) -> int:
+    """A number that the same source always has, apart from white space."""
+    digest = hashlib.sha256(" ".join(source.split()).encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) >> 1
+
+
 CHANGE = update(slot).where(slot.c.id == bindparam("slot"))
 """Changes the given columns of the slot with the id ``slot``."""
 
@@ -49,6 +76,7 @@ def add_items(tx: Transaction, items: Sequence[Item]) -> None:
             "rewrite": _stored(each.rewrite) if each.rewrite else None,
             "expected": dict(each.expected) or None,
             "feedback": each.feedback,
+            "hard": each.hard or None,
             "rank": place * RANKS // len(items),
             "withdrawn": False,
         }
@@ -88,7 +116,7 @@ def _stored(rewrite: Rewrite) -> dict[str, Any]:
 
 def _new_slots(of: Record, wanted: int, kind: str | None = None) -> list[dict[str, Any]]:
     """The rows of the first slots of an item."""
-    values = {"item_id": of.id, "kind": kind or of.kind}
+    values = {"item_id": of.id, "kind": kind or of.kind, "source_hash": hash_of(of.source)}
     return [_open_slot(of, **values, place=place) for place in range(1, wanted + 1)]
 
 
@@ -154,7 +182,8 @@ def withdraw(tx: Transaction, item_id: int) -> None:
     """Take a rewrite out of the study. Its ratings are kept, but void."""
     tx.run(update(item).where(item.c.id == item_id).values(withdrawn=True))
     tx.run(delete(slot).where(slot.c.item_id == item_id, slot.c.state == SlotState.OPEN))
-    tx.run(update(slot).where(slot.c.item_id == item_id).values(state=SlotState.VOID))
+    given = update(slot).where(slot.c.item_id == item_id, slot.c.state != SlotState.REJECTED)
+    tx.run(given.values(state=SlotState.VOID))
 
 
 def offer_again(tx: Transaction, row: Record) -> None:
@@ -170,6 +199,7 @@ def offer_again(tx: Transaction, row: Record) -> None:
         select(slot)
         .join(person, person.c.id == slot.c.person_id)
         .where(slot.c.item_id == made.id, slot.c.answer_id.is_not(None))
+        .where(slot.c.state != SlotState.REJECTED)
         .where(person.c.state != PersonState.EXCLUDED)
         .order_by(slot.c.id)
     )
@@ -199,7 +229,7 @@ _SHORTEN = (
 )
 _EXPIRED = (
     select(slot)
-    .where(_IS_LEASED, slot.c.leased_until < bindparam("now"))
+    .where(_IS_LEASED, slot.c.leased_until < bindparam("now"), slot.c.place.is_not(None))
     .order_by(slot.c.leased_until)
     .limit(_SWEPT_AT_ONCE)
     .with_for_update(skip_locked=True)
@@ -221,9 +251,8 @@ def reopen(tx: Transaction, rows: Iterable[Record], state: SlotState) -> None:
     for start in range(0, len(ids), 500):
         tx.run(update(slot).where(slot.c.id.in_(ids[start : start + 500])).values(state=state))
     again = [row for row in rows if row.state in COUNTING and row.place is not None]
-    tx.insert_all(
-        slot, [_open_slot(r, item_id=r.item_id, kind=r.kind, place=r.place) for r in again]
-    )
+    same = ("item_id", "kind", "place", "source_hash")
+    tx.insert_all(slot, [_open_slot(r, **{name: r._mapping[name] for name in same}) for r in again])
 
 
 def take_place(tx: Transaction, row: Record) -> int | None:
@@ -245,18 +274,28 @@ def take_place(tx: Transaction, row: Record) -> int | None:
 _MINE = slot.alias("mine")
 _IS_MINE = (_MINE.c.item_id == slot.c.item_id, _MINE.c.person_id == bindparam("me"))
 
+_KNOWS_SOURCE = exists().where(
+    _MINE.c.person_id == bindparam("me"),
+    _MINE.c.source_hash == slot.c.source_hash,
+    _MINE.c.kind != slot.c.kind,
+    _MINE.c.state != SlotState.LAPSED,
+)
+HAD_ITEM = exists().where(*_IS_MINE, _MINE.c.state != SlotState.LAPSED)
 HAD = or_(
-    exists().where(*_IS_MINE, _MINE.c.state != SlotState.LAPSED),
+    HAD_ITEM,
     func.coalesce(slot.c.writer_id, 0) == bindparam("me"),
+    and_(bindparam("apart", type_=Boolean), _KNOWS_SOURCE),
 )
 """Whether a slot belongs to an item that the person ``me`` wrote or had before, except if their
-lease of it expired."""
+lease of it expired. If ``apart``, also whether they wrote a rewrite of its source and are now asked
+to rate one, or the other way round."""
 
 _CANDIDATE = (
     select(
         slot.c.id,
         slot.c.place,
         select(_MINE.c.id).where(*_IS_MINE).scalar_subquery().label("lapsed"),
+        select(_MINE.c.code).where(*_IS_MINE).scalar_subquery().label("lapsed_code"),
     )
     .where(_IS_OPEN, slot.c.kind == bindparam("kind"), ~HAD)
     .order_by(slot.c.rank, slot.c.id)
@@ -267,8 +306,8 @@ _FROM_START = _CANDIDATE.where(slot.c.rank >= bindparam("start"))
 _BEFORE_START = _CANDIDATE.where(slot.c.rank < bindparam("start"))
 
 
-def claim(tx: Transaction, me: Record, kind: str, begun: int) -> int | None:
-    """Lease an open slot to a person; returns its id, or None if there is none for them.
+def claim(tx: Transaction, me: Record, kind: str, begun: int) -> str | None:
+    """Lease an open slot to a person; returns its code, or None if there is none for them.
 
     The search starts at a rank that is drawn anew for each of the person's tasks, so that
     everybody sees the items in a different order. Expired leases are considered only if nothing
@@ -284,12 +323,13 @@ def claim(tx: Transaction, me: Record, kind: str, begun: int) -> int | None:
         tx.run(delete(slot).where(slot.c.id == found.id))
     mine = int(found.id if found.lapsed is None else found.lapsed)
     lease = {"leased_at": tx.now, "leased_until": tx.now + tx.lease}
-    state, place = SlotState.LEASED, found.place
-    tx.run(CHANGE, slot=mine, state=state, person_id=me.id, place=place, **lease)
-    return mine
+    code = str(found.lapsed_code or new_code())
+    values = {"state": SlotState.LEASED, "place": found.place, "submitted_at": None, **lease}
+    tx.run(CHANGE, slot=mine, person_id=me.id, code=code, **values)
+    return code
 
 
 def _candidate(tx: Transaction, me: Record, kind: str, begun: int) -> Record | None:
     start = random.Random(f"{me.seed}:{begun}").randrange(RANKS)
-    where = {"me": me.id, "kind": kind, "start": start}
+    where = {"me": me.id, "kind": kind, "start": start, "apart": tx.study.keeps_apart}
     return tx.first(_FROM_START, **where) or tx.first(_BEFORE_START, **where)

@@ -18,13 +18,14 @@ from parataxis.studies.store import participants, results, slots, tasks
 from parataxis.studies.store.database import Database, Mode, Transaction, migrate
 from parataxis.studies.store.tables import event
 from parataxis.studies.store.tables import study as study_table
-from parataxis.studies.study import Study
+from parataxis.studies.study import Study, digests, refuse_changes
 
 T = TypeVar("T")
 P = ParamSpec("P")
 Clock = Callable[[], datetime]
 
 _LOGGED_OUT = "logged-out"
+_STUDY = select(study_table.c.description, study_table.c.files)
 
 
 def _utc() -> datetime:
@@ -105,8 +106,9 @@ class Store:
             raise InputError(f"The database {self._database.name} holds no study yet; create one.")
         return self._study
 
-    def create(self, study: Study, items: Sequence[Item]) -> None:
-        """Create a study with these items (see :func:`parataxis.studies.items.read_items`)."""
+    def create(self, study: Study, items: Sequence[Item], rubric: Rubric | None = None) -> None:
+        """Create a study with these items (see :func:`parataxis.studies.items.read_items`). With
+        the rubric, digests of it and of the study's files are stored, for ``update``."""
 
         def work(connection: Connection) -> None:
             if connection.execute(select(study_table.c.id)).first() is not None:
@@ -117,6 +119,7 @@ class Store:
                 id=1,
                 name=study.name,
                 description=study.model_dump(mode="json"),
+                files=digests(study, rubric) if rubric else None,
                 paused=False,
                 created_at=tx.now,
             )
@@ -126,14 +129,15 @@ class Store:
         self._database.write(work)
         self._study = study
 
-    def update(self, study: Study) -> None:
-        """Replace the description: texts, leases, limits, controls. New numbers of writers and
-        raters apply to items that are added later. The rubric must stay the same."""
-        if study.rubric != self.study.rubric:
-            raise InputError("The rubric of a study that has begun cannot be changed.")
-        values = {"name": study.name, "description": study.model_dump(mode="json")}
-        self._run(lambda tx: tx.run(update(study_table).values(**values)))
-        self._study = study
+    def update(self, study: Study, rubric: Rubric) -> None:
+        """Replace the description: texts, leases, limits, payment. InputError if anything that
+        decides the results has changed; see :func:`parataxis.studies.study.refuse_changes`."""
+        stored = self._database.read(lambda connection: connection.execute(_STUDY).one())
+        refuse_changes(stored.description, stored.files, study, rubric)
+        if study != self.study:
+            values = {"name": study.name, "description": study.model_dump(mode="json")}
+            self._run(lambda tx: tx.run(update(study_table).values(**values)))
+            self._study = study
 
     @property
     def paused(self) -> bool:
@@ -162,6 +166,8 @@ class Store:
     exclude = _writes(participants.exclude)
     block = _writes(participants.block)
     reinstate = _writes(participants.reinstate)
+    reject = _writes(participants.reject)
+    accept = _writes(participants.accept)
     personal_data = _reads(results.personal_data)
 
     # --- Tasks
@@ -179,6 +185,9 @@ class Store:
     # --- Results
 
     overview = _reads(results.overview_of_study)
+    submissions = _reads(tasks.submissions)
+    sources = _reads(results.sources)
+    source = _reads(results.one_source)
     export_items = _reads(results.export_items)
     export_ratings = _reads(results.export_ratings)
     export_flagged = _reads(results.export_flagged)
@@ -213,7 +222,7 @@ class Store:
 
     def _stored_study(self) -> Study | None:
         row = self._database.read(
-            lambda connection: connection.execute(select(study_table.c.description)).first()
+            lambda connection: connection.execute(_STUDY).first()
         )
         return None if row is None else Study.model_validate(row.description)
 
@@ -237,7 +246,7 @@ FILES: Mapping[str, Callable[[Store, Rubric], Iterable[str]]] = {
     ),
     "flagged.jsonl": lambda store, _: map(FlaggedSource.to_json, store.export_flagged()),
     "history.jsonl": lambda store, _: (
-        json.dumps(each, ensure_ascii=False, default=str) for each in store.export_history()
+        json.dumps(each, ensure_ascii=False) for each in store.export_history()
     ),
 }
 """The lines of each file: rewrites to be rated, ratings that count, ratings by experts, sources

@@ -28,6 +28,8 @@ study = _table(
     "study",
     Column("name", Text, nullable=False),
     Column("description", _Json, nullable=False),
+    # The digests of the files that the study was created from.
+    Column("files", _Json),
     Column("paused", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
 )
@@ -47,6 +49,9 @@ person = _table(
     Column("seen_at", BigInteger),
     Column("qualified", Boolean),
     Column("attempt", Integer, nullable=False),
+    # The same for the qualification of writers.
+    Column("may_write", Boolean),
+    Column("write_attempt", Integer),
     # Seeds the order of the person's items.
     Column("seed", BigInteger, nullable=False),
 )
@@ -60,6 +65,8 @@ item = _table(
     Column("rewrite", _Json),
     Column("expected", _Json),
     Column("feedback", _Json),
+    # Whether writers get a bonus for this source.
+    Column("hard", Boolean),
     Column("rank", Integer, nullable=False),
     # The writer, the slot and the answer, if a participant wrote the rewrite.
     Column("writer_id", Integer, ForeignKey("person.id")),
@@ -76,6 +83,8 @@ item = _table(
 # different places from 1 to N. The database enforces this, so there are never more than N.
 slot = _table(
     "slot",
+    # A random id, drawn when the slot is given to a person. Ids of rows tell where an item is from.
+    Column("code", String(16)),
     Column("item_id", Integer, ForeignKey("item.id"), nullable=False),
     Column("kind", String(8), nullable=False),
     Column("purpose", String(16), nullable=False),
@@ -87,6 +96,8 @@ slot = _table(
     # Copied from the item, so that a single index finds the next open slot.
     Column("rank", Integer, nullable=False),
     Column("writer_id", Integer),
+    # Equal for all rewrites of a source, and for the source itself.
+    Column("source_hash", BigInteger),
     Column("leased_at", BigInteger),
     Column("leased_until", BigInteger),
     Column("draft", _Json),
@@ -100,6 +111,8 @@ slot = _table(
     _partial_index("slot_leased", "state = 'leased'", "leased_until"),
     Index("slot_person", "person_id", "state", "kind", "purpose"),
     Index("slot_writer", "writer_id"),
+    Index("slot_code", "code", unique=True),
+    Index("slot_source", "person_id", "source_hash"),
 )
 
 # Rows are never changed, and deleted only when a participant's data are erased.

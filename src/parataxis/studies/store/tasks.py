@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Select, and_, bindparam, case, exists, func, select, update
+from sqlalchemy import BigInteger, Select, bindparam, case, exists, func, select, update
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.items import as_expected, sentences_of
+from parataxis.studies.items import as_expected, sentences_of, written_as_expected
 from parataxis.studies.records import FLAG, REWRITE, Answers, Flag, Purpose, Value, is_identical
 from parataxis.studies.store import slots
 from parataxis.studies.store.database import EXPERT, Record, Transaction, moment, task_kind
@@ -26,6 +26,7 @@ from parataxis.studies.store.types import (
     FINISHED,
     UNFINISHED,
     NotYoursError,
+    OwnSubmission,
     PersonProgress,
     PersonState,
     SlotState,
@@ -58,39 +59,45 @@ FINAL = (Purpose.TRAINING, Purpose.TEST)
 """Answers to these can be neither corrected nor undone."""
 
 _STAGES = {Purpose.TRAINING.value: Stage.TRAINING, Purpose.TEST.value: Stage.TEST}
-_IDS = 2**31
+_CONTROLS = (Purpose.ATTENTION, Purpose.KNOWN)
+SECONDS = "_seconds"
+"""The key under which a draft stores how long the person has worked on it."""
 _UPDATE_EVERY = 60_000
 """How often, in milliseconds, the time of a lease and of the last visit is stored."""
 
 # Frequent queries are built once, since building one takes longer than running it.
-_TASK = (
+_TASKS = (
     select(slot, *(item.c[name] for name in ("key", "source", "rewrite", "expected", "feedback")))
     .add_columns(answer.c.answers.label("submitted"))
     .join(item, item.c.id == slot.c.item_id)
     .outerjoin(answer, answer.c.id == slot.c.answer_id)
-    .where(slot.c.id == bindparam("slot"))
 )
+_TASK = _TASKS.where(slot.c.code == bindparam("slot"))
+# The one that was given last, or undone last: that sets submitted_at.
 _HELD = (
-    select(slot.c.id, slot.c.leased_until)
+    select(slot.c.id, slot.c.code, slot.c.leased_until)
     .where(slot.c.person_id == bindparam("me"), slot.c.state == SlotState.LEASED)
-    .order_by(slot.c.leased_at.desc(), slot.c.id.desc())
+    .order_by(func.coalesce(slot.c.submitted_at, slot.c.leased_at).desc(), slot.c.id.desc())
     .limit(1)
 )
 _BY = (slot.c.kind, slot.c.purpose, slot.c.state)
 _TALLY = select(*_BY, func.count()).where(slot.c.person_id == bindparam("me")).group_by(*_BY)
 _MY_TASK = _TASK.where(slot.c.person_id == bindparam("me"))
 _LAST = (
-    select(slot, answer.c.id.label("last"), answer.c.action, answer.c.answers)
+    select(slot, answer.c.id.label("last"), answer.c.action, answer.c.answers, answer.c.seconds)
     .join(slot, slot.c.id == answer.c.slot_id)
     .where(answer.c.person_id == bindparam("me"))
     .order_by(answer.c.id.desc())
     .limit(1)
 )
-_ME = select(person.c.id).where(person.c.code == bindparam("code")).scalar_subquery()
-_IS_LEASED = and_(slot.c.state == SlotState.LEASED, slot.c.leased_until.is_not(None))
+_LATEST = select(func.max(func.coalesce(slot.c.submitted_at, slot.c.leased_at))).where(
+    slot.c.person_id == bindparam("me"), slot.c.state == SlotState.LEASED
+)
+_ME = select(person.c.id).where(person.c.code == bindparam("who")).scalar_subquery()
+_IS_LEASED = slot.c.state == SlotState.LEASED
 _KEEP_DRAFT = (
     update(slot)
-    .where(slot.c.id == bindparam("slot"), slot.c.state.in_(UNFINISHED))
+    .where(slot.c.code == bindparam("slot"), slot.c.state.in_(UNFINISHED))
     .where(slot.c.person_id == _ME)
     .values(
         draft=bindparam("kept"),
@@ -104,11 +111,11 @@ _KEEP_DRAFT = (
 # --- Tasks
 
 
-def as_task(row: Record) -> Task:
+def as_task(tx: Transaction, row: Record) -> Task:
     """The task of a slot, from a row of ``_TASK``."""
     rewrite = Rewrite.model_validate(row.rewrite) if row.rewrite else None
     return Task(
-        slot=row.id,
+        slot=row.code,
         kind=task_kind(row.kind),
         purpose=Purpose(row.purpose),
         item=TaskItem(
@@ -120,34 +127,54 @@ def as_task(row: Record) -> Task:
         draft=row.draft,
         lease_until=moment(row.leased_until) if row.state == SlotState.LEASED else None,
         submitted=row.submitted,
+        final=row.submitted is not None and _is_final(tx, row),
     )
+
+
+def _is_final(tx: Transaction, row: Record) -> bool:
+    """Whether other answers to a submitted slot would not count any more."""
+    if row.purpose in FINAL or row.state != SlotState.DONE:
+        return True
+    return any(slots.has_begun(tx, made.id) for made in slots.written_in(tx, row))
 
 
 def next_task(tx: Transaction, code: str) -> Task | None:
     """The task that the person holds (the latest one, if there are several), or else a new one.
     None if there is nothing to do; ``progress(person).stage`` says why."""
-    slot_id = _Worker(tx, code).take()
-    return None if slot_id is None else as_task(tx.one(_TASK, slot=slot_id))
+    taken = _Worker(tx, code).take()
+    return None if taken is None else as_task(tx, tx.one(_TASK, slot=taken))
 
 
-def task(tx: Transaction, code: str, slot_id: int) -> Task:
+def task(tx: Transaction, code: str, slot_id: str) -> Task:
     """A task that was given to the person, even if it is submitted. NotYoursError for any other,
     and for one that is void."""
     row = _Worker(tx, code).slot(slot_id)
     if row.state == SlotState.VOID:
         raise NotYoursError(f"Task {slot_id} was not given to this person.")
-    return as_task(row)
+    return as_task(tx, row)
+
+
+def submissions(
+    tx: Transaction, code: str, start: int = 0, most: int = 50
+) -> list[OwnSubmission]:
+    """What the person submitted, the latest first, without what they took back."""
+    query = _TASKS.add_columns(answer.c.at).where(
+        slot.c.person_id == lock_person(tx, code).id, answer.c.id.is_not(None)
+    )
+    rows = tx.rows(query.order_by(answer.c.id.desc()).offset(start).limit(most))
+    return [OwnSubmission(as_task(tx, row), SlotState(row.state), moment(row.at)) for row in rows]
 
 
 def progress_of(tx: Transaction, code: str) -> PersonProgress:
     """A person's stage, what they have done, and their qualification."""
     worker, study = _Worker(tx, code), tx.study
-    me, tally = worker.me, worker.tally
+    tally = worker.tally
+    kind = worker.kind_to_qualify()
     training, test, attempts = (0, 0), (0, 0), 1
-    if study.qualification:
-        attempts = study.qualification.attempts
-        training = worker.qualified_so_far(Purpose.TRAINING)
-        test = worker.qualified_so_far(Purpose.TEST)
+    if settings := study.qualification_of(kind):
+        attempts = settings.attempts
+        training = worker.qualified_so_far(Purpose.TRAINING, kind)
+        test = worker.qualified_so_far(Purpose.TEST, kind)
     done = {ItemKind.WRITE: 0, ItemKind.RATE: 0}
     for (kind, purpose, state), count in tally.items():
         if state in FINISHED and purpose not in _STAGES:
@@ -159,34 +186,34 @@ def progress_of(tx: Transaction, code: str) -> PersonProgress:
     return PersonProgress(
         stage=worker.stage(),
         done=done,
-        limit=study.per_person,
+        limit=worker.limits(),
         training=training,
         test=test,
-        attempt=me.attempt,
+        attempt=worker.attempt(Purpose.TEST, kind),
         attempts=attempts,
         surplus=sum(count for (_, _, state), count in tally.items() if state == SlotState.SURPLUS),
         can_undo=can_undo,
     )
 
 
-def task_and_progress(tx: Transaction, code: str, slot_id: int) -> tuple[Task, PersonProgress]:
+def task_and_progress(tx: Transaction, code: str, slot_id: str) -> tuple[Task, PersonProgress]:
     """The results of ``task`` and ``progress`` in one transaction."""
     return task(tx, code, slot_id), progress_of(tx, code)
 
 
-def save_draft(tx: Transaction, code: str, slot_id: int, answers: Answers) -> bool:
+def save_draft(tx: Transaction, code: str, slot_id: str, answers: Answers) -> bool:
     """Save a draft, and renew the lease. False if the task is submitted already, which is not an
     error: the last draft may arrive after the submission."""
     kept, until = _plain(answers), tx.now + tx.lease
-    possible = is_code(code) and 0 < slot_id < _IDS
-    if possible and tx.run(_KEEP_DRAFT, slot=slot_id, code=code, kept=kept, until=until):
+    possible = is_code(code) and is_code(slot_id)
+    if possible and tx.run(_KEEP_DRAFT, slot=slot_id, who=code, kept=kept, until=until):
         return True
     _Worker(tx, code).slot(slot_id)  # raises an error if it is not theirs
     return False
 
 
 def submit(
-    tx: Transaction, code: str, slot_id: int, answers: Answers, seconds: float | None = None
+    tx: Transaction, code: str, slot_id: str, answers: Answers, seconds: float | None = None
 ) -> Submitted:
     """Submit the answers to a task. They are stored in any case; the result says whether they
     count. The same answers again change nothing; other answers are a correction.
@@ -200,15 +227,15 @@ def submit(
 
 
 def submit_and_take(
-    tx: Transaction, code: str, slot_id: int, check: Check, seconds: float | None = None
-) -> tuple[Submitted, int | None]:
+    tx: Transaction, code: str, slot_id: str, check: Check, seconds: float | None = None
+) -> tuple[Submitted, str | None]:
     """Submit the answers that ``check`` returns for the task, and take the next one: ``submit``
     and ``next_task`` in one transaction. Returns the slot of the next task, or None if there is
     none, and after a training item, since its feedback comes first. If ``check`` raises an
     exception, nothing is changed."""
     worker = _Worker(tx, code)
     row = worker.slot(slot_id)
-    done = _Submission(worker, row, check(as_task(row)), seconds).store()
+    done = _Submission(worker, row, check(as_task(tx, row)), seconds).store()
     if done.purpose is Purpose.TRAINING:
         return done, None
     if done.purpose is not Purpose.ITEM:  # it may have changed what the person may do
@@ -216,7 +243,7 @@ def submit_and_take(
     return done, worker.take()
 
 
-def release(tx: Transaction, code: str, slot_id: int) -> None:
+def release(tx: Transaction, code: str, slot_id: str) -> None:
     """Hand a task back for others; the person will not get it again. Training, test and control
     items cannot be handed back."""
     row = _Worker(tx, code).slot(slot_id)
@@ -231,21 +258,18 @@ def undo(tx: Transaction, code: str) -> Task:
     for made in slots.written_in(tx, row):
         slots.withdraw(tx, made.id)
     _append(tx, row, UNDO, {})
-    held = select(func.max(slot.c.leased_at)).where(
-        slot.c.person_id == row.person_id, slot.c.state == SlotState.LEASED
-    )
-    latest = tx.one(held)[0] or 0
+    latest = tx.one(_LATEST, me=row.person_id)[0] or 0
+    worked = {} if row.seconds is None else {SECONDS: int(row.seconds)}
     tx.run(
         slots.CHANGE,
         slot=row.id,
         state=SlotState.LEASED,
-        draft=dict(row.answers),
+        draft={**row.answers, **worked},
         answer_id=None,
-        submitted_at=None,
-        leased_at=max(tx.now, latest + 1),  # so that next_task returns it first
-        leased_until=None if row.place is None else tx.now + tx.lease,
+        submitted_at=max(tx.now, latest + 1),  # so that next_task returns it first
+        leased_until=tx.now + tx.lease,
     )
-    return as_task(tx.one(_TASK, slot=row.id))
+    return as_task(tx, tx.one(_TASK, slot=row.code))
 
 
 # --- What a person may do
@@ -263,11 +287,10 @@ class _Worker:
         rows = self.tx.rows(_TALLY, me=self.me.id)
         return {(kind, purpose, state): count for kind, purpose, state, count in rows}
 
-    def slot(self, slot_id: int) -> Record:
+    def slot(self, slot_id: str) -> Record:
         """The row of a slot that was given to the person; NotYoursError for any other."""
         query = self.tx.locked(_MY_TASK, of=slot)
-        is_id = 0 < slot_id < _IDS
-        row = self.tx.first(query, slot=slot_id, me=self.me.id) if is_id else None
+        row = self.tx.first(query, slot=slot_id, me=self.me.id) if is_code(slot_id) else None
         if row is None:
             raise NotYoursError(f"Task {slot_id} was not given to this person.")
         return row
@@ -288,7 +311,7 @@ class _Worker:
             )
         return row
 
-    def take(self) -> int | None:
+    def take(self) -> str | None:
         """The slot of the task that the person holds, or of a new one, or None."""
         tx, me = self.tx, self.me
         if me.seen_at is None or abs(tx.now - me.seen_at) > _UPDATE_EVERY:
@@ -298,9 +321,9 @@ class _Worker:
         if all(state != SlotState.LEASED for _, _, state in self.tally):
             return self._new_slot()
         held, until = tx.one(_HELD, me=me.id), tx.now + tx.lease
-        if held.leased_until is not None and abs(until - held.leased_until) > _UPDATE_EVERY:
+        if abs(until - (held.leased_until or 0)) > _UPDATE_EVERY:
             tx.run(slots.CHANGE, slot=held.id, leased_until=until)
-        return int(held.id)
+        return str(held.code)
 
     def stage(self) -> Stage:
         """What the person has to do next, or why there is nothing to do."""
@@ -310,21 +333,30 @@ class _Worker:
         for _, purpose, state in self.tally:
             if state == SlotState.LEASED:
                 return _STAGES.get(purpose, Stage.WORK)
-        kinds = [kind for kind in KINDS[Role(self.me.role)] if self._may_do_more(kind)]
+        kinds = [kind for kind in self._kinds() if self._may_do_more(kind)]
         for kind in kinds:
-            if kind == ItemKind.RATE and (left := self._qualifying()) is not None:
+            if (left := self._qualifying(kind)) is not None:
                 return _STAGES[left]
             if self._may_get(kind, SlotState.OPEN):
                 return Stage.WORK
         is_coming = any(self._may_get(kind, SlotState.LEASED) for kind in kinds)
         if not is_coming and ItemKind.RATE.value in kinds:  # rewrites may still be written
             written = _wanted(ItemKind.WRITE, SlotState.OPEN, SlotState.LEASED)
-            is_coming = self.tx.first(written) is not None
+            if self.tx.study.keeps_apart:
+                written = written.where(~slots.HAD_ITEM)
+            is_coming = self.tx.first(written, me=self.me.id) is not None
         return Stage.WAITING if is_coming else Stage.FINISHED
 
     def _may_get(self, kind: str, state: SlotState) -> bool:
         """Whether there is a slot in that state that the person may get, now or later."""
-        return self.tx.first(_wanted(kind, state).where(~slots.HAD), me=self.me.id) is not None
+        given = {"me": self.me.id, "apart": self.tx.study.keeps_apart}
+        return self.tx.first(_wanted(kind, state).where(~slots.HAD), **given) is not None
+
+    def _kinds(self) -> list[str]:
+        """What the person does, unless they have failed the test for it."""
+        me = self.me
+        passed = {ItemKind.RATE.value: me.qualified, ItemKind.WRITE.value: me.may_write}
+        return [kind for kind in KINDS[Role(me.role)] if passed.get(kind) is not False]
 
     def _barred(self) -> Stage | None:
         """Why the person may not start any task, or None."""
@@ -337,15 +369,15 @@ class _Worker:
             return Stage.CONSENT
         if me.background is None and any(question.required for question in study.background):
             return Stage.BACKGROUND
-        return Stage.FAILED if me.qualified is False else None
+        return None if self._kinds() else Stage.FAILED
 
-    def _new_slot(self) -> int | None:
+    def _new_slot(self) -> str | None:
         """Lease a slot to the person, depending on their role and progress."""
-        for kind in KINDS[Role(self.me.role)]:
-            if kind == ItemKind.RATE and (left := self._qualifying()) is not None:
-                return self._lease_control(left)
+        for kind in self._kinds():
             if not self._may_do_more(kind):
                 continue
+            if (left := self._qualifying(kind)) is not None:
+                return self._lease_control(left, kind)
             if kind == ItemKind.RATE and (control := self._control_due()) is not None:
                 return control
             claimed = slots.claim(self.tx, self.me, kind, sum(self.tally.values()))
@@ -361,66 +393,92 @@ class _Worker:
     def _done(self, kind: str) -> int:
         return sum(self.tally.get((kind, Purpose.ITEM.value, state), 0) for state in FINISHED)
 
+    def limits(self) -> dict[ItemKind, int | None]:
+        """The most that the person may do of each kind, with the control items among them."""
+        limits = dict(self.tx.study.per_person)
+        if (rated := limits[ItemKind.RATE]) is not None:
+            for purpose in _CONTROLS:
+                if controls := self.tx.study.controls(purpose):
+                    there = self.tx.one(select(func.count()).where(item.c.purpose == purpose))[0]
+                    due = _due(controls, self.me.seed, purpose, rated - 1)
+                    limits[ItemKind.RATE] = (limits[ItemKind.RATE] or 0) + min(due, there)
+        return limits
+
     # --- Qualification and control items
 
-    def _qualifying(self) -> Purpose | None:
-        """The part of the qualification that the person still has to do, or None."""
-        me = self.me
-        if self.tx.study.qualification and me.role != Role.EXPERT and me.qualified is None:
-            for purpose in FINAL:
-                done, all_ = self.qualified_so_far(purpose)
-                if done < all_:
-                    return purpose
+    def _qualifying(self, kind: str) -> Purpose | None:
+        """The part of the qualification for this kind that the person still has to do, or None."""
+        passed = self.me.may_write if kind == ItemKind.WRITE else self.me.qualified
+        if kind == EXPERT or passed is not None or not self.tx.study.qualification_of(kind):
+            return None
+        if kind == ItemKind.WRITE and not self._may_get(kind, SlotState.OPEN):
+            return None
+        for purpose in FINAL:
+            done, all_ = self.qualified_so_far(purpose, kind)
+            if done < all_:
+                return purpose
         return None
 
-    def qualified_so_far(self, purpose: Purpose) -> tuple[int, int]:
-        """How many items of that purpose the person has submitted in this attempt, and how many
-        there are."""
-        mine = (slot.c.person_id == self.me.id, slot.c.attempt == self._attempt(purpose))
+    def kind_to_qualify(self) -> str:
+        """The kind of work that the person qualifies for now, or did last."""
+        kinds = KINDS[Role(self.me.role)]
+        held = [kind for kind, purpose, state in self.tally if state == SlotState.LEASED]
+        return next((k for k in kinds if k in held or self._qualifying(k) is not None), kinds[-1])
+
+    def qualified_so_far(self, purpose: Purpose, kind: str) -> tuple[int, int]:
+        """How many items of that purpose and kind the person has submitted in this attempt, and
+        how many there are."""
+        mine = (slot.c.person_id == self.me.id, slot.c.attempt == self.attempt(purpose, kind))
         done = select(func.count()).where(
-            *mine, slot.c.purpose == purpose, slot.c.state == SlotState.DONE
+            *mine, slot.c.purpose == purpose, slot.c.kind == kind, slot.c.state == SlotState.DONE
         )
-        items = select(func.count()).where(item.c.purpose == purpose)
+        items = select(func.count()).where(item.c.purpose == purpose, item.c.kind == kind)
         return self.tx.one(done)[0], self.tx.one(items)[0]
 
-    def _attempt(self, purpose: Purpose) -> int:
+    def attempt(self, purpose: Purpose, kind: str) -> int:
         """Only the test is repeated."""
-        return int(self.me.attempt) if purpose is Purpose.TEST else 1
+        now = self.me.write_attempt if kind == ItemKind.WRITE else self.me.attempt
+        return int(now or 1) if purpose is Purpose.TEST else 1
 
-    def _control_due(self) -> int | None:
+    def _control_due(self) -> str | None:
         """Lease a control item if one is due."""
         done, seed = self._done(ItemKind.RATE), self.me.seed
-        for purpose in (Purpose.ATTENTION, Purpose.KNOWN):
+        for purpose in _CONTROLS:
             controls = self.tx.study.controls(purpose)
             shown = sum(count for (_, which, _), count in self.tally.items() if which == purpose)
             if controls is not None and shown < _due(controls, seed, purpose, done):
-                leased = self._lease_control(purpose, seed=f"{seed}:{purpose}:{shown}")
+                order = f"{seed}:{purpose}:{shown}"
+                leased = self._lease_control(purpose, ItemKind.RATE, seed=order)
                 if leased is not None:
                     return leased
         return None
 
-    def _lease_control(self, purpose: Purpose, *, seed: str | None = None) -> int | None:
+    def _lease_control(self, purpose: Purpose, kind: str, *, seed: str = "") -> str | None:
         """Give the person an item of that purpose that they have not had: the next one of the
-        file, or with a seed a random one. Nobody else waits for it, so its lease never expires."""
-        tx, me, attempt = self.tx, self.me, self._attempt(purpose)
+        file, or with a seed a random one. Nobody else waits for it, so its lease never expires,
+        but has a time like any other."""
+        tx, me, attempt = self.tx, self.me, self.attempt(purpose, kind)
         mine = (slot.c.person_id == me.id, slot.c.attempt == attempt)
         had = exists().where(*mine, slot.c.item_id == item.c.id)
         query = select(item.c.id, item.c.rank).where(item.c.purpose == purpose, ~had)
-        found = tx.rows(query.order_by(item.c.id))
+        found = tx.rows(query.where(item.c.kind == kind).order_by(item.c.id))
         if not found:
             return None
-        chosen = found[0] if seed is None else random.Random(seed).choice(found)
-        return tx.insert(
+        chosen, code = random.Random(seed).choice(found) if seed else found[0], slots.new_code()
+        tx.insert(
             slot,
+            code=code,
             item_id=chosen.id,
-            kind=ItemKind.RATE,
+            kind=kind,
             purpose=purpose,
             state=SlotState.LEASED,
             person_id=me.id,
             attempt=attempt,
             rank=chosen.rank,
             leased_at=tx.now,
+            leased_until=tx.now + tx.lease,
         )
+        return code
 
 
 def _due(controls: Controls, seed: int, purpose: Purpose, done: int) -> int:
@@ -460,11 +518,14 @@ class _Submission:
         self.seconds = seconds if is_time else None
         self.purpose = Purpose(row.purpose)
         final = self.purpose in FINAL
-        settings = tx.study.qualification if final else tx.study.controls(self.purpose)
+        settings = tx.study.qualification_of(row.kind) if final else None
+        settings = settings or tx.study.controls(self.purpose)
         tolerance = settings.tolerance if settings else 0.0
-        self.as_expected = as_expected(row.expected or {}, self.answers, tolerance)
         if row.kind == ItemKind.WRITE:
             self._check_rewrite()
+            self.as_expected = written_as_expected(row.expected or {}, self.answers, tolerance)
+        else:
+            self.as_expected = as_expected(row.expected or {}, self.answers, tolerance)
 
     def _check_rewrite(self) -> None:
         """The answers to a write task must be a rewrite or a flag."""
@@ -477,14 +538,15 @@ class _Submission:
     def store(self) -> Submitted:
         """Store the answers, and give the slot its new state."""
         tx, row, state = self.tx, self.row, SlotState(self.row.state)
-        action = self._action_again() if state in FINISHED else SUBMIT
+        is_given = state in (*FINISHED, SlotState.REJECTED)
+        action = self._action_again() if is_given else SUBMIT
         if action is None:
             return self._result(state, judged=False)
         is_late, known = action == LATE, self.as_expected
         passed = all(known.values()) if known and not is_late else None
         answer_id = _append(tx, row, action, self.answers, passed=passed, seconds=self.seconds)
         if is_late:
-            return self._result(state, judged=False)
+            return replace(self._result(state, judged=False), late=True)
         changed: dict[str, Any] = {"draft": None, "leased_until": None, "submitted_at": tx.now}
         if state in (SlotState.LAPSED, SlotState.RETURNED):
             place = slots.take_place(tx, row)
@@ -493,7 +555,7 @@ class _Submission:
         elif state is SlotState.LEASED:
             state = SlotState.DONE
         tx.run(slots.CHANGE, slot=row.id, state=state, answer_id=answer_id, **changed)
-        if state is SlotState.DONE and row.kind == ItemKind.WRITE:
+        if state is SlotState.DONE and row.kind == ItemKind.WRITE and self.purpose not in FINAL:
             for made in slots.written_in(tx, row):
                 slots.withdraw(tx, made.id)
             slots.offer(tx, row, self.answers, answer_id)
@@ -507,14 +569,16 @@ class _Submission:
         last = tx.first(query.limit(1))
         if last is None or dict(last.answers) == self.answers:
             return None
-        is_final = row.purpose in FINAL or row.state != SlotState.DONE
-        made = slots.written_in(tx, row)
-        return LATE if is_final or any(slots.has_begun(tx, each.id) for each in made) else CORRECT
+        if _is_final(tx, row):
+            return LATE
+        if self.seconds is not None:  # those of the first time come on top
+            self.seconds += last.seconds or 0
+        return CORRECT
 
     def _result(self, state: SlotState, *, judged: bool = True) -> Submitted:
         """The result of a submission, with its consequences for the person."""
         row, found = self.row, self.as_expected
-        done = Submitted(row.id, self.purpose, state, row.state in FINISHED)
+        done = Submitted(row.code, self.purpose, state, repeated=row.state in FINISHED)
         if self.purpose is Purpose.TRAINING:
             known = row.expected or {}
             return replace(done, as_expected=found, expected=known, feedback=row.feedback)
@@ -526,24 +590,29 @@ class _Submission:
     def _judge_test(self) -> bool | None:
         """After the last test item: whether the test was passed. If not, the next attempt
         begins."""
-        tx, me, settings = self.tx, self.me, self.tx.study.qualification
-        if settings is None or me.qualified is not None:
-            return cast(bool | None, me.qualified)
-        done, wanted = self.worker.qualified_so_far(Purpose.TEST)
+        tx, me, kind = self.tx, self.me, self.row.kind
+        settings = tx.study.qualification_of(kind)
+        writes = kind == ItemKind.WRITE
+        passed_before = me.may_write if writes else me.qualified
+        if settings is None or passed_before is not None:
+            return cast(bool | None, passed_before)
+        done, wanted = self.worker.qualified_so_far(Purpose.TEST, kind)
         if done < wanted:
             return None
+        attempt = self.worker.attempt(Purpose.TEST, kind)
         right = (
             select(func.count())
             .join(slot, slot.c.answer_id == answer.c.id)
             .where(answer.c.passed, slot.c.state == SlotState.DONE, slot.c.person_id == me.id)
-            .where(slot.c.purpose == Purpose.TEST, slot.c.attempt == me.attempt)
+            .where(slot.c.purpose == Purpose.TEST, slot.c.kind == kind, slot.c.attempt == attempt)
         )
         passed = bool(tx.one(right)[0] >= settings.pass_mark * wanted - 1e-9)
-        if passed or me.attempt >= settings.attempts:
-            tx.run(update(person).where(person.c.id == me.id).values(qualified=passed))
-            tx.log("qualified" if passed else "failed", me.id)
+        mine = update(person).where(person.c.id == me.id)
+        if passed or attempt >= settings.attempts:
+            tx.run(mine.values({"may_write" if writes else "qualified": passed}))
+            tx.log("qualified" if passed else "failed", me.id, kind)
         else:
-            tx.run(update(person).where(person.c.id == me.id).values(attempt=me.attempt + 1))
+            tx.run(mine.values({"write_attempt" if writes else "attempt": attempt + 1}))
         return passed
 
     def _penalise(self) -> OnFailure | None:

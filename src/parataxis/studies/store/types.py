@@ -8,7 +8,7 @@ from typing import Literal
 
 from parataxis.errors import ParataxisError
 from parataxis.studies.items import Expected
-from parataxis.studies.records import Purpose, Text, Value
+from parataxis.studies.records import Answers, Purpose, Text, Value
 from parataxis.studies.study import ItemKind, OnFailure, Role
 
 
@@ -71,6 +71,8 @@ class SlotState(StrEnum):
     """Handed back by the person."""
     VOID = "void"
     """The person was excluded or blocked, or the rewrite withdrawn."""
+    REJECTED = "rejected"
+    """The organiser did not accept this one."""
 
 
 FINISHED = (SlotState.DONE, SlotState.SURPLUS)
@@ -101,6 +103,8 @@ class Person:
     qualified: bool | None = None
     """Whether they passed the test; None before its end, or if there is no test."""
     attempt: int = 1
+    may_write: bool | None = None
+    """The same for the test of writers."""
 
 
 @dataclass(frozen=True)
@@ -117,19 +121,21 @@ class TaskItem:
 
 @dataclass(frozen=True)
 class Task:
-    """Something for a person to do. ``slot`` is its number, needed to submit it.
+    """Something for a person to do. ``slot`` is its id, needed to submit it; it is random.
 
     Tasks with the purposes attention and known must look like any other item.
     """
 
-    slot: int
+    slot: str
     kind: ItemKind
     purpose: Purpose
     item: TaskItem
     draft: dict[str, Value] | None
     lease_until: datetime | None
-    """None after submission, and for training, test and control items, which never expire."""
+    """None after submission. Control items never expire, but do not show it."""
     submitted: dict[str, Value] | None = None
+    final: bool = False
+    """Whether it is submitted, and another answer would not count any more."""
 
     @property
     def stage(self) -> Literal["training", "test", "work"]:
@@ -143,10 +149,12 @@ class Task:
 class Submitted:
     """The result of a submission."""
 
-    slot: int
+    slot: str
     purpose: Purpose
     state: SlotState
-    """Done, surplus or void. The answers are stored in all cases."""
+    """Done, surplus, void or rejected. The answers are stored in all cases."""
+    late: bool = False
+    """Whether it is a correction that came too late, so that the earlier answers count."""
     repeated: bool = False
     """Whether the slot had been submitted before: a double click, a second tab, a correction."""
     as_expected: Mapping[str, bool] = field(default_factory=dict)
@@ -160,6 +168,55 @@ class Submitted:
 
 
 @dataclass(frozen=True)
+class OwnSubmission:
+    """What a person submitted, for them to look up."""
+
+    task: Task
+    state: SlotState
+    when: datetime | None
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """What somebody submitted, for the organiser."""
+
+    slot: str
+    person: Person
+    kind: str
+    state: SlotState
+    answers: Answers
+    seconds: float | None
+    when: datetime | None
+
+
+@dataclass(frozen=True)
+class ItemAnswers:
+    """A source or a rewrite, and what people submitted about it, for the organiser."""
+
+    id: str
+    kind: ItemKind
+    purpose: Purpose
+    system: str
+    writer: Person | None
+    simple: tuple[str, ...]
+    expected: Expected
+    answers: tuple[GivenAnswer, ...]
+
+
+@dataclass(frozen=True)
+class SourceOverview:
+    """A source in the organiser's list; ``number`` leads to its page."""
+
+    number: int
+    source: str
+    purpose: Purpose
+    rewrites: int
+    written: tuple[int, int]
+    """Rewrites and flags that were submitted, and wanted."""
+    rated: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class PersonProgress:
     """How far a person has got."""
 
@@ -168,7 +225,8 @@ class PersonProgress:
     """Finished tasks other than training and test. Control items are included, so that they do
     not stand out."""
     limit: Mapping[ItemKind, int | None]
-    """The most that one person may do (``per_person``); None if there is no limit."""
+    """The most that one person may do (``per_person``), with the control items that they will
+    get, so that these do not stand out; None if there is no limit."""
     training: tuple[int, int] = (0, 0)
     """Training items done, and all of them."""
     test: tuple[int, int] = (0, 0)
@@ -184,6 +242,8 @@ class PhaseOverview:
     """The progress of writing, rating or the experts, in slots."""
 
     wanted: int
+    coming: int
+    """Ratings that will be wanted of rewrites that are yet to be written, if none is flagged."""
     done: int
     held: int
     open: int
@@ -195,9 +255,14 @@ class PhaseOverview:
     """The median time for a task."""
 
     @property
+    def total(self) -> int:
+        """All that will be wanted."""
+        return self.wanted + self.coming
+
+    @property
     def share(self) -> float:
-        """The share of wanted slots that are done."""
-        return self.done / self.wanted if self.wanted else 0.0
+        """The share of the total that is done."""
+        return self.done / self.total if self.total else 0.0
 
 
 @dataclass(frozen=True)
@@ -209,13 +274,29 @@ class PersonOverview:
     held: int
     surplus: int
     void: int
+    rejected: int
     seconds: float | None
     """The median time for a task."""
+    quick: int
+    """Tasks done in less time than the study's floor."""
+    pay: "Pay"
     controls: int
     """Attention and known items answered."""
     failures: int
     """Attention and known items failed."""
     warnings: int
+
+
+@dataclass(frozen=True)
+class Pay:
+    """What a person is owed: for rewrites and ratings that were not rejected, surplus and control
+    items included. Nothing if the person is excluded; flags are not paid."""
+
+    rewrites: int = 0
+    hard: int = 0
+    """Rewrites among these of hard sources."""
+    ratings: int = 0
+    owed: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,40 @@
       if (value === undefined) continue;
       if (field.dataset.kind === "text") field.querySelector("textarea").value = value;
       const wanted = value === true ? "yes" : value === false ? "no" : String(value);
-      for (const input of field.querySelectorAll("input")) input.checked = input.value === wanted;
+      for (const input of field.querySelectorAll("input[type=radio]")) input.checked = input.value === wanted;
+    }
+    showRanges();
+  };
+
+  // --- Sliders beside the numbered buttons, which hold the answer
+
+  const ranges = [...form.querySelectorAll(".range")];
+  const buttonsOf = (range) => [...range.closest("[data-question]").querySelectorAll("input[type=radio]")];
+  const showRanges = () => {
+    for (const range of ranges) {
+      const chosen = buttonsOf(range).find((input) => input.checked);
+      range.classList.toggle("unset", !chosen);
+      if (chosen) range.value = chosen.value;
+      range.setAttribute("aria-valuetext", chosen ? chosen.closest("label").textContent.trim() : range.dataset.none);
     }
   };
+  for (const range of ranges) {
+    const commit = () => {
+      const input = buttonsOf(range).find((each) => each.value === range.value);
+      if (input.checked) return;
+      input.checked = true;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+    };
+    range.addEventListener("input", commit);
+    range.addEventListener("click", commit);  // a click at the place where it stands changes nothing
+    range.addEventListener("keydown", (event) => {
+      if (!range.classList.contains("unset") || !/^(Arrow|Home|End|Page| )/.test(event.key)) return;
+      event.preventDefault();
+      range.value = ["End", "PageUp"].includes(event.key) ? range.max : range.min;
+      commit();
+    });
+  }
+  form.addEventListener("change", () => showRanges());
 
   // --- The time that the page was seen
 
@@ -170,7 +201,7 @@
 
   const focusOn = (field) => {
     const inside = field.matches("fieldset")
-      ? field.querySelector("input:checked, textarea") || field.querySelector("input")
+      ? field.querySelector("input:checked, textarea") || field.querySelector("input[type=radio]")
       : field;
     inside.focus({ preventScroll: true });
     field.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
@@ -288,6 +319,7 @@
     const unsaved = sessionStorage.getItem(shelf);
     if (unsaved && !("submitted" in data)) { put(JSON.parse(unsaved)); changed(); }
   } catch { /* nothing is there */ }
+  showRanges();
   if (data.kind === "rate") showApplicable(); else if (form.elements.rewrite.value.trim()) showHelp();
   addEventListener("pageshow", (event) => {
     if (event.persisted) { isSubmitting = false; form.removeAttribute("aria-busy"); }
