@@ -104,9 +104,9 @@ def test_study_invite_takes_the_address_of_the_study_and_tells_who_is_missing(
     assert told.err == "parataxis: Each source needs 3 writers; 2 can do it so far.\n"
     assert main(["study", "invite", str(pilot), "1", "-r", "both"]) == 0
     assert (
-        capsys.readouterr().err == "parataxis: Each rewrite needs 2 raters; 1 can do it so far.\n"
+        capsys.readouterr().err == "parataxis: Each rewrite needs 2 raters; 0 can do it so far.\n"
     )
-    assert main(["study", "invite", str(pilot), "1", "--url", "http://other.example"]) == 0
+    assert main(["study", "invite", str(pilot), "2", "--url", "http://other.example"]) == 0
     told = capsys.readouterr()
     assert "\thttp://other.example/join/" in told.out
     assert told.err == ""
@@ -187,12 +187,72 @@ def test_study_serve_makes_what_is_missing_and_takes_over_changes(
     assert seen[0]["access_log"] is False
     assert seen[0]["root_path"] == "/pilot"
     assert seen[0]["forwarded_allow_ips"] == ["127.0.0.1", "::1", "10.0.0.0/8"]
-    pilot.write_text(pilot.read_text() + "consent: Yes?\n")
+    pilot.write_text(pilot.read_text() + "instructions: Read.\n")
     assert main(["study", "serve", str(pilot), "--port", "8123"]) == 0
     assert "password" not in capsys.readouterr().err
     with Store.open(str(pilot.with_suffix(".db"))) as store:
-        assert store.study.consent == "Yes?"
+        assert store.study.instructions == "Read."
         assert len(store.export_items()) == 3
+
+
+@pytest.mark.parametrize("command", ["serve", "invite", "export"])
+@pytest.mark.parametrize(
+    ("file", "before", "after", "message"),
+    [
+        ("pilot.yaml", "raters: 2", "raters: 3", '"rate.raters" was "2" when'),
+        ("pilot.yaml", "six-criteria", "gms", 'The rubric "gms" is not the one'),
+        ("pilot.yaml", "rate:", "consent: Yes?\nrate:", '"consent" was unset'),
+        ("items.jsonl", "Town 2", "Town 9", 'The file of "items" is not the one'),
+    ],
+)
+def test_study_a_change_after_creation_is_refused_and_not_ignored(
+    pilot: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    file: str,
+    before: str,
+    after: str,
+    message: str,
+) -> None:
+    import uvicorn
+
+    monkeypatch.setattr(uvicorn, "run", lambda *_, **__: None)
+    assert main(["study", "create", str(pilot)]) == 0
+    path = pilot.parent / file
+    text = path.read_text()
+    path.write_text(text.replace(before, after))
+    given = ["study", command, str(pilot)]
+    given += {"serve": ["--port", "8124"], "invite": ["2"]}.get(command, ["-o", "out"])
+    monkeypatch.chdir(pilot.parent)
+    assert main(given) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert "put it back, or create a new study" in told
+    path.write_text(text)
+    assert main(given) == 0
+
+
+def test_study_moves_to_another_folder(pilot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["study", "create", str(pilot)])
+    moved = pilot.parent / "moved"
+    moved.mkdir()
+    for path in [*pilot.parent.glob("pilot.*"), pilot.parent / "items.jsonl"]:
+        path.rename(moved / path.name)
+    assert main(["study", "export", str(moved / "pilot.yaml"), "-o", str(moved / "out")]) == 0
+    (moved / "items.jsonl").unlink()  # the database has them
+    assert main(["study", "export", str(moved / "pilot.yaml"), "-o", str(moved / "out")]) == 0
+
+
+def test_study_a_rubric_called_like_an_installed_one_is_refused(
+    pilot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rubric = "name: x\ntitle: X\nquestions:\n- {id: good, kind: yes-no, text: Good}\n"
+    (pilot.parent / "gms.yaml").write_text(rubric)
+    pilot.write_text(pilot.read_text().replace("six-criteria", "gms.yaml"))
+    assert main(["study", "create", str(pilot)]) == 2
+    told = capsys.readouterr().err
+    assert 'is not the installed rubric "gms"; give the file another name' in told
 
 
 def test_study_serve_tells_that_a_port_is_taken_before_it_makes_anything(

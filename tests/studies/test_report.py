@@ -1,17 +1,26 @@
 """The report of a study, by hand-made ratings whose answers are known."""
 
+import json
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 pytest.importorskip("yaml", reason="needs the extra [study]")
 
+from parataxis.cli.main import main
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.metrics.registry import load_metric
+from parataxis.evaluate.outputs import read_examples
 from parataxis.report import ReportFormat
+from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value
-from parataxis.studies.report import study_report
+from parataxis.studies.report import reliability_svg, study_report
 from parataxis.studies.rubric import load_rubric, outcomes
 from parataxis.studies.summary import SummaryCell, summarise
+from parataxis.studies.yaml_files import texts_of
 
 SIX = load_rubric("six-criteria")
 PERFECT: dict[str, Value] = {question.id: question.best for question in SIX.questions}
@@ -238,3 +247,109 @@ def test_study_report_correlations_by_benchmark_as_in_table_4() -> None:
         "Cont",
         "all",
     ]
+
+
+def _two_systems() -> tuple[list[Rewrite], list[Rating]]:
+    """Rewrites that agree with their ratings, disagree, and have none."""
+    rewrites = [
+        Rewrite(
+            source=f"Town {n}, a city, is old.", simple=("It is old.",), splitter=by, id=f"{by}{n}"
+        )
+        for n in range(3)
+        for by in ("rules", "human")
+    ]
+    answers = {"sensical": 5, "grammatical": 5, "misses": False, "adds": False}
+    answers |= {"wrong-split": False, "split-further": False}
+    ratings = [
+        Rating(
+            item=str(rewrite.id),
+            rater=rater,
+            rubric="six-criteria",
+            answers={**answers, "misses": rater == "bob" and place == 1},
+            outcomes={"correct": not (rater == "bob" and place == 1)},
+        )
+        for place, rewrite in enumerate(rewrites)
+        for rater in ("ann", "bob")
+    ]
+    return rewrites, ratings
+
+
+def test_study_report_in_spanish_is_spanish() -> None:
+    pytest.importorskip("scipy", reason="needs the extra [metrics]")
+    rewrites, ratings = _two_systems()
+    made = {}
+    for language in ("en", "es"):
+        found = study_report(
+            [*rewrites],
+            [*ratings, ratings[0].model_copy(update={"item": "gone"})],
+            load_rubric("six-criteria"),
+            expert=ratings[:4],
+            language=language,
+            metrics=[load_metric("compression")],
+        )
+        texts = found.document(figure=reliability_svg(found.trust, language))
+        made[language] = texts.render(ReportFormat.HTML)
+    assert '<html lang="es">' in made["es"]
+    shown = {
+        language: set(
+            re.findall(
+                r">([^<>]*[a-z]{3}[^<>]*)<", re.sub("<style.*?</style>", "", page, flags=re.S)
+            )
+        )
+        for language, page in made.items()
+    }
+    same = {"rules", "human", "nominal", "ordinal", "ann", "bob", "compression", "image/svg+xml"}
+    assert {text.strip() for text in shown["en"] & shown["es"]} <= same
+    assert "Informe del estudio" in made["es"]
+    assert "Se omiten 1 valoraciones de elementos desconocidos." in made["es"]
+    assert "proporción de reescrituras" in made["es"]
+
+
+def test_report_texts_are_there_in_both_languages() -> None:
+    for key, texts in texts_of("parataxis.studies", "report.yaml").items():
+        assert set(texts) == {"en", "es"}, key
+        places = [sorted(re.findall(r"{(\w+)", text)) for text in texts.values()]
+        assert places[0] == places[1], key
+
+
+@pytest.mark.parametrize(
+    ("changes", "rubric", "message"),
+    [
+        ({}, "gms", 'has ratings by six-criteria, which "gms" cannot report'),
+        ({"rubric": "gms"}, None, 'does not belong to the rubric "gms"'),
+        ({"answers": {"sensical": 9}}, None, '"sensical: 9" about "rules0" does not belong'),
+    ],
+)
+def test_report_of_another_rubric_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: Any, rubric: Any, message: str
+) -> None:
+    rewrites, ratings = _two_systems()
+    items, given = tmp_path / "items.jsonl", tmp_path / "ratings.jsonl"
+    items.write_text("\n".join(map(to_json, rewrites)))
+    changed = [rating.model_copy(update=changes) for rating in ratings]
+    given.write_text("\n".join(map(Rating.model_dump_json, changed)))
+    named = ["--rubric", rubric] if rubric else []
+    assert main(["study", "report", "-i", str(items), "-r", str(given), *named]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_report_perfect_rewrites_have_ids_and_writers(tmp_path: Path) -> None:
+    rewrites, ratings = _two_systems()
+    rewrites = [
+        Rewrite.model_validate({**each.model_dump(exclude_none=True), "writer": "wanda"})
+        if each.splitter == "human"
+        else each
+        for each in rewrites
+    ]
+    items, given = tmp_path / "items.jsonl", tmp_path / "ratings.jsonl"
+    items.write_text("\n".join(map(to_json, rewrites)))
+    given.write_text("\n".join(map(Rating.model_dump_json, ratings)))
+    out = tmp_path / "out"
+    assert main(["study", "report", "-i", str(items), "-r", str(given), "-o", str(out)]) == 0
+    lines = [json.loads(line) for line in (out / "perfect.jsonl").read_text().splitlines()]
+    assert [(line["id"], line["writer"]) for line in lines] == [
+        ("human1", "wanda"),
+        ("human2", "wanda"),
+    ]
+    (example, *_) = read_examples(None, [str(out / "perfect.jsonl")])
+    assert (example.source, example.references) == ("Town 1, a city, is old.", (("It is old.",),))

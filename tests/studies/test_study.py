@@ -7,8 +7,10 @@ import pytest
 
 from parataxis.errors import InputError
 from parataxis.studies.blind import blind, write_study
+from parataxis.studies.budget import batches_of
 from parataxis.studies.items import Effort, Item, as_expected, effort, read_items, sentences_of
 from parataxis.studies.records import Purpose, in_language
+from parataxis.studies.rubric import load_rubric
 from parataxis.studies.study import ItemKind, OnFailure, Role, Study, load_study
 
 WHOLE = """
@@ -290,3 +292,71 @@ def test_writing_lines_are_sentences() -> None:
         "Mr. Lee, i.e. Bo, left.",
         "He is back.",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("write: {sources: s.txt, writers: 1000000}", "less than or equal to 1000"),
+        ("rate: {raters: 1001}", "less than or equal to 1000"),
+        ("rate: {least_seconds: -1}", "greater than or equal to 0"),
+        ("lease_minutes: .inf", "less than or equal to 525600"),
+        ("lease_minutes: .nan", "less than or equal to 525600"),
+        ("payment: {per_rating: .inf}", "finite number|less than or equal"),
+        ("payment: {fee: 25}", "less than or equal to 10"),
+        ("background: [{id: a, text: A, kind: number, low: 9, high: 8}]", "must not be below"),
+        ("background: [{id: a, text: A, low: 9}]", "only a number has bounds"),
+        ("background: [{id: a, text: A, kind: number, high: 1e99}]", "less than or equal|integer"),
+    ],
+)
+def test_study_numbers_have_bounds(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(f"rubric: gms\n{text}\n")
+    with pytest.raises(InputError, match=message):
+        load_study(path)
+
+
+def test_study_a_scale_has_not_too_many_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "name: mine\ntitle: M\nquestions:\n- {id: a, kind: scale, text: A, high: 1000000}\n"
+    )
+    with pytest.raises(InputError, match="at most 101 numbers"):
+        load_rubric(path)
+
+
+def test_study_lessons_of_writers_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("Ann, who left, is back.\n")
+    path = tmp_path / "study.yaml"
+    path.write_text("rubric: gms\nwrite: {sources: s.txt, qualification: {test: t.jsonl}}\n")
+    for expected in ({"flag": "hard"}, {"sentences": 0}, {"grammatical": 5}):
+        line = {"source": "Bo, who left, is back.", "expected": expected}
+        (tmp_path / "t.jsonl").write_text(json.dumps(line))
+        with pytest.raises(InputError, match='of a rewrite can be expected "flag"'):
+            read_items(load_study(path))
+    line = {"source": "Bo, who left, is back.", "expected": {"sentences": [2, 3]}, "id": "t"}
+    (tmp_path / "t.jsonl").write_text(json.dumps(line))
+    found = read_items(load_study(path))
+    assert [(each.id, each.kind, each.purpose) for each in found] == [
+        ("s.txt:1", "write", "item"),
+        ("t", "write", "test"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.jsonl", '{"source": "A, b.", "hard": true}\n{"source": "C, d.", "hard": false}\n'),
+        ("s.csv", 'source,hard\n"A, b.",yes\n"C, d.",\n'),
+    ],
+)
+def test_study_hard_sources_cost_more(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    path = tmp_path / "study.yaml"
+    prices = "payment: {per_rewrite: 0.2, per_hard: 0.3}"
+    path.write_text(f"rubric: gms\nwrite: {{sources: {name}, writers: 2}}\n{prices}\n")
+    study = load_study(path)
+    assert [item.hard for item in read_items(study)] == [True, False]
+    assert study.payment is not None
+    costs = [float(batch.cost()) for kind, batch in batches_of(study, study.payment)]
+    assert costs == [0.4, 1.0, 0.0]

@@ -164,6 +164,7 @@ class Report:
     record: object = None
     lines: Sequence[Mapping[str, object]] = ()
     bare: bool = False
+    language: str = "en"
 
     def render(self, form: ReportFormat) -> str:
         """The report in a format."""

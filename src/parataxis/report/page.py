@@ -9,21 +9,23 @@ from string import Template
 from parataxis import report as blocks
 from parataxis.text.tokens import has_word, tokenize
 
+_FOOTERS = {"en": "Made with Parataxis.", "es": "Hecho con Parataxis."}
+
 
 def report_page(report: blocks.Report) -> str:
     """The whole page."""
     parts = [
-        page_head(report.title),
+        page_head(report.title, language=report.language),
         f"<h1>{escape(report.title)}</h1>",
         *(line for block in report.blocks for line in block_html(block)),
-        "<footer><p>Made with Parataxis.</p></footer>",
+        f"<footer><p>{_FOOTERS.get(report.language, _FOOTERS['en'])}</p></footer>",
         "</body>",
         "</html>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def page_head(title: str, style: str = "", *, scripts: bool = False) -> str:
+def page_head(title: str, style: str = "", *, scripts: bool = False, language: str = "en") -> str:
     """The page up to its body, with the style of all reports and ``style``. Its policy forbids
     other files and the network, and scripts too unless the page has its own."""
     assets = files("parataxis.report") / "assets"
@@ -31,7 +33,7 @@ def page_head(title: str, style: str = "", *, scripts: bool = False) -> str:
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     policy += "; script-src 'unsafe-inline'" if scripts else ""
     head = Template((assets / "head.html").read_text(encoding="utf-8").rstrip())
-    return head.substitute(policy=policy, title=escape(title), style=style)
+    return head.substitute(policy=policy, title=escape(title), style=style, language=language)
 
 
 def block_html(block: blocks.Block) -> Iterator[str]:

@@ -65,10 +65,7 @@ def as_expected(expected: Expected, answers: Answers, tolerance: float = 0) -> d
     {'sensical': True, 'new': True}
     """
     return {
-        question: any(
-            _same(answers.get(question), right, tolerance)
-            for right in _list(known)
-        )
+        question: any(_same(answers.get(question), right, tolerance) for right in _list(known))
         for question, known in expected.items()
     }
 

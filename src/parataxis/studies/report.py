@@ -28,6 +28,7 @@ from parataxis.studies.agreement import (
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value, in_language
 from parataxis.studies.rubric import NUMBERS, QuestionKind, Rubric
 from parataxis.studies.summary import Summary, correlations, judged_rewrites, summarise, with_scores
+from parataxis.studies.yaml_files import Texts
 from parataxis.text.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -76,9 +77,11 @@ class StudyReport:
     gold: tuple[Rewrite, ...] = ()
     correlations: tuple[Correlation, ...] = ()
     notes: tuple[str, ...] = ()
+    language: str = "en"
 
-    def document(self, title: str, figure: str = "") -> Report:
+    def document(self, title: str = "", figure: str = "") -> Report:
         """The report in all formats. ``figure`` is the reliability plot as SVG."""
+        title = title or report_texts(self.language)("title")
         record = {
             "title": title,
             "rubric": self.rubric.name,
@@ -92,66 +95,65 @@ class StudyReport:
             "notes": self.notes,
         }
         lines = list(self.summary.lines())
-        return Report(title, list(self._blocks(figure)), record=record, lines=lines)
+        text = report_texts(self.language)
+        return Report(
+            title, list(self._blocks(text, figure)), record, lines, language=self.language
+        )
 
-    def _blocks(self, figure: str) -> Iterator[Block]:
-        header, rows = self.summary.table()
-        yield Heading("Ratings")
+    def _blocks(self, text: Texts, figure: str) -> Iterator[Block]:
+        header, rows = self.summary.table(text)
+        yield Heading(text("ratings"))
         numbers = 2 + len(self.summary.columns) + len(self.summary.metrics)
         yield Table(header, rows, names=len(header) - numbers)
-        yield ReportParagraph(self._legend())
-        yield Heading("Agreement")
-        yield Table(
-            ["question", "level", "alpha", "95 % interval", "equal pairs", "pairs"],
-            [_agreement_cells(one) for one in self.agreement],
-            names=2,
-        )
+        yield ReportParagraph(self._legend(text))
+        yield Heading(text("agreement"))
+        columns: tuple[str, ...]
+        columns = ("question", "level", "alpha", "interval", "equal-pairs", "pairs")
+        cells = [_agreement_cells(one, text) for one in self.agreement]
+        yield Table(list(map(text, columns)), cells, names=2)
         for one in self.agreement:
             if one.alpha.reason:
-                yield ReportParagraph(f"Alpha of {one.title} is undefined: {one.alpha.reason}.")
-        yield Table(
-            ["rater", "items", "equal to others", "higher than others by"],
-            [_rater_cells(one) for one in self.raters],
-        )
+                found = one.alpha
+                reason = text("same", count=found.ratings) if found.items else text("alone")
+                yield ReportParagraph(text("undefined", title=one.title, reason=reason))
+        columns = ("rater", "column-items", "equal-to-others", "higher")
+        yield Table(list(map(text, columns)), [_rater_cells(one) for one in self.raters])
         if self.trust:
-            yield Heading("Reliability")
-            yield Table(
-                ["raters who said yes", "expert yes", "expert no", "mean", "at least", "at most"],
-                [_trust_cells(one) for one in self.trust],
-            )
-            yield from map(ReportParagraph, _conclusions(self.trust))
+            yield Heading(text("reliability"))
+            columns = ("said-yes", "expert-yes", "expert-no", "mean", "at-least", "at-most")
+            yield Table(list(map(text, columns)), [_trust_cells(one, text) for one in self.trust])
+            yield from map(ReportParagraph, _conclusions(self.trust, text))
             if figure:
-                yield Figure(figure, "How often an expert agrees, by how many raters said yes.")
+                yield Figure(figure, text("figure"))
         if self.correlations:
-            yield Heading("Correlation with metrics")
-            yield _correlation_table(self.correlations)
+            yield Heading(text("correlation"))
+            yield _correlation_table(self.correlations, text)
             pairs = max(each.pairs for each in self.correlations)
-            yield ReportParagraph(
-                f"Spearman's correlation over single rewrites, {pairs:,} in all; †: not "
-                "significant at .05. Rewrites by participants are left out."
-            )
+            yield ReportParagraph(text("spearman", pairs=pairs))
         if CORRECT in self.rubric.outcomes:
             size = statistics(benchmark(self.gold))
             counts = [f"{size.complex:,}", f"{size.simple:,}"]
             means = [f"{size.tokens_per_complex:.1f}", f"{size.sentences_per_simple:.1f}"]
-            yield Heading("Perfect rewrites")
-            yield Table(
-                ["# complex", "# simple", "# toks/complex", "# sents/simple"],
-                [[*counts, *means]],
-                names=0,
-            )
+            yield Heading(text("perfect"))
+            columns = ("count-complex", "count-simple", "tokens", "sentences")
+            yield Table(list(map(text, columns)), [[*counts, *means]], names=0)
         yield from map(ReportParagraph, self.notes)
 
-    def _legend(self) -> str:
+    def _legend(self, text: Texts) -> str:
         parts = []
         if any(question.kind in NUMBERS for question in self.rubric.questions):
-            parts.append("For numbers: the share of the best answer, and the mean.")
-        parts.append("For yes or no: the share of answers in favour of the rewrite.")
+            parts.append(text("legend-numbers"))
+        parts.append(text("legend-yes-no"))
         same = sum(row.identical for row in self.summary.rows)
         if same:
-            fixed = "; some of their answers are fixed" if self.rubric.identical else ""
-            parts.append(f"{same:,} rewrites are equal to their source{fixed}.")
+            key = "legend-fixed" if self.rubric.identical else "legend-identical"
+            parts.append(text(key, count=same))
         return " ".join(parts)
+
+
+def report_texts(language: str) -> Texts:
+    """The texts of reports in a language."""
+    return Texts("parataxis.studies", "report.yaml", language)
 
 
 def study_report(
@@ -177,11 +179,11 @@ def study_report(
         summary = with_scores(summary, rewrites, examples, column)
     compared = judged_rewrites(rewrites, ratings, rubric, examples, language) if metrics else []
     judged = [rating for rating in ratings if rating.purpose is Purpose.ITEM]
-    notes = []
+    notes, text = [], report_texts(language)
     if summary.unknown:
-        notes.append(f"{summary.unknown:,} ratings of unknown items are left out.")
+        notes.append(text("note-unknown", count=summary.unknown))
     if metrics and not compared:
-        notes.append("No rewrite by a system has a rating and a reference; nothing correlates.")
+        notes.append(text("note-nothing"))
     by_people = [rewrite for rewrite in rewrites if rewrite.splitter == HUMAN]
     has_gold, verdicts = CORRECT in rubric.outcomes, rubric.verdicts
     return StudyReport(
@@ -193,6 +195,7 @@ def study_report(
         tuple(perfect(by_people or rewrites, judged, raters=raters)) if has_gold else (),
         tuple(correlations(compared, metrics)) if compared else (),
         tuple(notes),
+        language,
     )
 
 
@@ -247,13 +250,14 @@ def _values(ratings: Sequence[Rating], key: str, rubric: Rubric) -> dict[str, di
     return table
 
 
-def _agreement_cells(one: Agreement) -> list[str]:
+def _agreement_cells(one: Agreement, text: Texts) -> list[str]:
     found = one.alpha
+    is_open = found.low is None or found.high is None
     return [
         one.title,
         one.level.value,
         NONE if found.value is None else f"{found.value:.3f}",
-        "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}",
+        "" if is_open else text("range", low=found.low, high=found.high),
         NONE if one.equal is None else f"{100 * one.equal:.1f} %",
         f"{one.pairs:,}",
     ]
@@ -268,14 +272,17 @@ def _rater_cells(one: RaterAgreement) -> list[str]:
     ]
 
 
-def _correlation_table(found: Sequence[Correlation]) -> Table:
+def _correlation_table(found: Sequence[Correlation], text: Texts) -> Table:
     """A row for each group and metric, a column for each question and outcome."""
     criteria = list(dict.fromkeys(each.criterion for each in found))
     rows: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for each in found:
         rows[each.group, each.metric][each.criterion] = str(each)
-    cells = [[*key, *(row[name] for name in criteria)] for key, row in rows.items()]
-    return Table(["rewrites of", "metric", *criteria], cells, names=2)
+    cells = [
+        [text("all") if of == "all" else of, metric, *(row[name] for name in criteria)]
+        for (of, metric), row in rows.items()
+    ]
+    return Table([text("rewrites-of"), text("metric"), *criteria], cells, names=2)
 
 
 # --- Reliability (Zhang et al. 2020, section 6 and figure 1)
@@ -293,37 +300,36 @@ def _trust_record(one: Posterior) -> dict[str, object]:
     }
 
 
-def _trust_cells(one: Posterior) -> list[str]:
+def _trust_cells(one: Posterior, text: Texts) -> list[str]:
     shares = (one.mean, one.at_least(CONFIDENCE), one.at_most(CONFIDENCE))
-    bucket = f"{one.bucket.yes} of {one.bucket.raters}"
+    bucket = text("bucket", **one.bucket._asdict())
     return [bucket, str(one.yes), str(one.no), *(f"{100 * share:.0f} %" for share in shares)]
 
 
-def _conclusions(trust: Sequence[Posterior]) -> Iterator[str]:
+def _conclusions(trust: Sequence[Posterior], text: Texts) -> Iterator[str]:
     """The sentences of §6 of Zhang et al. (2020), for the buckets in which all raters agree."""
     for one in trust:
         yes, raters = one.bucket
         if yes == raters:
-            share = f"more than {100 * one.at_least(CONFIDENCE):.0f} %"
-            yield f"When all {raters} raters say yes, an expert agrees in {share} of the cases."
+            yield text("all-yes", raters=raters, share=100 * one.at_least(CONFIDENCE))
         elif yes == 0:
-            share = f"less than {100 * one.at_most(CONFIDENCE):.0f} %"
-            yield f"When none of {raters} raters says yes, an expert does in {share} of the cases."
-    yield f"These bounds are one-sided, with {100 * CONFIDENCE:.0f} % confidence."
+            yield text("none-yes", raters=raters, share=100 * one.at_most(CONFIDENCE))
+    yield text("bounds", share=100 * CONFIDENCE)
 
 
-def reliability_svg(trust: Sequence[Posterior]) -> str:
+def reliability_svg(trust: Sequence[Posterior], language: str = "en") -> str:
     """Figure 1 of Zhang et al. (2020) as SVG: a density for each bucket."""
-    return draw_svg(lambda axes: _draw_densities(axes, trust), height=3.2)
+    text = report_texts(language)
+    return draw_svg(lambda axes: _draw_densities(axes, trust, text), height=3.2)
 
 
-def _draw_densities(axes: "Axes", trust: Sequence[Posterior]) -> None:
+def _draw_densities(axes: "Axes", trust: Sequence[Posterior], text: Texts) -> None:
     shares = np.linspace(0, 1, 401)
     for one, line in zip(trust, cycle(("-", "--", "-.", ":")), strict=False):
-        label = f"{one.bucket.yes} of {one.bucket.raters} raters"
+        label = text("bucket-raters", **one.bucket._asdict())
         axes.plot(shares, one.density(shares), line, label=label)  # curves may overlap
-    axes.set_xlabel("share of rewrites that an expert finds correct")
-    axes.set_ylabel("density")
+    axes.set_xlabel(text("figure-x"))
+    axes.set_ylabel(text("figure-y"))
     axes.set_xlim(0, 1)
     axes.set_ylim(bottom=0)
 
@@ -357,6 +363,14 @@ def benchmark(rewrites: Iterable[Rewrite]) -> list[Example]:
         Example(source, tuple(references), str(number))
         for number, (source, references) in enumerate(found.items(), start=1)
     ]
+
+
+def without_duplicates(rewrites: Iterable[Rewrite]) -> list[Rewrite]:
+    """The same rewrites as records, with their ids and writers, the sources together."""
+    found: dict[str, dict[tuple[str, ...], Rewrite]] = {}
+    for rewrite in rewrites:
+        found.setdefault(rewrite.source, {}).setdefault(rewrite.simple, rewrite)
+    return [rewrite for references in found.values() for rewrite in references.values()]
 
 
 def statistics(examples: Sequence[Example]) -> BenchmarkSize:

@@ -416,7 +416,7 @@ def _background(questions: Sequence[BackgroundQuestion], chance: random.Random) 
             case BackgroundKind.CHOICE:
                 given[question.id] = chance.choice(list(question.choices))
             case BackgroundKind.NUMBER:
-                given[question.id] = chance.randint(question.low, min(question.high, 80))
+                given[question.id] = chance.randint(question.bounds[0], question.bounds[1])
             case BackgroundKind.YES_NO:
                 given[question.id] = chance.random() < 0.5
             case _:

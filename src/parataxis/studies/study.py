@@ -139,17 +139,22 @@ class BackgroundQuestion(YamlPart):
     kind: BackgroundKind = BackgroundKind.TEXT
     choices: dict[str, Text] = Field(default_factory=dict)
     required: bool = False
-    low: int = Field(default=0, ge=-(10**9), le=10**9)
-    high: int = Field(default=9999, ge=-(10**9), le=10**9)
-    """The least and the greatest number that can be answered."""
+    low: int | None = Field(default=None, ge=-(10**9), le=10**9)
+    high: int | None = Field(default=None, ge=-(10**9), le=10**9)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest number that can be answered."""
+        return 0 if self.low is None else self.low, 9999 if self.high is None else self.high
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if (self.kind is BackgroundKind.CHOICE) != bool(self.choices):
             raise ValueError("a question has choices if, and only if, its kind is choice")
-        if self.kind is not BackgroundKind.NUMBER and self.model_fields_set & {"low", "high"}:
+        is_bound = self.low is not None or self.high is not None
+        if is_bound and self.kind is not BackgroundKind.NUMBER:
             raise ValueError("only a number has bounds")
-        if self.high < self.low:
+        if self.bounds[1] < self.bounds[0]:
             raise ValueError("the highest number must not be below the lowest")
         return self
 
@@ -356,7 +361,9 @@ _FIXED = "put it back, or create a new study with another database."
 
 
 def _said(name: str, before: object, after: object) -> str:
-    if all(value is None or isinstance(value, bool | int | float | str) for value in (before, after)):
+    if all(
+        value is None or isinstance(value, bool | int | float | str) for value in (before, after)
+    ):
         shown = ["unset" if value is None else f'"{value}"' for value in (before, after)]
         if all(len(each) < 40 for each in shown):
             return f'"{name}" was {shown[0]} when the study was created, and is {shown[1]} now'

@@ -5,7 +5,7 @@ summary of BrevE/CLaro.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from parataxis.evaluate.corpora.example import Example
@@ -55,6 +55,10 @@ class SummaryRow:
     """By metric; None if nothing could be scored."""
 
 
+def _untranslated(key: str) -> str:
+    return key.removeprefix("column-")
+
+
 @dataclass(frozen=True)
 class Summary:
     """All systems in the order of the rewrites, people last."""
@@ -69,10 +73,14 @@ class Summary:
     metrics: tuple[str, ...] = ()
     """Automatic metrics, the last columns."""
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """The header and the rows as text; benchmarks have a column if there are any."""
+    def table(
+        self, text: Callable[[str], str] = _untranslated
+    ) -> tuple[list[str], list[list[str]]]:
+        """The header and the rows as text; benchmarks have a column if there are any. ``text``
+        translates the names of columns."""
         named = any(row.benchmark for row in self.rows)
         header = [*(["benchmark"] if named else []), "system", "items", "ratings"]
+        header = [text(f"column-{name}") for name in header]
         rows = []
         for row in self.rows:
             names = [*([row.benchmark] if named else []), row.system]

@@ -81,6 +81,19 @@ def texts_of(package: str, name: str) -> dict[str, dict[str, str]]:
     return parse_yaml(text, name, _Texts).root
 
 
+class Texts:
+    """The texts in a YAML file of a package, in one language; English where it has no such one."""
+
+    def __init__(self, package: str, name: str, language: str) -> None:
+        self._texts, self._language = texts_of(package, name), language
+
+    def __call__(self, key: str, **values: object) -> str:
+        """The text with that key, with values filled in."""
+        found = self._texts[key]
+        text = found.get(self._language.partition("-")[0], found["en"])
+        return text.format(**values) if values else text
+
+
 def _lines(
     node: Any, name: str, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], int]]:

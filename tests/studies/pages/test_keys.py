@@ -1,7 +1,9 @@
 """The secrets of a study: in a file that nobody else reads, or in the environment."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -10,6 +12,7 @@ pytest.importorskip("argon2", reason="needs the extra [study]")
 from parataxis.errors import InputError
 from parataxis.studies.pages.keys import (
     SecretsFile,
+    first_password,
     hash_password,
     is_password,
     keep_password,
@@ -129,3 +132,19 @@ def test_keys_a_key_of_the_environment_and_a_password_of_the_file(
     keep_password(path, "a long password")
     assert is_password("a long password", running.password_hash)
     assert running.key == "e" * 40
+
+
+def test_keys_of_servers_that_start_together_one_draws_the_password(tmp_path: Path) -> None:
+    path = tmp_path / "pilot.secrets"
+    load_secrets(path)  # an invitation has made the key before
+    start = Barrier(6)
+
+    def begin(_: int) -> tuple[str | None, str | None]:
+        start.wait()
+        return first_password(path), SecretsFile(path).password_hash
+
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(begin, range(6)))
+    (drawn,) = [password for password, _ in found if password is not None]
+    assert all(is_password(drawn, hash_) for _, hash_ in found)
+    assert first_password(path) is None

@@ -228,7 +228,7 @@ def test_organiser_reads_items_one_by_one(serve: Any) -> None:
 
 def test_organiser_rejects_one_rating_and_accepts_it_again(serve: Any) -> None:
     served = serve(rate={"raters": 1})
-    person, rater = served.person()
+    _, rater = served.person()
     rate_all(rater)
     organiser = served.organiser()
     organiser.get("/organiser/items/1")
@@ -257,7 +257,9 @@ def test_organiser_sees_what_is_owed_and_who_is_too_quick(serve: Any) -> None:
     page = organiser.get("/organiser").text
     assert "Owed: 1.50 EUR" in page
     assert "answers below the least time: 3" in page
-    assert '<td class="figure" data-testid="owed">1.50</td>' in organiser.get("/organiser/people").text
+    assert (
+        '<td class="figure" data-testid="owed">1.50</td>' in organiser.get("/organiser/people").text
+    )
     assert "1.50 EUR" in organiser.get(f"/organiser/people/{person}").text
     (row,) = csv.DictReader(io.StringIO(organiser.get("/organiser/people.csv").text))
     assert [row[name] for name in ("rewrites", "ratings", "owed", "currency", "quick")] == [

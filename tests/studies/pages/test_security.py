@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from parataxis.studies.pages.app import make_app
-from parataxis.studies.pages.organiser import network_of
 from parataxis.studies.pages.keys import Secrets, SecretsFile, Signing, StudySettings, keep_password
+from parataxis.studies.pages.organiser import network_of
 from parataxis.studies.study import Role
 from parataxis.web import Throttle
 

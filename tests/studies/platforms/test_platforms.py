@@ -247,11 +247,14 @@ def test_platforms_rewrites_come_back_and_are_rated(
         capsys.readouterr().err
     )
     # In the second phase the writer of a rewrite is known by the same name.
-    rated = [_turk("W1", f"{first}.1", RATED), _turk("W2", f"{first}.1", RATED)]
+    rated = [_turk(worker, f"{first}.1", RATED) for worker in ("W1", "W2", "W9")]
     path = _write(study.parent / "rate.csv", rated)
     found = _ratings(study, path, "mturk", "--items", str(back / "items.jsonl"))
-    assert [each.rater for each in found] == [records[1]["writer"]]
-    assert "rated a rewrite of their own" in capsys.readouterr().err
+    assert len(found) == 1
+    assert found[0].rater not in {record["writer"] for record in records}
+    told = capsys.readouterr().err
+    assert "rated a rewrite of their own" in told
+    assert f"{records[1]['writer']} rewrote this source themselves; left out." in told
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,8 @@ def test_pay_is_by_rewrite_by_rating_and_for_hard_sources(store, make, clock) ->
     payment = Payment(per_rewrite=0.2, per_hard=0.1, per_rating=0.07)
     hard = Item("hard", "Ann, whom Bo, who is old, saw, paints.", hard=True)
     store.create(
-        make.study(writers=1, raters=1, payment=payment), [*make.sources(2), hard, *make.rewrites(3)]
+        make.study(writers=1, raters=1, payment=payment),
+        [*make.sources(2), hard, *make.rewrites(3)],
     )
     (wanda,), (ann,) = store.invite(1, Role.WRITER), store.invite(1)
     slots = {}

@@ -353,7 +353,7 @@ def test_faults_a_changed_text_is_taken_over_but_nothing_that_decides_results(ur
     with Store.open(url) as store:
         store.create(study, make.rewrites(1), gms)
         store.update(study.model_copy(update={"instructions": "Read.", "lease_minutes": 5}), gms)
-        with pytest.raises(InputError, match='"rate.raters" was "1" when .*, and is "2" now; put'):
+        with pytest.raises(InputError, match=r'"rate.raters" was "1" when .*, and is "2" now'):
             store.update(make.study(raters=2), gms)
         with pytest.raises(InputError, match='"consent" was unset when'):
             store.update(study.model_copy(update={"consent": "Agreed?"}), gms)

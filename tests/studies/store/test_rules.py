@@ -1,6 +1,7 @@
 """The rules of assignment, against whatever people, organisers and clocks may do in any order."""
 
 import tempfile
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from parataxis.errors import InputError
 from parataxis.studies.store import Store
 from parataxis.studies.store.types import NotYoursError, PersonState, SlotState, Task, UndoError
 from parataxis.studies.study import ItemKind, Role
@@ -37,7 +39,7 @@ def test_rules_hold_whatever_happens(make, sound) -> None:
             study = make.study(writers=writers, raters=raters, lease_minutes=30)
             self.store.create(study, [*make.sources(3), *make.rewrites(3)])
             self.people = [person.id for person in self.store.invite(4, Role.BOTH)]
-            self.seen: list[dict[str, int]] = [{} for _ in self.people]
+            self.seen: list[dict[str, str]] = [{} for _ in self.people]
             self.said: dict[tuple[str, int], dict[str, object]] = {}
             self.number = 0
 
@@ -117,6 +119,17 @@ def test_rules_hold_whatever_happens(make, sound) -> None:
         @rule(who=PEOPLE)
         def reinstate(self, who: int) -> None:
             self.store.reinstate(self.people[who])
+
+        @precondition(lambda self: any(self.seen))
+        @rule(who=PEOPLE, data=st.data())
+        def judge(self, who: int, data: st.DataObject) -> None:
+            if self.seen[who]:
+                slot = data.draw(st.sampled_from(sorted(self.seen[who].values())))
+                with suppress(InputError):
+                    self.store.reject(slot)
+                if data.draw(st.booleans()):
+                    with suppress(InputError):
+                        self.store.accept(slot)
 
         @rule(minutes=st.sampled_from([1, 20, 31, 600_000, -31, -600_000]))
         def move_the_clock(self, minutes: int) -> None:

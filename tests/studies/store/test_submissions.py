@@ -1,11 +1,15 @@
 """What is submitted is kept, once; corrections and undoing leave a history."""
 
+import json
 import math
+import re
 
 import pytest
 
 from parataxis.errors import InputError
 from parataxis.studies.records import Purpose, Value
+from parataxis.studies.rubric import load_rubric
+from parataxis.studies.store import FILES, export_file
 from parataxis.studies.store.types import NotYoursError, SlotState, Stage, Task, UndoError
 from parataxis.studies.study import Controls, ItemKind, OnFailure, Qualification, Role
 
@@ -394,3 +398,15 @@ def test_controls_a_tolerance_is_for_numbers(store, make) -> None:
     (ann,) = store.invite(1)
     assert work_until_control(store, ann.id, {"grammatical": 2})[2].consequence is None
     assert work_until_control(store, ann.id, {"grammatical": 3})[2].consequence is OnFailure.WARN
+
+
+def test_times_have_one_format_in_all_files(store, make) -> None:
+    store.create(make.study(writers=1, raters=1), [*make.sources(1), *make.rewrites(1)])
+    (wanda,), (ann,) = store.invite(1, Role.WRITER), store.invite(1)
+    store.submit(wanda.id, store.next_task(wanda.id).slot, {"flag": "simple"})
+    store.submit(ann.id, store.next_task(ann.id).slot, OK)
+    texts = [export_file(name, store, load_rubric("gms")) for name in FILES]
+    texts.append(json.dumps(store.personal_data(ann.id)))
+    times = [time for text in texts for time in re.findall(r'"([0-9]{4}-[^"]*)"', text)]
+    assert len(times) >= 6
+    assert set(times) == {"2026-03-01T12:00:00.000Z"}

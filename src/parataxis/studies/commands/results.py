@@ -12,7 +12,7 @@ import typer
 from parataxis.cli.options import Natural, ReportFormatOption, documented
 from parataxis.cli.terminal import warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.corpora.formats import Jsonl, WikiBM
+from parataxis.evaluate.corpora.formats import WikiBM
 from parataxis.evaluate.metrics.registry import load_metric
 from parataxis.evaluate.outputs import read_examples
 from parataxis.report import Notes, Report, ReportFormat, Table, counted
@@ -22,7 +22,13 @@ from parataxis.studies.agreement import buckets
 from parataxis.studies.agreement import sample as draw_sample
 from parataxis.studies.commands.setup import DatabaseOption, open_study
 from parataxis.studies.records import Purpose, Rating, in_language, read_ratings
-from parataxis.studies.report import StudyReport, benchmark, reliability_svg, study_report
+from parataxis.studies.report import (
+    StudyReport,
+    benchmark,
+    reliability_svg,
+    study_report,
+    without_duplicates,
+)
 from parataxis.studies.rubric import Question, Rubric, available_rubrics, load_rubric
 from parataxis.studies.summary import group_of
 from parataxis.text.files import STREAM, ReadReport, read_lines, write_files
@@ -51,7 +57,19 @@ def _rubric_of(ratings: Sequence[Rating], path: Path, name: str | None) -> Rubri
     names = sorted({rating.rubric for rating in ratings})
     if name is None and len(names) > 1:
         raise InputError(f"{path} has ratings by {', '.join(names)}; name one with --rubric.")
-    return load_rubric(name or names[0])
+    rubric = load_rubric(name or names[0])
+    if name is not None and not set(names) <= {rubric.name, Path(name).stem}:
+        by = ", ".join(names)
+        raise InputError(f'{path} has ratings by {by}, which "{rubric.name}" cannot report.')
+    known = {question.id: question for question in rubric.questions}
+    for rating in ratings:
+        for id_, value in rating.answers.items():
+            if id_ not in known or (value is not None and not known[id_].allows(value)):
+                raise InputError(
+                    f'{path}: the answer "{id_}: {value}" about "{rating.item}" does not belong to '
+                    f'the rubric "{rubric.name}"; name the right one with --rubric.'
+                )
+    return rubric
 
 
 @documented
@@ -65,7 +83,7 @@ def report(
     metric: list[str] | None = None,
     raters: Count = 2,
     language: str = "en",
-    title: str = "Study report",
+    title: str = "",
     form: ReportFormatOption = ReportFormat.TEXT,
     output: Path | None = None,
 ) -> None:
@@ -84,17 +102,21 @@ def report(
         default is bleu-sentence.
     --raters: A rewrite is perfect if at least so many found it correct.
     --language, -l: en or es.
-    --title: The title of the report.
+    --title: The title of the report; by default "Study report", in its language.
     --output, -o DIR: Write every format, the figure, and the perfect rewrites into this folder.
     """
     rewrites = read_item_file(items)
     given = _read_rating_file(ratings)
     names = metric or ([_BY_SENTENCE] if references else [])
+    asked = _rubric_of(given, ratings, rubric)
+    by_expert = _read_rating_file(expert) if expert else []
+    if expert and by_expert and _rubric_of(by_expert, expert, rubric) != asked:
+        raise InputError(f"{expert} and {ratings} have ratings by different rubrics.")
     found = study_report(
         rewrites,
         given,
-        _rubric_of(given, ratings, rubric),
-        expert=_read_rating_file(expert) if expert else (),
+        asked,
+        expert=by_expert,
         raters=raters,
         language=language,
         examples=read_examples(None, references) if references else (),
@@ -105,12 +127,12 @@ def report(
         _write_all(found, title, output)
     else:
         is_page = form is ReportFormat.HTML and bool(found.trust)
-        figure = reliability_svg(found.trust) if is_page else ""
+        figure = reliability_svg(found.trust, language) if is_page else ""
         sys.stdout.write(found.document(title, figure).render(form))
 
 
 def _write_all(found: StudyReport, title: str, folder: Path) -> None:
-    figure = reliability_svg(found.trust) if found.trust else ""
+    figure = reliability_svg(found.trust, found.language) if found.trust else ""
     plain, page = found.document(title), found.document(title, figure)
     files = {
         f"report{form.suffix}": (page if form is ReportFormat.HTML else plain).render(form)
@@ -124,9 +146,9 @@ def _write_all(found: StudyReport, title: str, folder: Path) -> None:
     write_folder(folder, files)
     names = list(files)
     if found.gold:
-        examples = benchmark(found.gold)
-        WikiBM().write(examples, (folder / "perfect.tsv",))
-        Jsonl().write(examples, (folder / "perfect.jsonl",))
+        WikiBM().write(benchmark(found.gold), (folder / "perfect.tsv",))
+        gold = "".join(f"{to_json(each)}\n" for each in without_duplicates(found.gold))
+        write_folder(folder, {"perfect.jsonl": gold})
         names += ["perfect.tsv", "perfect.jsonl"]
     sys.stdout.write(f"Written to {folder}: {', '.join(sorted(names))}.\n")
 

@@ -69,12 +69,12 @@ def open_study(file: Path, database: str | None) -> "tuple[Store, Study, Rubric]
 
 def _refuse_alias(study: Study, rubric: Rubric) -> None:
     """Ratings name their rubric, so one of your own must not be called like an installed one."""
-    if study.rubric_name in {each.name for each in available_rubrics()}:
-        if load_rubric(study.rubric_name).asked() != rubric.asked():
-            raise InputError(
-                f'{study.rubric} is not the installed rubric "{study.rubric_name}"; '
-                "give the file another name."
-            )
+    name = study.rubric_name
+    is_installed = name in {each.name for each in available_rubrics()}
+    if is_installed and load_rubric(name).asked() != rubric.asked():
+        raise InputError(
+            f'{study.rubric} is not the installed rubric "{name}"; give the file another name.'
+        )
 
 
 def _open(location: str) -> "Store":

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Path
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from parataxis.errors import InputError
+from parataxis.studies.pages import work
 from parataxis.studies.pages.dashboard import AgreementCache, CurrentAgreement, concerns, hours
 from parataxis.studies.pages.keys import is_password
 from parataxis.studies.pages.site import (
@@ -24,7 +25,6 @@ from parataxis.studies.pages.site import (
     Site,
     Visit,
 )
-from parataxis.studies.pages import work
 from parataxis.studies.pages.work import clean
 from parataxis.studies.store import FILES, export_file, export_zip
 from parataxis.studies.store.types import NotYoursError, Person, PersonOverview, PersonState

@@ -16,7 +16,7 @@ from parataxis.studies.records import Text, in_language, timestamp
 from parataxis.studies.rubric import Case, Rubric
 from parataxis.studies.store import Store
 from parataxis.studies.study import Study
-from parataxis.studies.yaml_files import texts_of
+from parataxis.studies.yaml_files import Texts, texts_of
 from parataxis.web import Throttle
 
 PERSON, ORGANISER = "person", "organiser"
@@ -43,20 +43,16 @@ def catalogue() -> dict[str, dict[str, str]]:
     return texts_of("parataxis.studies.pages", "interface.yaml")
 
 
-@dataclass(frozen=True)
-class Interface:
+class Interface(Texts):
     """The texts of the interface in one language.
 
     >>> Interface("es")("yes")
     'Sí'
     """
 
-    language: str
-
-    def __call__(self, key: str, **values: object) -> str:
-        """The text with that key, with values filled in."""
-        text = catalogue()[key][self.language]
-        return text.format(**values) if values else text
+    def __init__(self, language: str) -> None:
+        super().__init__("parataxis.studies.pages", "interface.yaml", language)
+        self.language = language
 
 
 def choose(wanted: Iterable[str | None], offered: Sequence[str]) -> str:

@@ -82,8 +82,10 @@ def background_from(visit: Visit) -> tuple[dict[str, Value], dict[str, str]]:
         found[question.id] = value
         if given and value is None:
             number = question.kind is BackgroundKind.NUMBER
-            key, bounds = "not-a-number" if number else "not-an-answer", (question.low, question.high)
-            wrong[question.id] = texts(key, low=bounds[0], high=bounds[1])
+            low, high = question.bounds
+            wrong[question.id] = texts("not-an-answer")
+            if number:
+                wrong[question.id] = texts("not-a-number", low=low, high=high)
         elif not given and question.required:
             wrong[question.id] = texts("please-answer")
     return found, wrong
@@ -94,8 +96,9 @@ def _background(question: BackgroundQuestion, given: str) -> Value:
         case BackgroundKind.YES_NO:
             return {"yes": True, "no": False}.get(given)
         case BackgroundKind.NUMBER:
-            number = int(given) if re.fullmatch(r"-?[0-9]{1,10}", given) else question.low - 1
-            return number if question.low <= number <= question.high else None
+            low, high = question.bounds
+            number = int(given) if re.fullmatch(r"-?[0-9]{1,10}", given) else low - 1
+            return number if low <= number <= high else None
         case BackgroundKind.CHOICE:
             return given if given in question.choices else None
     return given or None

@@ -46,9 +46,14 @@ def ratings_of(
 ) -> ImportedResults:
     """The ratings in a platform's results. Left out, with a note, are rejected work, answers that
     the rubric does not allow, second ratings of the same rewrite, ratings of the worker's own
-    rewrite, and everything by a worker who failed too many control items, if the study says
-    ``void``."""
+    rewrite or, unless the study allows it, of one of the same source, and everything by a worker
+    who failed too many control items, if the study says ``void``."""
     found = ImportedResults()
+    wrote = {
+        (item.source, (item.rewrite.model_extra or {}).get("writer"))
+        for item in items
+        if item.rewrite is not None and study.keeps_apart
+    }
     failures: Counter[tuple[str, Purpose]] = Counter()
     for one, item, answers in _valid(results, rubric, items, ItemKind.RATE, name, found.notes):
         rater = name(one.worker)
@@ -57,6 +62,9 @@ def ratings_of(
             continue
         if (rewrite.model_extra or {}).get("writer") == rater:
             found.notes.append(f"{one.where}: {rater} rated a rewrite of their own; left out.")
+            continue
+        if (item.source, rater) in wrote:
+            found.notes.append(f"{one.where}: {rater} rewrote this source themselves; left out.")
             continue
         identical = is_identical(rewrite)
         controls = study.controls(item.purpose)

@@ -158,9 +158,7 @@ def _people(tx: Transaction, slots: dict[int, list[Record]]) -> tuple[PersonOver
                 rejected=states[SlotState.REJECTED],
                 seconds=_seconds(mine),
                 quick=sum(_is_quick(tx, each) for each in mine),
-                pay=Pay()
-                if row.state == PersonState.EXCLUDED
-                else _pay(tx, mine, hard, flagged),
+                pay=Pay() if row.state == PersonState.EXCLUDED else _pay(tx, mine, hard, flagged),
                 controls=sum(state in (SlotState.DONE, SlotState.VOID) for state in controls),
                 failures=failures.get(row.id, 0),
                 warnings=warnings.get(row.id, 0),
@@ -211,9 +209,9 @@ def sources(tx: Transaction, start: int = 0, most: int = 50) -> tuple[list[Sourc
         groups[numbers[each.source]].append(each)
     given: dict[int, Counter[tuple[str, bool]]] = defaultdict(Counter)
     columns = (slot.c.item_id, slot.c.kind, slot.c.state)
-    counted = select(*columns, func.count().label("count")).group_by(*columns)
+    counted = select(*columns, func.count().label("number")).group_by(*columns)
     for each in tx.rows(counted.where(slot.c.item_id.in_(by_item), slot.c.state.in_(COUNTING))):
-        given[by_item[each.item_id]][each.kind, each.state == SlotState.DONE] += each.count
+        given[by_item[each.item_id]][each.kind, each.state == SlotState.DONE] += each.number
     found = []
     for row in rows:
         counts = given[row.number]
@@ -274,7 +272,8 @@ def one_source(
                 answers=tuple(given[each.id]),
             )
         )
-    return found, row.source, before and before.number, after and after.number
+    earlier, later = (None if each is None else int(each.number) for each in (before, after))
+    return found, str(row.source), earlier, later
 
 
 # --- Exports

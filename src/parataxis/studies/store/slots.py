@@ -278,7 +278,6 @@ _KNOWS_SOURCE = exists().where(
     _MINE.c.person_id == bindparam("me"),
     _MINE.c.source_hash == slot.c.source_hash,
     _MINE.c.kind != slot.c.kind,
-    _MINE.c.state != SlotState.LAPSED,
 )
 HAD_ITEM = exists().where(*_IS_MINE, _MINE.c.state != SlotState.LAPSED)
 HAD = or_(

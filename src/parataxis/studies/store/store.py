@@ -134,6 +134,7 @@ class Store:
         decides the results has changed; see :func:`parataxis.studies.study.refuse_changes`."""
         stored = self._database.read(lambda connection: connection.execute(_STUDY).one())
         refuse_changes(stored.description, stored.files, study, rubric)
+        study = study.model_copy(update={"items": self.study.items})  # perhaps create --items
         if study != self.study:
             values = {"name": study.name, "description": study.model_dump(mode="json")}
             self._run(lambda tx: tx.run(update(study_table).values(**values)))
@@ -221,9 +222,7 @@ class Store:
         )
 
     def _stored_study(self) -> Study | None:
-        row = self._database.read(
-            lambda connection: connection.execute(_STUDY).first()
-        )
+        row = self._database.read(lambda connection: connection.execute(_STUDY).first())
         return None if row is None else Study.model_validate(row.description)
 
     def _pause(self, paused: bool) -> None:

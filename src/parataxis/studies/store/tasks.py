@@ -60,6 +60,7 @@ FINAL = (Purpose.TRAINING, Purpose.TEST)
 
 _STAGES = {Purpose.TRAINING.value: Stage.TRAINING, Purpose.TEST.value: Stage.TEST}
 _CONTROLS = (Purpose.ATTENTION, Purpose.KNOWN)
+_GIVEN = (*FINISHED, SlotState.REJECTED)
 SECONDS = "_seconds"
 """The key under which a draft stores how long the person has worked on it."""
 _UPDATE_EVERY = 60_000
@@ -154,9 +155,7 @@ def task(tx: Transaction, code: str, slot_id: str) -> Task:
     return as_task(tx, row)
 
 
-def submissions(
-    tx: Transaction, code: str, start: int = 0, most: int = 50
-) -> list[OwnSubmission]:
+def submissions(tx: Transaction, code: str, start: int = 0, most: int = 50) -> list[OwnSubmission]:
     """What the person submitted, the latest first, without what they took back."""
     query = _TASKS.add_columns(answer.c.at).where(
         slot.c.person_id == lock_person(tx, code).id, answer.c.id.is_not(None)
@@ -518,8 +517,8 @@ class _Submission:
         self.seconds = seconds if is_time else None
         self.purpose = Purpose(row.purpose)
         final = self.purpose in FINAL
-        settings = tx.study.qualification_of(row.kind) if final else None
-        settings = settings or tx.study.controls(self.purpose)
+        lessons = tx.study.qualification_of(row.kind) if final else None
+        settings = lessons or tx.study.controls(self.purpose)
         tolerance = settings.tolerance if settings else 0.0
         if row.kind == ItemKind.WRITE:
             self._check_rewrite()
@@ -538,8 +537,7 @@ class _Submission:
     def store(self) -> Submitted:
         """Store the answers, and give the slot its new state."""
         tx, row, state = self.tx, self.row, SlotState(self.row.state)
-        is_given = state in (*FINISHED, SlotState.REJECTED)
-        action = self._action_again() if is_given else SUBMIT
+        action = self._action_again() if state in _GIVEN else SUBMIT
         if action is None:
             return self._result(state, judged=False)
         is_late, known = action == LATE, self.as_expected
@@ -578,7 +576,7 @@ class _Submission:
     def _result(self, state: SlotState, *, judged: bool = True) -> Submitted:
         """The result of a submission, with its consequences for the person."""
         row, found = self.row, self.as_expected
-        done = Submitted(row.code, self.purpose, state, repeated=row.state in FINISHED)
+        done = Submitted(row.code, self.purpose, state, repeated=row.state in _GIVEN)
         if self.purpose is Purpose.TRAINING:
             known = row.expected or {}
             return replace(done, as_expected=found, expected=known, feedback=row.feedback)

@@ -78,8 +78,8 @@
       input.checked = true;
       input.dispatchEvent(new Event("change", { bubbles: true }));
     };
-    range.addEventListener("input", commit);
-    range.addEventListener("click", commit);  // a click at the place where it stands changes nothing
+    // At the place where it stands already, a click or a touch is no "input".
+    for (const kind of ["input", "click", "pointerup", "touchend"]) range.addEventListener(kind, commit);
     range.addEventListener("keydown", (event) => {
       if (!range.classList.contains("unset") || !/^(Arrow|Home|End|Page| )/.test(event.key)) return;
       event.preventDefault();

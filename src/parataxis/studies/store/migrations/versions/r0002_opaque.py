@@ -1,5 +1,7 @@
 """Opaque ids of tasks, sources in common, qualified writers, bonuses, and digests of files."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -8,7 +10,7 @@ from parataxis.studies.store.slots import hash_of, new_code
 revision = "0002"
 down_revision = "0001"
 
-_COLUMNS = {
+_COLUMNS: dict[str, list[sa.Column[Any]]] = {
     "study": [sa.Column("files", sa.JSON(none_as_null=True))],
     "person": [sa.Column("may_write", sa.Boolean()), sa.Column("write_attempt", sa.Integer())],
     "item": [sa.Column("hard", sa.Boolean())],
