@@ -70,7 +70,7 @@ def json_attacks() -> Iterator[tuple[str, str, str]]:
         ("newlines", "a\n" * 500_000),
     ):
         for path in ("split", "split/stream", "analyse"):
-            options = {} if path == "analyse" else {"splitter": "source"}
+            options = {} if path == "analyse" else {"splitter": "source", "check": False}
             yield f"{name} to {path}", path, json.dumps({"text": text, **options})
     yield "words to pointer", "split", json.dumps({"text": "a " * 500_000})
     yield (
@@ -78,9 +78,14 @@ def json_attacks() -> Iterator[tuple[str, str, str]]:
         "readability",
         json.dumps({"texts": [['"' * 1_000_000]]}),
     )
+    yield "one word", "readability", json.dumps({"texts": [["a" * 1_000_000]]})
+    for path in ("split", "analyse"):
+        long = json.dumps({"sentences": ['"' * 5_000] * 40})
+        yield f"long sentences to {path}", path, long
+    yield "9,000 fields", "split", json.dumps(dict.fromkeys(map(str, range(9_000)), 0))
     yield "escapes", "split", '{"text": "' + "\\ud83d\\ude00" * 900_000 + '"}'
     rewrite = {"source": "a " * 1000, "simple": ["a " * 1000] * 2}
-    yield "long alignments", "check", json.dumps({"rewrites": [rewrite] * 150})
+    yield "long alignments", "check", json.dumps({"rewrites": [rewrite] * 20})
 
 
 def word(body: str) -> bytes:
@@ -242,7 +247,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="requests with this in their name or path")
     parser.add_argument("--timeout", type=float, default=120)
-    parser.set_defaults(splitter="pointer")
+    parser.set_defaults(splitter=["pointer", "source"])
     options = parser.parse_args()
     attacks = [
         (

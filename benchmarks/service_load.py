@@ -128,7 +128,8 @@ def served(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "parataxis", "serve", "--no-page", "--port", str(port)]
-    limits = ["--per-minute", "1000000", "--splitter", options.splitter]
+    offered = [options.splitter] if isinstance(options.splitter, str) else options.splitter
+    limits = ["--per-minute", "1000000", *(f"--splitter={name}" for name in offered)]
     process = subprocess.Popen([*command, *limits], stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parataxis.text import documents
 from parataxis.text.documents import Document, read_blocks, read_document
 
 CONTRACT = (
@@ -157,3 +158,14 @@ def test_documents_code_over_the_limit_stays_code() -> None:
     blocks = list(read_blocks(io.StringIO(text), limit=100))
     assert "".join(block.text for block in blocks) == text
     assert [s.text for block in blocks for s in block.sentences] == ["Run it.", "It ran."]
+
+
+def test_documents_of_many_signatures_compare_each_sentence_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[int] = []
+    found = documents.bisect_right
+    monkeypatch.setattr(documents, "bisect_right", lambda *a: looked.append(0) or found(*a))
+    read = read_document("Regards,\nAnn\n\nBob left.\n\n" * 500)
+    assert [span.text for span in read.sentences] == ["Bob left."] * 500
+    assert len(looked) <= 1500

@@ -2,6 +2,7 @@
 
 import io
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -120,7 +121,13 @@ def running_sentences(text: str, fence: str = "") -> tuple[Span, ...]:
     parts = email_parts(text)
     if not parts:
         return tuple(spans)
-    return tuple(s for s in spans if not any(a < s.end and s.start < b for a, b in parts))
+    ends = [end for _, end in parts]  # parts and sentences are both in order
+
+    def is_outside(span: Span) -> bool:
+        index = bisect_right(ends, span.start)
+        return index == len(parts) or parts[index][0] >= span.end
+
+    return tuple(filter(is_outside, spans))
 
 
 def split_blocks(lines: Iterable[str], *, limit: int = BLOCK_LIMIT) -> Iterator[tuple[str, str]]:

@@ -78,7 +78,7 @@ _MARGIN = re.compile(r"[^\S\r\n]*(?:>[^\S\r\n]*)*")
 _FENCE = re.compile(r"`{3,}(?!.*`)|~{3,}")
 _HEADING = re.compile(r"#{1,6}\s+(?=\S)")
 _NO_TEXT = re.compile(
-    r"(?:([-=*_~#+.])(?:\s*\1){2,}|=+"  # a ruled line
+    r"(?:([-=*_~#+.])(?:\s*+\1){2,}+|=+"  # a ruled line; possessive, for a line of any length
     r"|(?:\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?\s*)+"  # pictures
     r"|</?[a-zA-Z!][^<>]*>|\[[^\]]+\]:\s*\S+)\s*$"  # a tag, the address of a link
 )
