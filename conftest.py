@@ -38,7 +38,16 @@ NEEDED = {
     "onnx": ["src/parataxis/lab/quantise.py", "src/parataxis/run/gpu", "tests/run/gpu"],
     "triton": ["src/parataxis/run/gpu/kernels.py", "tests/run/gpu/test_kernels.py"],
     "ray": ["tests/run/nodes.py"],
-    "docx": ["tests/run/documents/test_docx.py", "tests/cli/test_document_files.py"],
+    "docx": [
+        "tests/run/documents/test_docx.py",
+        "tests/run/documents/test_imported.py",
+        "tests/cli/test_document_files.py",
+        "tests/cli/test_lint.py",
+    ],
+    "lxml": ["tests/rewrite/test_render.py"],
+    "haystack": ["src/parataxis/integrations/haystack.py"],
+    "langchain_core": ["src/parataxis/integrations/langchain.py"],
+    "llama_index": ["src/parataxis/integrations/llamaindex.py"],
 }
 
 collect_ignore = [

@@ -64,3 +64,8 @@ def needs(what: str, extra: str) -> Iterator[None]:
         raise ParataxisError(
             f"{what}; install the extra with: pip install 'parataxis[{extra}]'."
         ) from error
+
+
+def in_words(error: BaseException) -> str:
+    """The message of an error, on one line and without its full stop."""
+    return " ".join(str(error).split()).rstrip(".")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from parataxis.checks import Checker, checker
+from parataxis.checks.checker import uncertain_sentences
 from parataxis.checks.damage import damaged
-from parataxis.checks.screening import uncertain_sentences
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import FindingKind
 from parataxis.syntax.analyser import load_analyser

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parataxis.text.casing import capitalise, lower_first
+from parataxis.text.tokens import capitalise, lower_first
 
 
 @pytest.mark.parametrize(

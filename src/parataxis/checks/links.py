@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import Origins, finding, lost, new
-from parataxis.checks.same_word import has_opposite
 from parataxis.checks.units import FactUnit, Side, Sort
+from parataxis.checks.words import has_opposite
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind, OutputToken
 from parataxis.syntax.analysis import Analysis, Word

@@ -11,9 +11,8 @@ from parataxis.errors import InputError
 from parataxis.rewrite.forms import is_known
 from parataxis.rewrite.record import Origin, OutputToken, Rewrite
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text.casing import capitalise, lower_first
 from parataxis.text.english import COORDINATORS
-from parataxis.text.tokens import has_word, tokenize
+from parataxis.text.tokens import capitalise, has_word, lower_first, tokenize
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from parataxis.run.files import (
     Shard,
     data_format,
     find_inputs,
+    is_remote,
     packing_of,
 )
 from parataxis.run.pipeline import (
@@ -51,7 +52,6 @@ from parataxis.run.pipeline import (
     run,
 )
 from parataxis.run.reading import check_columns
-from parataxis.run.remote import is_remote
 from parataxis.run.units import CellKind, Columns, RowKind
 from parataxis.run.watch import OnError, ProgressForm, RunWatcher
 from parataxis.splitters.settings import SplitSettings, too_long

@@ -17,9 +17,9 @@ from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.files import Packing, arrow
 from parataxis.run.units import ID, BadRecord, Row, RowKind, Unit, unit_claims
-from parataxis.splitters.claims import Claim
 
 if TYPE_CHECKING:
+    from parataxis.splitters.claims import Claim
     from parataxis.syntax.patterns import Occurrence
 
 ROW_GROUP = 8192
@@ -86,7 +86,7 @@ class RecordEncoder:
         """The fields of a record. A column of the input with such a name is not kept; plain
         rewrites have no level."""
         if self.rows is RowKind.CLAIM:
-            return frozenset([*Claim.model_fields, "error"]).difference([ID])
+            return frozenset([*_claim_fields(), "error"]).difference([ID])
         absent = [ID, "level", *([] if self.provenance else ["provenance"])]
         return frozenset([*Rewrite.model_fields, "error"]).difference(absent)
 
@@ -119,7 +119,9 @@ class RecordEncoder:
         match self.form:
             case OutputFormat.TEXT if self.rows is RowKind.CLAIM:
                 records = self._records(results, None)
-                claims = (each.text for each, _ in records if isinstance(each, Claim))
+                claims = (
+                    each.text for each, _ in records if not isinstance(each, Rewrite | BadRecord)
+                )
                 text = "".join(f"{claim}\n" for claim in claims)
             case OutputFormat.TEXT if not self.explain:
                 data = "".join(unit.rebuild(rewrites) for unit, rewrites in results)
@@ -153,7 +155,7 @@ class RecordEncoder:
 
     def _records(
         self, results: Results, patterns: Patterns
-    ) -> Iterator[tuple[Rewrite | Claim | BadRecord, Row | None]]:
+    ) -> Iterator["tuple[Rewrite | Claim | BadRecord, Row | None]"]:
         """The records, each with the row that it comes from."""
         ready = iter(patterns or ())
         claims = unit_claims(results, names=self.names) if self.rows is RowKind.CLAIM else None
@@ -181,7 +183,7 @@ class RecordEncoder:
             if isinstance(record, BadRecord):
                 made = self._problem_row(record, splitter)
                 line = _dumped({each: made[each] for each in made if each not in kept})
-            elif isinstance(record, Claim):
+            elif not isinstance(record, Rewrite):
                 kept.pop(ID, None)  # that of the row is the document of the claim
                 line = record.model_dump_json(exclude_none=True)
             elif ID in kept:
@@ -207,7 +209,7 @@ class RecordEncoder:
         return pa.schema([*first, *(each for each in columns if each.name not in names)])
 
     def _arrow(
-        self, records: Sequence[tuple[Rewrite | Claim | BadRecord, Row | None]], splitter: str
+        self, records: "Sequence[tuple[Rewrite | Claim | BadRecord, Row | None]]", splitter: str
     ) -> bytes:
         """A batch of rows as an Arrow stream; such can be appended to a file and cut off again."""
         if not records:
@@ -342,12 +344,18 @@ def _column(values: Sequence[Any], kind: Any) -> tuple[Any, list[int]]:
     return pa.concat_arrays([part for part, _ in parts]), bad
 
 
+def _claim_fields() -> Mapping[str, Any]:
+    from parataxis.splitters.claims import Claim
+
+    return Claim.model_fields
+
+
 @cache
 def parquet_schema(*, is_claims: bool = False) -> Any:
     """The columns of a Parquet file of rewrites or claims: the fields of the record, by its names.
     ``error`` says why a record of the input could not be read; ``more`` holds, as JSON, fields that
     have no column and values that do not fit the type of their column."""
-    fields = Claim.model_fields if is_claims else Rewrite.model_fields
+    fields = _claim_fields() if is_claims else Rewrite.model_fields
     names = list(fields) if is_claims else _COLUMNS
     types = [(name, _arrow_type(fields[name].annotation)) for name in names]
     return arrow().schema([*types, *[(name, arrow().string()) for name in ("error", "more")]])
@@ -375,9 +383,9 @@ def plain_schema(schema: Any) -> Any:
     )
 
 
-def to_row(record: Rewrite | Claim) -> dict[str, Any]:
+def to_row(record: "Rewrite | Claim") -> dict[str, Any]:
     """A rewrite or a claim as a row of :func:`parquet_schema`."""
-    if isinstance(record, Claim):
+    if not isinstance(record, Rewrite):
         return record.model_dump(mode="json", exclude_none=True)
     more = dict(record.model_extra or {})
     row = record.model_dump(mode="json", exclude=set(more), exclude_none=True)

@@ -24,7 +24,6 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from parataxis.errors import InputError, needs, system_errors
-from parataxis.run.remote import is_remote, open_remote, open_store
 from parataxis.text.inputs import STDIN, looks_like_file, read_some, require_piped_input
 
 if TYPE_CHECKING:
@@ -42,6 +41,18 @@ def arrow() -> "ModuleType":
         import pyarrow
     module: ModuleType = pyarrow
     return module
+
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://\S+")
+
+
+def is_remote(argument: str) -> bool:
+    """Whether an argument is an address such as ``s3://bucket/folder``.
+
+    >>> [is_remote(each) for each in ("s3://texts/a.parquet", "C:/a.txt", "See http://a.org.")]
+    [True, False, False]
+    """
+    return _URI.fullmatch(argument) is not None
 
 
 class DataFormat(StrEnum):
@@ -214,6 +225,8 @@ def _reopened(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
 
 def _remote_files(address: str, kind: DataFormat, column: str | None) -> list[DataFile]:
     """The file of an address, or all data files in a folder, sorted."""
+    from parataxis.run.remote import open_remote, open_store
+
     store = open_store(address)
     from pyarrow.fs import FileSelector, FileType
 

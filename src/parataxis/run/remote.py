@@ -14,9 +14,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from parataxis.cli.terminal import warn
-from parataxis.errors import InputError, needs
+from parataxis.errors import InputError, in_words, needs
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://\S+")
 _BUFFER = 1 << 20
 _TRIES = 3
 _CONNECT, _REQUEST = 5.0, 20.0  # seconds that a try may take
@@ -34,20 +33,6 @@ _HINTS = {
     "abfs": "AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN",
 }
 """The variables that name credentials."""
-
-
-def in_words(error: BaseException) -> str:
-    """The message of an error, on one line and without its full stop."""
-    return " ".join(str(error).split()).rstrip(".")
-
-
-def is_remote(argument: str) -> bool:
-    """Whether an argument is an address such as ``s3://bucket/folder``.
-
-    >>> [is_remote(each) for each in ("s3://texts/a.parquet", "C:/a.txt", "See http://a.org.")]
-    [True, False, False]
-    """
-    return _URI.fullmatch(argument) is not None
 
 
 class ObjectStore(NamedTuple):

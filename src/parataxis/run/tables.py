@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from parataxis.errors import InputError
+from parataxis.errors import InputError, in_words
 from parataxis.run.encode import plain_schema
 from parataxis.run.files import DataFile, DataFormat, arrow
 from parataxis.run.reading import read_fields
-from parataxis.run.remote import in_words
 from parataxis.run.units import (
     ID,
     Columns,

@@ -12,18 +12,19 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import reduce
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parataxis.api import DocumentRewrite
-from parataxis.errors import InputError
+from parataxis.errors import InputError, in_words
 from parataxis.rewrite.jsonl import SOURCES, field_of, id_of, read_record, source_of
 from parataxis.rewrite.record import Rewrite, SourceLine
-from parataxis.run.remote import in_words
-from parataxis.splitters.claims import Claim, ClaimDocument, find_claims
 from parataxis.text.documents import Document, read_document, running_sentences, split_blocks
 from parataxis.text.inputs import TextPiece
 from parataxis.text.layout import LINE, next_fence
 from parataxis.text.segments import Span, places_of
+
+if TYPE_CHECKING:
+    from parataxis.splitters.claims import Claim
 
 HEADERS = ("source", "complex", "sentence")
 """The names under which the column of the sources is found if none is given."""
@@ -218,8 +219,10 @@ class Unit:
 
 def unit_claims(
     results: Sequence[tuple[Unit, Sequence[Rewrite]]], *, names: bool = False
-) -> Iterator[list[Claim]]:
+) -> Iterator["list[Claim]"]:
     """The claims of each unit. The document of a claim is the row, the line or the file."""
+    from parataxis.splitters.claims import ClaimDocument, find_claims
+
     documents = []
     for unit, rewrites in results:
         ids = [sentence.id for sentence in unit.sentences]

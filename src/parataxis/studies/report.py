@@ -28,7 +28,7 @@ from parataxis.studies.agreement import (
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value, in_language
 from parataxis.studies.rubric import NUMBERS, QuestionKind, Rubric
 from parataxis.studies.summary import Summary, correlations, judged_rewrites, summarise, with_scores
-from parataxis.studies.yaml_files import Texts
+from parataxis.studies.yaml_files import LanguageTexts
 from parataxis.text.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class StudyReport:
             title, list(self._blocks(text, figure)), record, lines, language=self.language
         )
 
-    def _blocks(self, text: Texts, figure: str) -> Iterator[Block]:
+    def _blocks(self, text: LanguageTexts, figure: str) -> Iterator[Block]:
         header, rows = self.summary.table(text)
         yield Heading(text("ratings"))
         numbers = 2 + len(self.summary.columns) + len(self.summary.metrics)
@@ -139,7 +139,7 @@ class StudyReport:
             yield Table(list(map(text, columns)), [[*counts, *means]], names=0)
         yield from map(ReportParagraph, self.notes)
 
-    def _legend(self, text: Texts) -> str:
+    def _legend(self, text: LanguageTexts) -> str:
         parts = []
         if any(question.kind in NUMBERS for question in self.rubric.questions):
             parts.append(text("legend-numbers"))
@@ -151,9 +151,9 @@ class StudyReport:
         return " ".join(parts)
 
 
-def report_texts(language: str) -> Texts:
+def report_texts(language: str) -> LanguageTexts:
     """The texts of reports in a language."""
-    return Texts("parataxis.studies", "report.yaml", language)
+    return LanguageTexts("parataxis.studies", "report.yaml", language)
 
 
 def study_report(
@@ -250,7 +250,7 @@ def _values(ratings: Sequence[Rating], key: str, rubric: Rubric) -> dict[str, di
     return table
 
 
-def _agreement_cells(one: Agreement, text: Texts) -> list[str]:
+def _agreement_cells(one: Agreement, text: LanguageTexts) -> list[str]:
     found = one.alpha
     is_open = found.low is None or found.high is None
     return [
@@ -272,7 +272,7 @@ def _rater_cells(one: RaterAgreement) -> list[str]:
     ]
 
 
-def _correlation_table(found: Sequence[Correlation], text: Texts) -> Table:
+def _correlation_table(found: Sequence[Correlation], text: LanguageTexts) -> Table:
     """A row for each group and metric, a column for each question and outcome."""
     criteria = list(dict.fromkeys(each.criterion for each in found))
     rows: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
@@ -300,13 +300,13 @@ def _trust_record(one: Posterior) -> dict[str, object]:
     }
 
 
-def _trust_cells(one: Posterior, text: Texts) -> list[str]:
+def _trust_cells(one: Posterior, text: LanguageTexts) -> list[str]:
     shares = (one.mean, one.at_least(CONFIDENCE), one.at_most(CONFIDENCE))
     bucket = text("bucket", **one.bucket._asdict())
     return [bucket, str(one.yes), str(one.no), *(f"{100 * share:.0f} %" for share in shares)]
 
 
-def _conclusions(trust: Sequence[Posterior], text: Texts) -> Iterator[str]:
+def _conclusions(trust: Sequence[Posterior], text: LanguageTexts) -> Iterator[str]:
     """The sentences of §6 of Zhang et al. (2020), for the buckets in which all raters agree."""
     for one in trust:
         yes, raters = one.bucket
@@ -323,7 +323,7 @@ def reliability_svg(trust: Sequence[Posterior], language: str = "en") -> str:
     return draw_svg(lambda axes: _draw_densities(axes, trust, text), height=3.2)
 
 
-def _draw_densities(axes: "Axes", trust: Sequence[Posterior], text: Texts) -> None:
+def _draw_densities(axes: "Axes", trust: Sequence[Posterior], text: LanguageTexts) -> None:
     shares = np.linspace(0, 1, 401)
     for one, line in zip(trust, cycle(("-", "--", "-.", ":")), strict=False):
         label = text("bucket-raters", **one.bucket._asdict())

@@ -81,7 +81,7 @@ def texts_of(package: str, name: str) -> dict[str, dict[str, str]]:
     return parse_yaml(text, name, _Texts).root
 
 
-class Texts:
+class LanguageTexts:
     """The texts in a YAML file of a package, in one language; English where it has no such one."""
 
     def __init__(self, package: str, name: str, language: str) -> None:

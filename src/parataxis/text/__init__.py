@@ -1,9 +1,8 @@
 """Sentence segmentation, tokens with character offsets, documents, casing."""
 
-from parataxis.text.casing import capitalise, lower_first
 from parataxis.text.documents import Document, read_blocks, read_document
 from parataxis.text.segments import Span, sentence_spans
-from parataxis.text.tokens import Token, tokenize
+from parataxis.text.tokens import Token, capitalise, lower_first, tokenize
 
 __all__ = [
     "Document",

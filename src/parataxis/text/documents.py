@@ -6,10 +6,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from parataxis.text.email import email_parts
 from parataxis.text.layout import LINE, next_fence
 from parataxis.text.segments import Span, sentence_spans
 
+_EMAIL_HINTS = (
+    *("From:", "Subject:", "Date:", "wrote:", "writes:", "Original Message", "-- ", "--\n"),
+    *("egards", "ishes", "hanks", "incerely", "heers", "est,", "ours"),
+)
+"""A text without any of these is no email; to look for them is quick."""
 BLOCK_LIMIT = 1 << 14
 """The number of characters after which a block is cut even without a blank line."""
 
@@ -118,9 +122,11 @@ def running_sentences(text: str, fence: str = "") -> tuple[Span, ...]:
     """The sentences of a text without those in the header, the quoted replies and the signature of
     an email."""
     spans = sentence_spans(text, fence=fence)
-    parts = email_parts(text)
-    if not parts:
+    if not any(hint in text for hint in _EMAIL_HINTS):
         return tuple(spans)
+    from parataxis.text.email import email_parts
+
+    parts = email_parts(text)
     ends = [end for _, end in parts]  # parts and sentences are both in order
 
     def is_outside(span: Span) -> bool:

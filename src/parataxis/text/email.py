@@ -19,11 +19,6 @@ _CLOSING = re.compile(
     r"(?:\syours)?\s*[,.!]?\s*\Z",
     re.IGNORECASE,
 )
-_HINTS = (
-    *("From:", "Subject:", "Date:", "wrote:", "writes:", "Original Message", "-- ", "--\n"),
-    *("egards", "ishes", "hanks", "incerely", "heers", "est,", "ours"),
-)
-"""A text without any of these has no such part; to look for them is quick."""
 _FINISHED = re.compile(r"[.!?]\s*\Z")
 _LONGEST_SIGNATURE = 8
 """Lines after "Best regards," or "-- " that may belong to a signature."""
@@ -36,8 +31,6 @@ def email_parts(text: str) -> list[tuple[int, int]]:
     >>> [mail[start:end] for start, end in email_parts(mail)]
     ['On Monday Bo wrote:\\n> Do you agree?\\n', 'Regards,\\nAnn']
     """
-    if not any(hint in text for hint in _HINTS):
-        return []
     lines = list(re.finditer(r"[^\r\n]*(?:\r\n|\r|\n|\Z)", text))
     bodies = [line.group().rstrip("\r\n") for line in lines]
     return [(lines[a].start(), lines[b - 1].end()) for a, b in _parts(bodies)]

@@ -5,8 +5,10 @@ character is dropped: tokens and the whitespace between them give back the exact
 """
 
 import re
+import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from parataxis.text.english import ABBREVIATIONS
 
@@ -162,3 +164,106 @@ def plain_brackets(text: str) -> str:
     'Menasha ( town ) is in Wisconsin .'
     """
     return _ESCAPED.sub(lambda found: _PLAIN[found[1] + found[2]], text)
+
+
+_FIRST_WORD = re.compile(r"[^\w@#/]*([^\W_][\w'’-]*)(?=(\S*))")
+"""The first word after quotation marks and brackets, and the characters attached to it."""
+
+_OWN_CASE = re.compile(r"[^\W\d_]+[A-Z]|[a-z]+\d")
+_ADDRESS = re.compile(r"\.\w|@|://")
+
+
+def capitalise(text: str) -> str:
+    """Capitalise the first letter, after quotation marks and brackets.
+
+    A word with a capital inside ("iPhone", "eBay"), an address and a number are left unchanged.
+
+    >>> capitalise("“the film” won.")
+    '“The film” won.'
+    >>> capitalise("iPhone sales rose.")
+    'iPhone sales rose.'
+    """
+    word = _FIRST_WORD.match(text)
+    if word is None or not word[1][0].islower():
+        return text
+    if _OWN_CASE.match(word[1]) or _ADDRESS.search(word[1] + word[2]):
+        return text
+    start = word.start(1)
+    # str.title handles letters that stand for two: "ǆ" becomes "ǅ", not "Ǆ" as in str.upper.
+    capital = text[start].title()
+    return f"{text[:start]}{capital}{text[start + 1 :]}" if len(capital) == 1 else text
+
+
+def lower_first(text: str, *, keep: bool) -> str:
+    """Make the first letter lower-case, because the word no longer starts a sentence.
+
+    With ``keep`` the first word is a name and is left unchanged; "I" and words with a second
+    capital ("NATO", "McLean") always are.
+
+    >>> lower_first("The film won.", keep=False)
+    'the film won.'
+    >>> lower_first("Paris won.", keep=True)
+    'Paris won.'
+    """
+    word = _FIRST_WORD.match(text)
+    if keep or word is None or not word[1][0].isupper():
+        return text
+    pronoun = re.match(r"I(?:['’]\w+)?$", word[1])
+    if pronoun or any(letter.isupper() for letter in word[1][1:]) or word[2].startswith("."):
+        return text
+    start = word.start(1)
+    small = text[start].lower()
+    return f"{text[:start]}{small}{text[start + 1 :]}" if len(small) == 1 else text
+
+
+_KEPT = frozenset("§%#@†‡¶")
+"""Punctuation by its Unicode category, but as much a part of the text as a word."""
+_EMPTY_PAIRS = frozenset(["()", "[]", "{}"])
+_NO_SYMBOLS = re.compile(r"[\w\s.,;:!?…'\"“”‘’«»()\[\]{}/*_`~^|<>=+-]*")
+"""A text of these characters can hold no symbol, except for empty brackets."""
+
+
+class Placed(Protocol):
+    """A token or an analysed word."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+@lru_cache(maxsize=1 << 12)
+def is_symbol(text: str) -> bool:
+    """Whether a token is a symbol: emoji, ™, §, a currency sign; not punctuation or emphasis.
+
+    >>> [is_symbol(text) for text in ("™", "👨‍👩‍👧", "§", "—", "*", "word")]
+    [True, True, True, False, False, False]
+    """
+    return any(c in _KEPT or unicodedata.category(c) in ("So", "Sc") for c in text) and not any(
+        c.isalnum() for c in text
+    )
+
+
+def may_have_symbols(text: str) -> bool:
+    """Whether a text has a character that plain prose lacks: a cheap test before tokenising."""
+    return not _NO_SYMBOLS.fullmatch(text) or any(pair in text for pair in _EMPTY_PAIRS)
+
+
+def find_symbols(text: str, tokens: Sequence[Placed]) -> Iterator[range]:
+    """The places of the symbols among the tokens of a text; empty brackets are one symbol.
+
+    >>> from parataxis.text.tokens import tokenize
+    >>> text = "Call f() on the Acme™ list ✓ ."
+    >>> [text[t[0].start:t[-1].end] for t in
+    ...     ([tokenize(text)[i] for i in place] for place in find_symbols(text, tokenize(text)))]
+    ['()', '™', '✓']
+    """
+    if not may_have_symbols(text):
+        return
+    for place, token in enumerate(tokens):
+        if is_symbol(token.text):
+            yield range(place, place + 1)
+        elif place + 1 < len(tokens) and text[token.start : tokens[place + 1].end] in _EMPTY_PAIRS:
+            yield range(place, place + 2)

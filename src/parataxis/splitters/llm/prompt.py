@@ -16,8 +16,8 @@ from typing import NamedTuple
 from parataxis.rewrite.jsonl import read_rewrites
 from parataxis.rewrite.record import Finding, Rewrite
 from parataxis.rewrite.render import describe
-from parataxis.text.casing import capitalise
 from parataxis.text.segments import sentence_spans
+from parataxis.text.tokens import capitalise
 
 Messages = list[dict[str, str]]
 

@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from parataxis.checks import Checker
 from parataxis.checks.checker import Verifying
-from parataxis.checks.lexicon import CONTRASTS
-from parataxis.checks.scope import lost_scope
 from parataxis.checks.verifier import RewriteVerdict
 from parataxis.rewrite.compose import Part, compose, left_whole
 from parataxis.rewrite.record import (
@@ -55,6 +53,9 @@ FLOOR = 0.35
 FLOOR_OF_TWO = 0.6
 """The same for two plain or light sentences: their source is often as good. A source that makes
 three is certainly too long."""
+FLOOR_OF_CLAIMS = 0.2
+"""The same at the level ``atomic``, where the judgements say less: with 0.35, claims were fewer and
+agreed less with those of people."""
 SURE = 0.86
 """The lowest confidence of a rewrite that is taken in strict mode."""
 
@@ -202,6 +203,9 @@ def _claim_findings(
 ) -> list[Finding]:
     """The findings at the level ``atomic``: the two sides of a contrast are claims without their
     connective, and each claim must keep what governs it."""
+    from parataxis.checks.lexicon import CONTRASTS
+    from parataxis.checks.scope import lost_scope
+
     kept = [
         found
         for found in findings
@@ -301,8 +305,9 @@ class _Choice:
         self._stays = self._stays or not wanted
 
     def _floor(self, option: Candidate) -> float:
-        is_doubtful = len(option.simple) == 2 and self._level is not Level.ATOMIC
-        return FLOOR_OF_TWO if is_doubtful else FLOOR
+        if self._level is Level.ATOMIC:
+            return FLOOR_OF_CLAIMS
+        return FLOOR_OF_TWO if len(option.simple) == 2 else FLOOR
 
     def judge(self, candidate: Candidate, findings: Sequence[Finding]) -> None:
         """Take a candidate or go on to the next."""

@@ -29,10 +29,8 @@ from parataxis.splitters.pointer.actions import (
 )
 from parataxis.splitters.pointer.openers import with_openers
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text.casing import lower_first
 from parataxis.text.english import ARTICLES, DEMONSTRATIVES, words
-from parataxis.text.symbols import find_symbols, is_symbol
-from parataxis.text.tokens import has_word
+from parataxis.text.tokens import find_symbols, has_word, is_symbol, lower_first
 
 _STOPS = frozenset(".!?…:")
 _PAIRED_MARK = re.compile(r"""[()\[\]{}"“”]|['’‘`]{2}""")

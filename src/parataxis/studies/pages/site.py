@@ -16,7 +16,7 @@ from parataxis.studies.records import Text, in_language, timestamp
 from parataxis.studies.rubric import Case, Rubric
 from parataxis.studies.store import Store
 from parataxis.studies.study import Study
-from parataxis.studies.yaml_files import Texts, texts_of
+from parataxis.studies.yaml_files import LanguageTexts, texts_of
 from parataxis.web import Throttle
 
 PERSON, ORGANISER = "person", "organiser"
@@ -43,7 +43,7 @@ def catalogue() -> dict[str, dict[str, str]]:
     return texts_of("parataxis.studies.pages", "interface.yaml")
 
 
-class Interface(Texts):
+class Interface(LanguageTexts):
     """The texts of the interface in one language.
 
     >>> Interface("es")("yes")
