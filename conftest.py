@@ -44,6 +44,7 @@ NEEDED = {
         "tests/cli/test_document_files.py",
         "tests/cli/test_lint.py",
     ],
+    "docutils": ["tests/lint/test_readers.py"],
     "lxml": ["tests/rewrite/test_render.py"],
     "haystack": ["src/parataxis/integrations/haystack.py"],
     "langchain_core": ["src/parataxis/integrations/langchain.py"],

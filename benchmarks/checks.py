@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 from parataxis.checks import Checker
+from parataxis.checks.checker import RISKY
 from parataxis.checks.damage import DAMAGES, damaged
-from parataxis.checks.estimates import RISKY
 from parataxis.checks.verifier import load_verifier
 from parataxis.lab.verifier.corruptions import corruptions
 from parataxis.rewrite.record import Finding, FindingKind

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from parataxis.checks import Checker, check
-from parataxis.checks.checker import LONGEST_VERIFIED
-from parataxis.checks.estimates import RISKY, estimate
+from parataxis.checks.checker import LONGEST_VERIFIED, RISKY
+from parataxis.checks.estimates import estimate
 from parataxis.checks.verifier import FAULTS, RewriteVerdict, load_verifier
 from parataxis.rewrite.record import FindingKind
 from parataxis.rewrite.render import describe

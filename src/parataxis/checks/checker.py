@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from parataxis.checks import lexicon
 from parataxis.checks.clauses import FINITE_TAGS, WH_RELATIVES, clause_findings, lost_particles
-from parataxis.checks.estimates import RISKY, estimate
 from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
 from parataxis.checks.links import lost_links, new_links, opposite_links, scope_findings
@@ -15,7 +14,6 @@ from parataxis.checks.predicates import predicate_findings
 from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
 from parataxis.checks.relations import NOMINAL, follows, neighbour_findings, relation_findings
 from parataxis.checks.units import Side, units
-from parataxis.checks.verifier import RewriteVerdict
 from parataxis.checks.words import (
     lost_quotations,
     lost_symbols,
@@ -29,9 +27,16 @@ from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
 
+if TYPE_CHECKING:
+    from parataxis.checks.verifier import RewriteVerdict
+
 Provenance = Sequence[Sequence[OutputToken]]
 
-Verifying = Callable[[str, Sequence[Sequence[str]]], Sequence[RewriteVerdict]]
+RISKY = 0.996
+"""The probability of a fault from which it is reported. docs/checks.md says how many correct
+rewrites and how many corruptions are above."""
+
+Verifying = Callable[[str, Sequence[Sequence[str]]], Sequence["RewriteVerdict"]]
 """Judges the rewrites of a source; see :mod:`parataxis.checks.verifier`."""
 
 LONGEST_VERIFIED = 5000
@@ -108,6 +113,8 @@ class Checker:
         """The findings and the verifier's, unless one of them says the same already."""
         if self._verifying is None or not case.is_changed or case.is_long:
             return findings
+        from parataxis.checks.estimates import estimate
+
         found = estimate(
             case.simple, self._verifying(case.source, [case.simple])[0], risky=self._risky
         )

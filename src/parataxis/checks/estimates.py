@@ -9,13 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from parataxis.checks.checker import RISKY
 from parataxis.checks.verifier import FAULTS, RewriteVerdict, rewrite_pieces
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.text.tokens import has_word, tokenize
-
-RISKY = 0.996
-"""The probability of a fault from which it is reported. docs/checks.md says how many correct
-rewrites and how many corruptions are above."""
 
 UNLIKELY = -2.5
 """The score of a word, in nats, below which it is named as the place of the fault."""

@@ -60,12 +60,14 @@ def with_openers(
     places = [{part.word for part in each if not isinstance(part, Insert)} for each in sentences]
     if not any({opener.head, opener.main} <= words_of for words_of in places):
         return list(sentences)
-    return [
-        _opened(each, opener.again)
-        if opener.clauses & own and own.isdisjoint({opener.head, opener.main})
-        else each
-        for each, own in zip(sentences, places, strict=True)
-    ]
+    opened = []
+    is_near = False  # "in that case" can only refer to the sentence before
+    for each, own in zip(sentences, places, strict=True):
+        is_lost = bool(opener.clauses & own) and own.isdisjoint({opener.head, opener.main})
+        may_refer = is_near or isinstance(opener.again[0], Copy)
+        opened.append(_opened(each, opener.again) if is_lost and may_refer else each)
+        is_near = opener.head in own or (is_lost and is_near)
+    return opened
 
 
 def _opened(sentence: tuple[Part, ...], again: tuple[Part, ...]) -> tuple[Part, ...]:
