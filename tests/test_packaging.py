@@ -132,7 +132,7 @@ def test_packaging_wheel_is_small_and_carries_nothing_else(wheel: Path) -> None:
 def test_packaging_wheel_registers_command_and_splitters(installed: Path) -> None:
     (entries,) = installed.glob("parataxis-*.dist-info/entry_points.txt")
     text = entries.read_text(encoding="utf-8")
-    assert "parataxis = parataxis.cli.main:main" in text
+    assert "parataxis = parataxis.__main__:main" in text
     assert "[parataxis.splitters]" in text
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from parataxis.run import commands as long_run
 from parataxis.run import output as durable
+from parataxis.run import watch
 from parataxis.run.output import FileOutput
 
 pa = pytest.importorskip("pyarrow")
@@ -399,7 +399,7 @@ def test_long_run_on_a_full_disk_can_be_resumed(run: Run, monkeypatch: pytest.Mo
         "parataxis: o.jsonl cannot be written: no space left on device; correct that and go on "
         "with --resume.\n",
     )
-    monkeypatch.setattr(long_run, "_MINUTE", 0)
+    monkeypatch.setattr(watch, "_MINUTE", 0)
     again = run(*command, "--resume")
     assert again.code == 0
     assert Path("o.jsonl").read_bytes() == whole

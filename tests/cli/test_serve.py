@@ -32,7 +32,7 @@ def free_port() -> int:
 
 def test_serve_without_options_has_the_usual_settings(served: list[Any]) -> None:
     assert main(["serve", "--port", str(free_port())]) == 0
-    assert served[0].app.state.service.settings == ServiceSettings()
+    assert served[0].app.state.service.settings == ServiceSettings(hosts=("127.0.0.1",))
 
 
 def test_serve_options_are_settings(served: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,6 +49,7 @@ def test_serve_options_are_settings(served: list[Any], capsys: pytest.CaptureFix
         per_minute=7,
         concurrent=6,
         queue=5,
+        hosts=("127.0.0.1",),
     )
     assert (served[0].host, served[0].port) == ("127.0.0.1", int(port))
     assert capsys.readouterr().err == (

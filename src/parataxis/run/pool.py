@@ -200,12 +200,12 @@ def _start_worker(work: Callable[[Any], Any], threads: int) -> None:
     global _own_work  # a worker process does exactly one kind of work
     os.environ.setdefault(THREADS_VARIABLE, str(threads))
     _own_work = work
-    # Signals end a worker as they end any process, whatever its parent does with them.
-    for number in ENDINGS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+    # SIGTERM ends a worker as it ends any process. Ctrl-C and SIGHUP come to the whole group, and
+    # stay blocked: the parent ends its workers in order.
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
     collect_seldom()
     Thread(target=end_with_parent, daemon=True).start()
 
