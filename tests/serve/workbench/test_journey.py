@@ -30,7 +30,7 @@ def test_journey_of_a_first_visit(writer: Callable[..., Any], picture: Any) -> N
     assert ann.lit() == "the Seller a company registered in Norway"
     assert ann.row(0).locator(".simple > li").nth(3).locator("ins").all_inner_texts() == ["is"]
     assert "apposition" in ann.row(0).locator(".simple > li").nth(3).inner_text()
-    assert "relative clause" in ann.row(0).locator(".simple > li").nth(1).inner_text()
+    assert "relative clause" in ann.row(0).locator(".simple > li").nth(2).inner_text()
     assert ann.row(0).locator("s").all_inner_texts() == ["which", "and"]
     changed = ann.row(2).locator(".inflected")
     assert changed.inner_text() == "left"
@@ -338,12 +338,11 @@ def test_journey_tells_what_was_left_alone(writer: Callable[..., Any], tmp_path:
     path.write_text(f"<p>{MILL}</p><p>The inn, which was <img src=x> old, burnt down.</p>")
     ann = writer()
     ann.open(path)
-    assert ann.page.locator("#summary").inner_text() == "2 of 2 sentences changed"
+    counted = "1 of 2 sentences changed · 1 cannot be written"  # the service says so a little later
+    ann.page.locator("#summary", has_text=counted).wait_for()
     assert "<img src=x>" in ann.download("html", tmp_path).read_text()
-    ann.hears(
-        "a-simple.html is downloaded. "
-        "1 sentence that could be split was left alone: 1 has a picture."
-    )
+    ann.hears("a-simple.html is downloaded.")
+    assert "it is not counted: the sentence has a picture" in ann.row(1).inner_text()
 
 
 def test_journey_of_a_shared_link(
