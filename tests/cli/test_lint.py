@@ -153,6 +153,7 @@ def test_lint_reports_the_rest_if_a_file_cannot_be_read(run: Run) -> None:
     done = run("lint", ".")
     assert done.code == 2
     assert done.out.startswith("good.md:1:1: ")
+    assert "1 finding in 1 of 1 file" in done.out
     assert done.err.startswith("parataxis: bad.md: byte 1 is not UTF-8")
 
 
@@ -174,6 +175,8 @@ def test_lint_excludes_by_pattern(run: Run) -> None:
     assert [line for line in done.out.splitlines() if ".md:" in line] == [
         "a.md:1:1: Several ideas in one sentence."
     ]
+    named = run("lint", "deep/old/c.md", "--exclude", "old")  # as pre-commit names files
+    assert named.out == "0 files, no findings.\n"
 
 
 def test_lint_writes_findings_to_a_file(run: Run) -> None:

@@ -91,11 +91,12 @@ def test_sarif_has_what_the_specification_requires() -> None:
 
 
 def test_github_escapes_what_its_commands_use() -> None:
-    first = output(LintOutput.GITHUB).splitlines()[0]
+    first, second, _ = output(LintOutput.GITHUB).splitlines()
     assert first.startswith(
-        "::warning file=docs/a b%2Cc.md,line=1,endLine=2,col=5,endColumn=7,"
+        "::warning file=docs/a b%2Cc.md,line=1,endLine=2,"
         "title=parataxis%3A too-long::Too long (30 words, at most 25); nested clauses."
     )
+    assert second.startswith("::warning file=z.rst,line=3,endLine=3,col=1,endColumn=10,title=")
     odd = LintFinding(0, 1, 1, 1, 1, 2, "", (Reason.TOO_LONG,), 9, 8, simple=("5 %\n.",))
     assert "5 %25%0A." in written([Located("a", odd)], 1, LintOutput.GITHUB)
 

@@ -71,6 +71,11 @@ The word "rain" is quoted.
     ]
 
 
+def test_text_is_read_right_below_what_is_left_out() -> None:
+    text = "# It is a heading.\nAnn came.\nparataxis: off\nBob left.\nparataxis: on\nCem slept.\n"
+    assert places(text, LintFormat.TEXT) == [("Ann came.", (2, 1)), ("Cem slept.", (6, 1))]
+
+
 def test_markdown_leaves_out_what_is_not_running_text() -> None:
     text = """\
 ---
@@ -168,6 +173,29 @@ Then:
         ("It ends so::", (25, 1)),
         ("Then:", (29, 1)),
         ("It is a parameter.", (37, 11)),
+    ]
+
+
+def test_rst_tells_a_paragraph_from_the_same_words_in_code() -> None:
+    text = """\
+It is code::
+
+   Ann came.
+
+Ann came.
+
+.. parataxis: off
+
+Ann came.
+
+.. parataxis: on
+
+- Ann came.
+"""
+    assert places(text, LintFormat.RST) == [
+        ("It is code::", (1, 1)),
+        ("Ann came.", (5, 1)),
+        ("Ann came.", (13, 3)),
     ]
 
 

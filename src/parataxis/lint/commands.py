@@ -110,11 +110,9 @@ def _files_in(folder: Path, exclude: Sequence[str]) -> Iterator[Path]:
 
 
 def _is_excluded(path: Path, patterns: Sequence[str]) -> bool:
-    shown = _shown(path)
-    return any(
-        fnmatch(shown, pattern) or fnmatch(path.name, pattern) or fnmatch(shown, f"*/{pattern}")
-        for pattern in (each.rstrip("/") for each in patterns)
-    )
+    """Whether a pattern matches the file or a folder that it is in."""
+    shown = f"/{_shown(path)}/"
+    return any(fnmatch(shown, f"*/{pattern.strip('/')}/*") for pattern in patterns)
 
 
 def _shown(path: Path) -> str:
@@ -332,7 +330,7 @@ def lint(
             for file, data, _ in run.fixed(out):
                 out.write(_diff(file, run.sources[file], read_source(data, file.form, file.name)))
         else:
-            out.write(written(found, len(files), format_))
+            out.write(written(found, len(run.found), format_))
     run.cache.close()
     for problem in run.problems:
         warn(str(problem))

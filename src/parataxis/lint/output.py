@@ -204,19 +204,15 @@ _PROPERTY = {**_MESSAGE, ":": "%3A", ",": "%2C"}
 
 def _annotation(path: str, finding: LintFinding) -> str:
     """A workflow command of GitHub Actions; % and line breaks are escaped, in properties also : and
-    the comma."""
+    the comma. Columns are only allowed within a line."""
 
     def escaped(text: str, codes: Mapping[str, str]) -> str:
         return "".join(codes.get(char, char) for char in text)
 
-    properties = {
-        "file": path,
-        "line": str(finding.line),
-        "endLine": str(finding.end_line),
-        "col": str(finding.column),
-        "endColumn": str(finding.end_column),
-        "title": f"parataxis: {finding.reasons[0]}",
-    }
+    properties = {"file": path, "line": str(finding.line), "endLine": str(finding.end_line)}
+    if finding.line == finding.end_line:
+        properties |= {"col": str(finding.column), "endColumn": str(finding.end_column)}
+    properties["title"] = f"parataxis: {finding.reasons[0]}"
     named = ",".join(f"{name}={escaped(value, _PROPERTY)}" for name, value in properties.items())
     return f"::warning {named}::{escaped(_advice(finding), _MESSAGE)}\n"
 

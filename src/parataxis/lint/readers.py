@@ -328,29 +328,19 @@ _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,})\s*$")
 
 def _read_text(text: str) -> Source:
     front = _FRONT_MATTER.match(text)
-    begin = front.end() if front else 0
-    switches = _switches(_TEXT_SWITCH, text)
-    lines = [(match.start(), match.group()) for match in LINE.finditer(text) if match.group()]
-    left_out = set()
-    for number, (_, line) in enumerate(lines):
-        following = lines[number + 1][1] if number + 1 < len(lines) else ""
+    shown = text[: front.end()] if front else ""
+    prose = [re.sub(r"\S", " ", shown)]  # as long as the text, with blanks for what is left out
+    lines = [match.group() for match in LINE.finditer(text, len(shown))]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         body = line.strip()
-        is_heading = body.startswith("#") or (bool(body) and bool(_UNDERLINE.match(following)))
-        if (
-            is_heading
-            or body.startswith(">")
-            or body.isupper()
-            or _TEXT_SWITCH.match(line.rstrip())
-        ):
-            left_out.add(number)
-    starts = [start for start, _ in lines]
+        is_heading = body.startswith("#") or body.isupper() or _UNDERLINE.match(following)
+        is_left_out = is_heading or body.startswith(">") or _TEXT_SWITCH.match(line.rstrip())
+        prose.append(re.sub(r"\S", " ", line) if is_left_out else line)
+    switches = _switches(_TEXT_SWITCH, text)
     sentences = [
         ProseSentence(span.text, span.start, span.end)
-        for span in sentence_spans(text)
-        if span.start >= begin
-        and bisect_right(starts, span.start) - 1 not in left_out
-        and not _is_quotation(span.text)
-        and _is_on(switches, span.start)
+        for span in sentence_spans("".join(prose))
+        if not _is_quotation(span.text) and _is_on(switches, span.start)
     ]
     return _TextSource(text, sentences)
 
@@ -495,22 +485,21 @@ def _rst_runs(text: str) -> tuple[list[Run], Switches]:
     switches = []
     line = 0
     for node in tree.findall():
-        if isinstance(node, nodes.comment):
-            found = re.fullmatch(_SWITCH, node.astext().strip())
-            at = _find_lines(bodies, [f".. {node.astext().strip()}"], line)
-            if found and at is not None:
-                switches.append((pieces[at][0], found["state"] == "on"))
-        if not isinstance(node, nodes.paragraph):
+        if not isinstance(node, nodes.paragraph | nodes.FixedTextElement):
             continue
-        wanted = [each.strip() for each in (node.rawsource or node.astext()).splitlines()]
-        at = _find_lines(bodies, wanted, line)
+        is_comment = isinstance(node, nodes.comment)
+        shown = f".. {node.astext()}" if is_comment else node.rawsource or node.astext()
+        wanted = [each.strip() for each in shown.strip().splitlines()]
+        at = _find_lines(bodies, wanted, line) if wanted else None
         if at is None:
             continue
-        line = at + len(wanted)
+        line = at + len(wanted)  # also after code, in which the next paragraph may stand as well
+        if is_comment and (found := re.fullmatch(_SWITCH, node.astext().strip())):
+            switches.append((pieces[at][0], found["state"] == "on"))
         above = node.parent
         while above is not None and above.tagname not in _RST_LEFT_OUT:
             above = above.parent
-        if above is None:
+        if above is None and isinstance(node, nodes.paragraph):
             runs.append(
                 [
                     (end - len(own), end)
