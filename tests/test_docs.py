@@ -4,6 +4,7 @@
 believe them.
 """
 
+import ast
 import doctest
 import os
 import re
@@ -53,6 +54,41 @@ def test_docs_name_every_splitter() -> None:
 def test_docs_name_every_exit_code() -> None:
     for code in EXIT_CODES:
         assert f"| `{code}` |" in COMMANDS
+
+
+def test_docs_state_the_stability_of_every_public_name() -> None:
+    """A module that users import says what is public in it; the table says how stable that is."""
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    stated = {
+        module: re.findall(r"`(\w+)`", names)
+        for module, names in re.findall(r"^\| `(parataxis[\w.]*)` \|(.*)$", page, re.MULTILINE)
+    }
+    public = {}
+    for path in (DOCS.parent / "src").rglob("*.py"):
+        for line in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__all__":
+                parts = path.relative_to(DOCS.parent / "src").with_suffix("").parts
+                module = ".".join(part for part in parts if part != "__init__")
+                public[module] = sorted(ast.literal_eval(line.value))
+    assert {module: sorted(names) for module, names in stated.items()} == public
+    shown = re.findall(r"^::: (\S+)$", page, re.MULTILINE)
+    for module, names in public.items():
+        assert module in shown or all(
+            any(f"{each}.{name}" in shown or each in shown for each in (module, "parataxis"))
+            for name in names
+            if name not in ("__version__", "BATCH")
+            and not (module == "parataxis" and name.endswith("Error"))
+        )
+
+
+def test_docs_name_every_page_for_assistants() -> None:
+    linked = re.findall(r"\]\(([^)]+)\)", (DOCS.parent / "llms.txt").read_text(encoding="utf-8"))
+    assert {path.relative_to(DOCS.parent).as_posix() for path in PAGES} <= {
+        *linked,
+        "docs/README.md",
+    }
+    for target in linked:
+        assert (DOCS.parent / target).exists(), target
 
 
 def test_docs_name_every_extra() -> None:

@@ -1,5 +1,6 @@
 """The package as users get it: a wheel with its models that installs and runs offline."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -81,6 +82,8 @@ def pip(*arguments: object) -> None:
         "parataxis/splitters/pointer/model/NOTICE",
         "parataxis/checks/model/verifier.onnx",
         "parataxis/checks/model/NOTICE",
+        "parataxis/checks/model/CARD.md",
+        "parataxis/checks/model/model.json",
         "parataxis/splitters/llm/assets/examples.jsonl",
         "parataxis/splitters/llm/assets/instructions.txt",
         "parataxis/rewrite/assets/page.css",
@@ -177,6 +180,28 @@ def test_packaging_works_without_the_numbers_of_the_learned_metric(
     bad = run("evaluate", "out.jsonl", "-m", "learned")
     assert bad.returncode == 2
     assert 'numbers of the metric "learned" were removed' in " ".join(bad.stderr.split())
+
+
+def test_packaging_names_the_pythons_that_are_tested() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    tested = re.search(r"python: \[(.*)\]", workflow)
+    assert tested
+    assert named == re.findall(r"3\.\d+", tested[1])
+    assert project["requires-python"] == f">={named[0]}"
+
+
+def test_packaging_recipes_agree_with_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    found = [line.strip("- ").replace(" ", "") for line in run.splitlines()]
+    assert found == [f"python{project['requires-python']}", *project["dependencies"]]
+    assert f'version: "{parataxis.__version__}"' in recipe
+    assert f"\nversion: {parataxis.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    release = parataxis.__version__.partition(".dev")[0]
+    assert f"\n## {release} (" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
 def test_packaging_constraints_keep_to_the_lower_bounds() -> None:

@@ -23,7 +23,8 @@ from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer import model as shipped
 from parataxis.syntax.analyser import TREES, Analyser, load_analyser
 from parataxis.syntax.decoding import read_labels
-from parataxis.syntax.onnx import SHIPPED, Arrays, Model, OnnxModel
+from parataxis.syntax.models import shipped_folder
+from parataxis.syntax.onnx import Arrays, Model, OnnxModel
 from timing.sentences import Item
 
 __all__ = ["Product", "Rates", "floor", "products"]
@@ -129,13 +130,13 @@ class Counted:
 def floor(items: Sequence[Item], beam: int, rates: "Rates") -> dict[str, object]:
     """Milliseconds a sentence, on one core: of each model, of all, and of their products alone."""
     parts = {
-        "encoder": Counted(shipped.SHIPPED / shipped.ENCODER),
-        "decoder": Counted(shipped.SHIPPED / shipped.DECODER),
-        "analyser": Counted(SHIPPED / TREES),
+        "encoder": Counted(shipped_folder("pointer") / shipped.ENCODER),
+        "decoder": Counted(shipped_folder("pointer") / shipped.DECODER),
+        "analyser": Counted(shipped_folder("analyser") / TREES),
     }
-    description = shipped.Description.read(shipped.SHIPPED / shipped.DESCRIPTION)
+    description = shipped.PointerDescription.read(shipped_folder("pointer") / shipped.DESCRIPTION)
     decoder = shipped.OnnxDecoder(parts["encoder"], parts["decoder"], description)
-    labels = read_labels(SHIPPED / "analyser.json")
+    labels = read_labels(shipped_folder("analyser") / "analyser.json")
     texts = [item.text for item in items]
 
     def rewrite() -> float:

@@ -13,7 +13,8 @@ from parataxis.splitters.registry import SentenceSplitter, load_splitter
 from parataxis.splitters.rules import RulesSplitter
 from parataxis.syntax.analyser import TREES, WHOLE, Analyser, Tokenized, load_analyser
 from parataxis.syntax.decoding import read_labels
-from parataxis.syntax.onnx import SHIPPED, OnnxModel, threads
+from parataxis.syntax.models import shipped_folder
+from parataxis.syntax.onnx import OnnxModel, threads
 from parataxis.text.tokens import tokenize
 from timing.measure import Runs, System
 from timing.sentences import Item, batches
@@ -38,9 +39,9 @@ BEAMS = (4, 1)
 
 def _fresh(graph: str) -> Analyser:
     """An analyser without cached sentences."""
-    whole = _MODELS.setdefault(graph, OnnxModel(SHIPPED / graph))
+    whole = _MODELS.setdefault(graph, OnnxModel(shipped_folder("analyser") / graph))
     frames = None if graph == WHOLE else (lambda sentence: load_analyser().frames(sentence))
-    return Analyser(whole, read_labels(SHIPPED / "analyser.json"), frames)
+    return Analyser(whole, read_labels(shipped_folder("analyser") / "analyser.json"), frames)
 
 
 _MODELS: dict[str, OnnxModel] = {}

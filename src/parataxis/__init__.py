@@ -32,7 +32,7 @@ __all__ = [
     "split",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 
 _HOMES = {

@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 
 from parataxis.checks.verifier import (
     END_MARK,
+    MODEL,
     NEXT_MARK,
-    SHIPPED,
     load_verifier,
     prefix_tree,
     read,
     rewrite_pieces,
 )
 from parataxis.errors import InputError
+from parataxis.syntax.models import shipped_folder
 from parataxis.syntax.wordpieces import SHAPES
 
 MILL = "The mill, which was built in 1800, burned down."
@@ -52,7 +53,7 @@ def test_read_hides_the_rewrites_from_the_source() -> None:
 
 
 def test_verifier_file_is_small() -> None:
-    assert SHIPPED.stat().st_size < 25_000_000
+    assert (shipped_folder("verifier") / MODEL).stat().st_size < 25_000_000
 
 
 def test_verifier_scores_do_not_depend_on_other_rewrites() -> None:

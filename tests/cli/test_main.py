@@ -15,6 +15,7 @@ import pytest
 import parataxis
 from parataxis.cli import main as main_module
 from parataxis.splitters.source import SourceSplitter
+from parataxis.syntax.models import weights_named
 
 Run = Callable[..., Any]
 
@@ -42,7 +43,38 @@ def test_main_shows_help_without_arguments(run: Run) -> None:
 
 
 def test_main_shows_the_version(run: Run) -> None:
-    assert run("--version") == (0, f"parataxis {parataxis.__version__}\n", "")
+    first, *models = run("--version").out.splitlines()
+    assert first == f"parataxis {parataxis.__version__}"
+    assert models == [weights_named(name) for name in ("analyser", "pointer", "verifier")]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("parataxis cor", {"correlate", "corpus"}),
+        ("parataxis split --bea", {"--beam"}),
+        ("parataxis split --level at", {"atomic"}),
+        ("parataxis study si", {"simulate"}),
+    ],
+)
+def test_main_completes_commands_options_and_choices(words: str, found: set[str]) -> None:
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run(
+        COMMAND,
+        env={**os.environ, **asked, "_PARATAXIS_COMPLETE": "complete_bash"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert set(done.stdout.split()) == found
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_main_shows_a_script_for_completion(
+    run: Run, shell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    assert "_PARATAXIS_COMPLETE" in run("--show-completion", shell).out
 
 
 def test_main_answers_an_unknown_command(run: Run) -> None:

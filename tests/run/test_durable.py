@@ -1,8 +1,10 @@
 """Effects on the disk: whole or not at all, and one process at a time."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +22,6 @@ with locked(Path(sys.argv[1])):
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
 def test_durable_lock_keeps_others_out_and_ends_with_its_process(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with subprocess.Popen(
@@ -34,6 +35,33 @@ def test_durable_lock_keeps_others_out_and_ends_with_its_process(tmp_path: Path)
         holder.wait()
     with locked(path):
         pass
+
+
+def test_durable_lock_of_windows_lies_beside_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An open file cannot be removed there, so the folder must be free of it."""
+    held: list[str] = []
+
+    def locking(number: int, mode: int, length: int) -> None:
+        assert (mode, length) == (2, 1)
+        if held:
+            raise PermissionError("locked")
+        beside = tmp_path / "out.unfinished.lock"
+        assert os.path.samestat(os.fstat(number), beside.stat())
+        held.append(beside.name)
+
+    fake = SimpleNamespace(locking=locking, LK_NBLCK=2)
+    monkeypatch.setitem(sys.modules, "msvcrt", fake)
+    monkeypatch.setattr(sys, "platform", "win32")
+    state = tmp_path / "out.unfinished"
+    state.mkdir()
+    with locked(state / "lock"):
+        state.rmdir()
+        assert held
+        with pytest.raises(InputError, match="Another process writes to"), locked(state / "lock"):
+            pass
+    assert not list(tmp_path.iterdir())
 
 
 def test_durable_file_is_cut_where_it_counts(tmp_path: Path) -> None:

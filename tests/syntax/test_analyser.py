@@ -12,7 +12,8 @@ from parataxis.errors import InputError, TooLongError
 from parataxis.syntax.analyser import TREES, Analyser, Tokenized, load_analyser, load_trees
 from parataxis.syntax.analysis import ROOT, Analysis, Frame
 from parataxis.syntax.decoding import read_labels
-from parataxis.syntax.onnx import SHIPPED, OnnxModel
+from parataxis.syntax.models import shipped_folder
+from parataxis.syntax.onnx import OnnxModel
 from parataxis.text.tokens import tokenize
 
 ANALYSER = load_analyser()
@@ -110,7 +111,7 @@ def test_analyser_of_trees_finds_roles_only_when_asked() -> None:
 
 
 def test_analyser_loads_from_a_folder_of_links(tmp_path: Path) -> None:
-    for file in SHIPPED.iterdir():
+    for file in shipped_folder("analyser").iterdir():
         (tmp_path / file.name).symlink_to(file.resolve())
     labels = read_labels(tmp_path / "analyser.json")
     trees = Analyser(OnnxModel(tmp_path / TREES), labels, lambda _: ())

@@ -10,18 +10,17 @@ in its own rewrite. Each source is one run of the model, so results do not depen
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.errors import InputError, ParataxisError
+from parataxis.syntax.models import model_folder
 from parataxis.syntax.onnx import Model, OnnxModel
 from parataxis.syntax.wordpieces import MAX_PIECES, SHAPES, load_word_pieces
 from parataxis.text.tokens import tokenize
 
-SHIPPED = Path(str(files("parataxis.checks"))) / "model" / "verifier.onnx"
+MODEL = "verifier.onnx"
 
 FAULTS = (
     *("lost", "new", "referent", "scope", "modality"),
@@ -218,7 +217,8 @@ class Verifier:
 
 @cache
 def load_verifier() -> Verifier:
-    """The verifier that ships with Parataxis, loaded once per process."""
-    if not SHIPPED.exists():
-        raise ParataxisError(f"The verifier is missing from this installation: {SHIPPED.name}.")
-    return Verifier(OnnxModel(SHIPPED))
+    """The verifier, loaded once per process."""
+    path = model_folder("verifier") / MODEL
+    if not path.exists():
+        raise ParataxisError(f"The verifier is missing: there is no {path}.")
+    return Verifier(OnnxModel(path))

@@ -13,6 +13,7 @@ from parataxis import __version__
 from parataxis.cli.options import CONFIGURED, find_settings
 from parataxis.cli.terminal import ReaderGoneError, is_reader_gone, warn
 from parataxis.errors import ParataxisError
+from parataxis.syntax.models import HOMES, weights_named
 
 FOUND, BAD_INPUT, PASSED_THROUGH, BUG, INTERRUPTED = 1, 2, 3, 70, 130
 
@@ -39,6 +40,7 @@ COMMANDS = {
     "lint": "parataxis.lint.commands",
     "lsp": "parataxis.serve.commands",
     "splitters": "parataxis.run.inspect",
+    "models": "parataxis.run.inspect",
     "patterns": "parataxis.evaluate.commands.corpus",
     "check": "parataxis.run.inspect",
     "analyse": "parataxis.run.inspect",
@@ -90,6 +92,7 @@ GROUPS = {
 def _show_version(wanted: bool) -> None:
     if wanted:
         sys.stdout.write(f"parataxis {__version__}\n")
+        sys.stdout.write("".join(f"{weights_named(name)}\n" for name in HOMES))
         raise typer.Exit
 
 
@@ -97,7 +100,10 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+            "--version",
+            help="Show the versions of Parataxis and of its models, and exit.",
+            callback=_show_version,
+            is_eager=True,
         ),
     ] = False,
 ) -> None:
@@ -131,7 +137,6 @@ def command_function(name: str) -> Callable[..., Any]:
 
 def _typer(**options: Any) -> typer.Typer:
     return typer.Typer(
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

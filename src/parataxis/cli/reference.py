@@ -19,6 +19,7 @@ from parataxis.evaluate.metrics.registry import METRICS
 from parataxis.plugins import Installed
 from parataxis.splitters.llm.settings import VARIABLES
 from parataxis.splitters.registry import available_splitters
+from parataxis.syntax.models import MODELS_VARIABLE
 from parataxis.syntax.onnx import THREADS_VARIABLE
 
 _HEAD = """\
@@ -26,11 +27,14 @@ _HEAD = """\
 
 <!-- Made by `python -m parataxis.cli.reference`; edit the commands, not this page. -->
 
-Every command answers `--help` (or `-h`), and `parataxis --version` tells the version.
+Every command answers `--help` (or `-h`). `parataxis --version` tells the versions, also of the
+models, and `parataxis --install-completion` sets up completion in your shell.
 """
 
 _VARIABLES = {
     THREADS_VARIABLE: "How many sentences a process analyses at once; without it, one per core.",
+    MODELS_VARIABLE: "A folder with other weights: those in its folders `analyser`, `pointer` and "
+    "`verifier`, where they exist, replace the shipped ones.",
     "NO_COLOR": "Where it is set to anything, nothing is coloured.",
     "FORCE_COLOR": "Where it is set to anything, diffs and explanations are coloured anywhere.",
     DEBUG_VARIABLE: "Where it is set to anything, a bug shows its traceback.",

@@ -109,6 +109,8 @@ class Rewrite(_Record):
     """How likely the splitter takes the rewrite to be without fault, where it can tell."""
     level: Level | None = None
     """How far the splitter went, where that is not the usual level."""
+    weights: str | None = None
+    """The models that decided, with their versions: "pointer 4, verifier 1, analyser 1"."""
     id: str | None = None
 
     @property

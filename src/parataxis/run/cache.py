@@ -13,12 +13,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
 from pathlib import Path
 
 from parataxis import __version__
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
+from parataxis.syntax.models import HOMES, checksums, model_folder
 from parataxis.syntax.onnx import THREADS_VARIABLE
 
 ROOM = 16 << 20
@@ -27,8 +27,6 @@ ROOM = 16 << 20
 _KEY = 16  # bytes
 _MOST = 500  # keys in a query
 _PATIENCE = 60.0  # seconds to wait for other processes that write
-_MODELS = ("syntax", "splitters.pointer", "checks")
-"""The packages whose models decide what the built-in splitters write."""
 BUILT_IN = ("pointer", "rules")
 """The splitters whose weights are known, so that their rewrites can be kept."""
 
@@ -37,11 +35,9 @@ BUILT_IN = ("pointer", "rules")
 def weights() -> str:
     """A hash of the files of all models that the built-in splitters use."""
     digest = blake2b(digest_size=_KEY)
-    for package in _MODELS:
-        folder = files(f"parataxis.{package}") / "model"
-        for file in sorted(folder.iterdir(), key=lambda each: each.name):
-            if file.is_file():
-                digest.update(file.name.encode() + file.read_bytes())
+    for model in HOMES:
+        for name, checksum in checksums(model_folder(model)).items():
+            digest.update(f"{name}{checksum}".encode())
     return digest.hexdigest()
 
 

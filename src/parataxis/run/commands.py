@@ -55,6 +55,7 @@ from parataxis.run.reading import check_columns
 from parataxis.run.units import CellKind, Columns, RowKind
 from parataxis.run.watch import OnError, ProgressForm, RunWatcher
 from parataxis.splitters.settings import SplitSettings, too_long
+from parataxis.syntax.models import HOMES, weights_named
 from parataxis.syntax.onnx import THREADS_VARIABLE, cores
 from parataxis.text.inputs import STDIN
 
@@ -643,6 +644,7 @@ class SplitRun:
         keep = self.columns.keep
         return {
             "version": __version__,
+            "weights": weights_named(*HOMES),
             "--splitter": self.splitter,
             **{
                 f"--{name.replace('_', '-')}": str(value)

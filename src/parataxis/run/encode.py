@@ -41,7 +41,10 @@ class OutputFormat(StrEnum):
     HTML = "html"
 
 
-_COLUMNS = ["id", "source", "simple", "splitter", "note", "confidence", "provenance", "findings"]
+_COLUMNS = [
+    *("id", "source", "simple", "splitter", "weights", "note", "confidence"),
+    *("provenance", "findings"),
+]
 """The fields of a rewrite that are columns of a table. All fields of a claim are."""
 
 RECORDS = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET)

@@ -23,6 +23,13 @@ from parataxis.run.reading import check_columns, read_batches
 from parataxis.run.units import CellKind, Columns
 from parataxis.splitters.registry import available_splitters
 from parataxis.syntax.analysis import ROOT, Analysis, Word
+from parataxis.syntax.models import (
+    HOMES,
+    checksums,
+    model_folder,
+    read_description,
+    shipped_folder,
+)
 from parataxis.syntax.patterns import find_patterns
 from parataxis.text.inputs import Lines
 
@@ -316,6 +323,53 @@ class ListFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+@documented
+def models(format_: ListFormat = ListFormat.TEXT) -> None:
+    """List the models in use, with version, size, licence and card.
+
+    They ship with Parataxis. PARATAXIS_MODELS=DIR uses others: DIR/analyser, DIR/pointer and
+    DIR/verifier, where they exist. A model whose files are not those of its version is reported as
+    changed.
+
+    Options:
+    --format, -f: A table, or JSON for programs.
+    """
+    records = []
+    for name in HOMES:
+        folder = model_folder(name)
+        found = read_description(folder)
+        now = checksums(folder)
+        records.append(
+            {
+                "name": found.name,
+                "version": found.version,
+                "size": sum((folder / file).stat().st_size for file in now),
+                "licence": found.licence,
+                "summary": found.summary,
+                "changed": now != found.files,
+                "shipped": folder == shipped_folder(name),
+                "card": str(folder / "CARD.md"),
+            }
+        )
+    with open_output(None) as out:
+        if format_ is ListFormat.JSON:
+            out.write(json.dumps(records, ensure_ascii=False, indent=1) + "\n")
+            return
+        rows = [
+            (
+                str(each["name"]),
+                f"{each['version']}{' (changed)' if each['changed'] else ''}",
+                f"{each['size'] / 1e6:.1f} MB",
+                str(each["licence"]),
+                str(each["summary"]),
+            )
+            for each in records
+        ]
+        header = ("model", "version", "size", "licence", "what it does")
+        out.write(plain_table(header, rows, right=(2,)))
+        out.write("\n" + "".join(f"{each['card']}\n" for each in records))
 
 
 @documented

@@ -7,6 +7,7 @@ everything behind the checkpoint is cut off and done again, so nothing is lost o
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -106,11 +107,12 @@ def _sync_folder(folder: Path) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock that other processes respect and that ends with this process, however it ends.
     Its holder may remove the file. A process that opened it before must not hold what is gone."""
-    try:
-        import fcntl
-    except ImportError:  # Windows; there the open files are locked anyway
-        yield
+    if sys.platform == "win32":
+        with _locked_beside(path):
+            yield
         return
+    import fcntl
+
     with path.open("wb") as stream:
         try:
             fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -118,10 +120,28 @@ def locked(path: Path) -> Iterator[None]:
         except OSError:
             is_there = False
         if not is_there:
-            raise InputError(
-                f"Another process writes to {path.parent}; wait for it or end it first."
-            )
+            raise _taken(path)
         yield
+
+
+@contextmanager
+def _locked_beside(path: Path) -> Iterator[None]:
+    """The lock of Windows, where an open file cannot be removed: a file beside the folder."""
+    import msvcrt
+
+    beside = path.parent.with_name(f"{path.parent.name}.lock")
+    with beside.open("ab") as stream:
+        try:
+            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError as error:
+            raise _taken(path) from error
+        yield
+    with suppress(OSError):  # the next process may have it already
+        beside.unlink()
+
+
+def _taken(path: Path) -> InputError:
+    return InputError(f"Another process writes to {path.parent}; wait for it or end it first.")
 
 
 @dataclass(frozen=True)

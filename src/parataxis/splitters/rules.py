@@ -16,6 +16,7 @@ from parataxis.rewrite.forms import be
 from parataxis.rewrite.record import OutputToken, Rewrite
 from parataxis.syntax.analyser import Analyser, load_analyser
 from parataxis.syntax.analysis import ROOT, Analysis, Argument, Frame, Word
+from parataxis.syntax.models import weights_named
 from parataxis.text.english import BE, RELATIVES
 
 _Halves = tuple[list[Part], list[Part]]
@@ -49,12 +50,14 @@ class RulesSplitter:
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
         """Rewrite many sentences, in order; the analyser reads them in batches."""
         analyser = self._analyser or load_analyser()
+        weights = None if self._analyser else weights_named("analyser")
         originals, to_analyse = tee(sentences)
         for sentence, analysis in zip(originals, analyser.pipe(to_analyse), strict=True):
             if isinstance(analysis, TooLongError):
-                yield left_whole(sentence, splitter=self.name, note=str(analysis))
+                made = left_whole(sentence, splitter=self.name, note=str(analysis))
             else:
-                yield split_by_rules(analysis)
+                made = split_by_rules(analysis)
+            yield made.model_copy(update={"weights": weights})
 
 
 def split_by_rules(analysis: Analysis) -> Rewrite:

@@ -20,7 +20,8 @@ from parataxis.syntax.decoding import (
     read_labels,
     reconcile,
 )
-from parataxis.syntax.onnx import SHIPPED, Arrays, Model, OnnxModel, threads
+from parataxis.syntax.models import model_folder
+from parataxis.syntax.onnx import Arrays, Model, OnnxModel, threads
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import Token, has_word, tokenize
 
@@ -240,8 +241,9 @@ def too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:
 
 @cache
 def load_analyser() -> Analyser:
-    """The analyser that ships with Parataxis, loaded once per process."""
-    return Analyser(OnnxModel(SHIPPED / WHOLE), read_labels(SHIPPED / "analyser.json"))
+    """The analyser, loaded once per process."""
+    folder = model_folder("analyser")
+    return Analyser(OnnxModel(folder / WHOLE), read_labels(folder / "analyser.json"))
 
 
 @cache
@@ -253,8 +255,9 @@ def load_trees() -> Analyser:
     >>> load_trees()(sentence).frames == load_analyser()(sentence).frames
     True
     """
+    folder = model_folder("analyser")
     return Analyser(
-        OnnxModel(SHIPPED / TREES),
-        read_labels(SHIPPED / "analyser.json"),
+        OnnxModel(folder / TREES),
+        read_labels(folder / "analyser.json"),
         lambda sentence: load_analyser().frames(sentence),
     )

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,9 +11,6 @@ from numpy.typing import NDArray
 from parataxis.errors import InputError
 
 Arrays = Mapping[str, NDArray[Any]]
-
-SHIPPED = Path(str(files("parataxis.syntax"))) / "model"
-"""The folder of the models that ship with the package."""
 
 THREADS_VARIABLE = "PARATAXIS_THREADS"
 """Environment variable: how many sentences a process analyses at once (default: all cores)."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from parataxis.syntax.onnx import SHIPPED
+from parataxis.syntax.models import shipped_folder
 
 MAX_PIECES = 512
 """The number of positions of the encoder, including its two special tokens."""
@@ -91,7 +91,7 @@ class WordPieces:
 @cache
 def load_word_pieces() -> WordPieces:
     """The tokenizer that all shipped models share."""
-    return WordPieces(SHIPPED / "tokenizer.json")
+    return WordPieces(shipped_folder("analyser") / "tokenizer.json")
 
 
 def stack(rows: Sequence[Sequence[int]], fill: int = 0) -> NDArray[np.int64]:

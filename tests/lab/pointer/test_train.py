@@ -37,8 +37,9 @@ from parataxis.lab.pointer.train import (  # noqa: E402
 from parataxis.lab.training import Evaluation  # noqa: E402
 from parataxis.rewrite.record import Level  # noqa: E402
 from parataxis.splitters.pointer.actions import COPY, END, NEXT, OPENING, WHOLE  # noqa: E402
-from parataxis.splitters.pointer.model import SHIPPED, load_decoder  # noqa: E402
+from parataxis.splitters.pointer.model import load_decoder  # noqa: E402
 from parataxis.splitters.pointer.search import search  # noqa: E402
+from parataxis.syntax.models import shipped_folder  # noqa: E402
 
 CPU = torch.device("cpu")
 SIZES = PointerSizes(width=32, heads=2, layers=2, inner=64, dropout=0.0)
@@ -215,7 +216,7 @@ def test_loss_counts_the_first_step_twice(examples: list[PointerExample]) -> Non
 
 
 def test_shipped_bundle_can_be_trained_further() -> None:
-    network = load_bundle(SHIPPED)
+    network = load_bundle(shipped_folder("pointer"))
     sources = [
         example.source
         for example in make_examples(

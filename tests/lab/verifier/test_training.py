@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
-from parataxis.checks.verifier import FAULTS, SHIPPED, Verifier  # noqa: E402
+from parataxis.checks.verifier import FAULTS, MODEL, Verifier  # noqa: E402
 from parataxis.errors import InputError  # noqa: E402
 from parataxis.lab.encoder import Encoder, EncoderSize  # noqa: E402
 from parataxis.lab.training import read_settings  # noqa: E402
@@ -46,8 +46,8 @@ from parataxis.lab.verifier.train import (  # noqa: E402
     auc,
     held_out_figures,
 )
-from parataxis.syntax import onnx as syntax_onnx  # noqa: E402
 from parataxis.syntax.analyser import TREES  # noqa: E402
+from parataxis.syntax.models import shipped_folder  # noqa: E402
 from parataxis.syntax.onnx import OnnxModel  # noqa: E402
 
 MILL = "The mill, which was built in 1800, burned down."
@@ -133,7 +133,9 @@ def test_training_data_has_scores_rewrites_and_judgements(tmp_path: Path) -> Non
         read_training([tmp_path])
 
 
-@pytest.mark.parametrize("graph", [SHIPPED, syntax_onnx.SHIPPED / TREES])
+@pytest.mark.parametrize(
+    "graph", [shipped_folder("verifier") / MODEL, shipped_folder("analyser") / TREES]
+)
 def test_network_starts_from_a_shipped_graph(graph: Path) -> None:
     network = load_graph(graph, 4)
     assert len(network.encoder.layers) == 4

@@ -13,9 +13,9 @@ from parataxis.run.gpu import graph as graph_module
 from parataxis.run.gpu.graph import Node, TorchGraph, fused
 from parataxis.run.gpu.models import DeviceModels
 from parataxis.splitters.pointer.actions import read_source
-from parataxis.splitters.pointer.model import ENCODER, SHIPPED
+from parataxis.splitters.pointer.model import ENCODER
 from parataxis.syntax.analyser import TREES
-from parataxis.syntax.onnx import SHIPPED as SYNTAX
+from parataxis.syntax.models import shipped_folder
 from parataxis.syntax.onnx import OnnxModel
 from parataxis.text.tokens import tokenize
 
@@ -34,7 +34,7 @@ def _tensors(arrays: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
 
 def test_graph_encoder_gives_the_numbers_of_onnxruntime(models: DeviceModels) -> None:
     inputs = _inputs("Ann left early.")
-    wanted = OnnxModel(SHIPPED / ENCODER)(inputs)
+    wanted = OnnxModel(shipped_folder("pointer") / ENCODER)(inputs)
     found = models.searcher.encoder(_tensors(inputs))
     assert found.keys() == wanted.keys()
     for name, array in wanted.items():
@@ -46,7 +46,7 @@ def test_graph_trees_have_the_heads_of_onnxruntime(models: DeviceModels) -> None
     inputs = _inputs("The mill that we saw burned down.")
     words = inputs["first"].shape[1] - 1
     inputs["forced"] = np.zeros((1, words), dtype=np.float32)
-    wanted = OnnxModel(SYNTAX / TREES)(inputs)
+    wanted = OnnxModel(shipped_folder("analyser") / TREES)(inputs)
     found = models.trees.graph(_tensors(inputs))
     for name in ("upos", "xpos", "feats"):
         assert found[name].tolist() == wanted[name].tolist()
@@ -58,7 +58,7 @@ def test_graph_fused_operators_change_nothing(
 ) -> None:
     inputs = _tensors(_inputs("The bridge, which was built in 1932, is long."))
     monkeypatch.setattr(graph_module, "fused", lambda nodes, outputs: list(nodes))
-    plain = TorchGraph(SHIPPED / ENCODER, CPU)
+    plain = TorchGraph(shipped_folder("pointer") / ENCODER, CPU)
     monkeypatch.undo()
     together = models.searcher.encoder
     assert len(together._nodes) < 0.7 * len(plain._nodes)
@@ -104,7 +104,7 @@ def test_graph_shapes_are_known_without_asking_the_device(tmp_path: Path) -> Non
 def test_graph_never_reads_a_value_back_from_the_device() -> None:
     meta = torch.device("meta")  # its tensors have shapes, but no values
     inputs = {name: tensor.to(meta) for name, tensor in _tensors(_inputs("It rained.")).items()}
-    found = TorchGraph(SHIPPED / ENCODER, meta)(inputs)
+    found = TorchGraph(shipped_folder("pointer") / ENCODER, meta)(inputs)
     assert found["keys_0"].shape[2] == inputs["first"].shape[1] - 1
 
 

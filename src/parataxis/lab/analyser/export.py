@@ -20,7 +20,8 @@ from parataxis.lab.training import export_graph
 from parataxis.report import Report, Table
 from parataxis.syntax.analyser import TREES, WHOLE, Analyser
 from parataxis.syntax.decoding import read_labels, write_labels
-from parataxis.syntax.onnx import SHIPPED, OnnxModel
+from parataxis.syntax.models import shipped_folder, write_description
+from parataxis.syntax.onnx import OnnxModel
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ def export(weights: Path, output: Path) -> None:
         write_graphs(onnx.load(str(small)), output)
     _, labels = load_network(weights)
     write_labels(labels, output / "analyser.json")
+    write_description(output, "analyser")
     size = (output / WEIGHTS).stat().st_size
     log.info("wrote %s (%.1f MB)", output / WEIGHTS, size / 1e6)
 
@@ -114,7 +116,7 @@ def accuracy_report(data: Path, part: str, model: Path | None, weights: Path | N
 
     ``weights`` adds rows for the same network before int8.
     """
-    folder = model or SHIPPED
+    folder = model or shipped_folder("analyser")
     with tempfile.TemporaryDirectory() as scratch:
         systems = [("int8", _load(folder / "analyser.onnx", folder))]
         if weights is not None:

@@ -25,7 +25,7 @@ from parataxis.lab.verifier.label import label as label_rewrites
 from parataxis.lab.verifier.network import export as export_verifier
 from parataxis.lab.verifier.teacher import make_teacher, score, tune
 from parataxis.report import ReportFormat
-from parataxis.splitters.pointer.model import SHIPPED
+from parataxis.syntax.models import shipped_folder
 
 Step = Callable[..., str | Path | None]
 TEXT = ReportFormat.TEXT
@@ -44,7 +44,7 @@ def _train_pointer(
     limit: int | None = None,
 ) -> Path:
     recipe = pointer.PointerRecipe(
-        *(folder, output, encoder, start or SHIPPED, more, taught),
+        *(folder, output, encoder, start or shipped_folder("pointer"), more, taught),
         config=Path(config) if config else pointer.CONFIG,
         changes=changes or {},
     )

@@ -47,6 +47,7 @@ from parataxis.splitters.pointer.model import (
     open_decoder,
 )
 from parataxis.splitters.pointer.search import Decoder, Place, search
+from parataxis.syntax.models import write_description
 from parataxis.syntax.onnx import OnnxModel
 from parataxis.text.tokens import tokenize
 
@@ -225,6 +226,7 @@ def export(weights: Path, output: Path) -> None:
         output.mkdir(parents=True, exist_ok=True)
         for part in BUNDLE:
             shutil.copy(small / part, output)
+    write_description(output, "pointer")
     log.info("wrote %s (%.1f MB)", output, size / 1e6)
 
 

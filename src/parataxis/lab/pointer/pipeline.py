@@ -30,7 +30,7 @@ from parataxis.lab.pointer.train import (
 )
 from parataxis.lab.training import check_run_folder, choose_device, load_weights
 from parataxis.rewrite.record import Level
-from parataxis.splitters.pointer.model import SHIPPED
+from parataxis.syntax.models import shipped_folder
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class PointerRecipe:
     encoder: Path | None = None
     """Train a new network on this encoder: the weights of a trained analyser, or the folder of a
     pretrained model."""
-    start: Path = SHIPPED
+    start: Path = field(default_factory=lambda: shipped_folder("pointer"))
     """The network to continue from: weights, or a bundle of ONNX files."""
     more: Sequence[Path] = ()
     """More rewrites as JSONL, also at other levels."""

@@ -81,7 +81,7 @@ def write_sources(sources: Iterable[RankedSource], path: Path) -> None:
     """Write what :func:`read_sources` reads; the file is complete or not there at all."""
     partial = path.with_suffix(".part")
     partial.write_text("".join(source.as_json() + "\n" for source in sources), encoding="utf-8")
-    partial.rename(path)
+    partial.replace(path)
 
 
 class _ReadOnce:

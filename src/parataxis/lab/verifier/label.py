@@ -100,7 +100,7 @@ def label(folder: Path, sources: Path, output: Path, limit: int | None = None) -
             with gzip.open(partial, "wt", encoding="utf-8") as stream:
                 for each in labeller(some, number):
                     stream.write(json.dumps(each, ensure_ascii=False) + "\n")
-            partial.rename(path)
+            partial.replace(path)
         number += 1
         log.info("%d chunks labelled", number)
 

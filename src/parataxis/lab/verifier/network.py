@@ -24,6 +24,7 @@ from parataxis.errors import InputError, ParataxisError
 from parataxis.lab.encoder import Encoder, EncoderSize, Layer
 from parataxis.lab.quantise import WatchedModel, quantise, read_weights
 from parataxis.lab.training import TorchModel, export_graph, load_weights, save_weights
+from parataxis.syntax.models import write_description
 from parataxis.syntax.onnx import Model, OnnxModel
 
 log = logging.getLogger(__name__)
@@ -145,6 +146,7 @@ def export(weights: Path, output: Path) -> None:
             )
         output.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(small, output)
+    write_description(output.parent, "verifier")
     log.info("wrote %s (%.1f MB)", output, size / 1e6)
 
 

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from parataxis.checks.verifier import FAULTS, SHIPPED, UNSEEN
+from parataxis.checks.verifier import FAULTS, MODEL, UNSEEN
 from parataxis.lab.training import (
     Evaluation,
     Trainer,
@@ -43,6 +43,7 @@ from parataxis.lab.verifier.network import (
     load_network,
     save_network,
 )
+from parataxis.syntax.models import shipped_folder
 
 log = logging.getLogger(__name__)
 
@@ -320,7 +321,7 @@ def train_verifier(
     check_run_folder(output, resume=resume)
     settings = VerifierConfig(**read_settings(config, changes))
     torch.manual_seed(settings.seed)
-    begin = start or SHIPPED
+    begin = start or shipped_folder("verifier") / MODEL
     network = load_graph(begin, settings.layers) if begin.suffix == ".onnx" else load_network(begin)
     (sources, judged), (held, held_judged) = read_training(data), read_training(validation)
     barred = {source.complex for source in held}
@@ -333,5 +334,5 @@ def train_verifier(
     else:
         trainer.start()
     trainer.run()
-    export(output / WEIGHTS, output / "model" / "verifier.onnx")
-    return output / "model" / "verifier.onnx"
+    export(output / WEIGHTS, output / "model" / MODEL)
+    return output / "model" / MODEL

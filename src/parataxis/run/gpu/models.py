@@ -28,10 +28,10 @@ from parataxis.splitters.pointer.model import (
     ENCODER,
     PointerDescription,
 )
-from parataxis.splitters.pointer.model import SHIPPED as POINTER
 from parataxis.splitters.pointer.search import COPIED_AT_MOST, NEVER, most_steps
 from parataxis.syntax.analyser import TREES
-from parataxis.syntax.onnx import SHIPPED, Arrays
+from parataxis.syntax.models import model_folder
+from parataxis.syntax.onnx import Arrays
 
 PIECES = 65_536
 """Word pieces, including padding, in one run of the analyser."""
@@ -426,10 +426,11 @@ class DeviceModels:
     def load(cls, device: str) -> "DeviceModels":
         """Load the weights on a device such as "cuda" or "cpu"."""
         opened = open_device(device)
-        description = PointerDescription.read(POINTER / DESCRIPTION)
-        encoder, decoder = (TorchGraph(POINTER / name, opened) for name in (ENCODER, DECODER))
+        pointer = model_folder("pointer")
+        description = PointerDescription.read(pointer / DESCRIPTION)
+        encoder, decoder = (TorchGraph(pointer / name, opened) for name in (ENCODER, DECODER))
         search = DeviceSearch(encoder, decoder, description.layers, description.width)
-        return cls(DeviceTrees(TorchGraph(SHIPPED / TREES, opened)), search)
+        return cls(DeviceTrees(TorchGraph(model_folder("analyser") / TREES, opened)), search)
 
     def analyse(self, parts: Sequence[Sentences]) -> list[Arrays]:
         return [self.trees(part) for part in parts]

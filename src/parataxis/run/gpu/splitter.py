@@ -23,7 +23,8 @@ from parataxis.splitters.settings import SettingOptions
 from parataxis.syntax.analyser import Analyser, Tokenized, forced, load_analyser, too_long
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.decoding import read_labels
-from parataxis.syntax.onnx import SHIPPED, Arrays
+from parataxis.syntax.models import model_folder
+from parataxis.syntax.onnx import Arrays
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import tokenize
 
@@ -233,7 +234,7 @@ class DeviceAnalyser(Analyser):
     def __init__(self, models: Models) -> None:
         super().__init__(
             lambda inputs: models.analyse([Sentences(inputs["pieces"].shape[1], **inputs)])[0],
-            read_labels(SHIPPED / "analyser.json"),
+            read_labels(model_folder("analyser") / "analyser.json"),
             lambda sentence: load_analyser().frames(sentence),
         )
         self._models = models

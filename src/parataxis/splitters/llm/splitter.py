@@ -28,6 +28,7 @@ from parataxis.splitters.pointer.choose import BLOCKING
 from parataxis.splitters.pointer.splitter import untouched
 from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.analyser import load_trees
+from parataxis.syntax.models import weights_named
 from parataxis.text.tokens import tokenize
 
 _SHOWN = 3
@@ -273,16 +274,18 @@ def _fitting(source: str, simple: tuple[str, ...] | None) -> tuple[str, ...] | F
 def _by_model(draft: Draft, taken: GuardedCandidate, model: str) -> Rewrite:
     if len(taken.simple) == 1:  # the source itself says it better
         rewrite = left_whole(draft.source, splitter=LlmSplitter.name, note=draft.remark)
-        return rewrite.model_copy(update={"findings": (), "written_by": model})
-    rewrite = Rewrite(
-        source=draft.source,
-        simple=taken.simple,
-        splitter=LlmSplitter.name,
-        provenance=taken.provenance,
-        findings=taken.findings,
-        note=draft.remark,
-    )
-    return rewrite.model_copy(update={"written_by": model})
+        rewrite = rewrite.model_copy(update={"findings": ()})
+    else:
+        rewrite = Rewrite(
+            source=draft.source,
+            simple=taken.simple,
+            splitter=LlmSplitter.name,
+            provenance=taken.provenance,
+            findings=taken.findings,
+            note=draft.remark,
+        )
+    weights = weights_named("verifier", "analyser")
+    return rewrite.model_copy(update={"written_by": model, "weights": weights})
 
 
 def _by_pointer(draft: Draft, rewrite: Rewrite) -> Rewrite:

@@ -1,4 +1,4 @@
-"""The shipped pointer model, run by onnxruntime.
+"""The pointer model, run by onnxruntime.
 
 A source gives bit-identical results in every batch: it is read together with sources of the same
 length only, padded to a width that depends on its own length, and everything else in a step belongs
@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +18,10 @@ from pydantic import BaseModel, ConfigDict
 from parataxis.errors import ParataxisError
 from parataxis.splitters.pointer.actions import CLOSED_WORDS, COPY, FORM_NAMES, Features
 from parataxis.splitters.pointer.search import Place
+from parataxis.syntax.models import model_folder
 from parataxis.syntax.onnx import Arrays, Model, OnnxModel
 from parataxis.syntax.wordpieces import Pieces, stack
 
-SHIPPED = Path(str(files("parataxis.splitters.pointer"))) / "model"
 ENCODER, DECODER, DESCRIPTION = "encoder.onnx", "decoder.onnx", "pointer.json"
 
 MEMORY_AXES = {"keys": 2, "values": 2, "targets": 1, "inputs": 1}
@@ -187,5 +186,5 @@ def open_decoder(folder: Path) -> OnnxDecoder:
 
 @cache
 def load_decoder() -> OnnxDecoder:
-    """The model that ships with Parataxis, loaded once per process."""
-    return open_decoder(SHIPPED)
+    """The pointer model, loaded once per process."""
+    return open_decoder(model_folder("pointer"))

@@ -29,6 +29,7 @@ from parataxis.splitters.registry import Attention
 from parataxis.splitters.settings import SettingOptions, SplitSettings
 from parataxis.syntax.analyser import Analyser, Tokenized, load_trees
 from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.models import weights_named
 from parataxis.syntax.onnx import threads
 from parataxis.syntax.wordpieces import MAX_PIECES
 from parataxis.text.tokens import has_word, tokenize
@@ -79,6 +80,7 @@ class PointerSplitter:
     ) -> None:
         self._analyser, self._decoder, self._checker = analyser, decoder, checker
         self._verifying = verifying
+        self._is_ours = decoder is None and verifying is None
         self._set(SplitSettings.given(**options))
 
     def _set(self, settings: SplitSettings) -> None:
@@ -122,7 +124,7 @@ class PointerSplitter:
         found = search(self._loaded_decoder(), [features], beam=BEAMS[-1], caution=CAUTION)[0]
         verifying = self._verifying or load_verifier()
         made = alternatives(analysis, found, self._loaded_checker(), verifying)
-        return [self._at_level(each) for each in made]
+        return [self._labelled(each) for each in made]
 
     def attention(self, sentence: str) -> Attention:
         """What the likeliest rewrite of a sentence pointed at, word by word, regardless of the
@@ -174,13 +176,14 @@ class PointerSplitter:
             rewrite or whole_rewrite(sentence)
             for sentence, rewrite in zip(sentences, rewrites.values(), strict=True)
         ]
-        return [self._at_level(each) for each in made]
+        return [self._labelled(each) for each in made]
 
-    def _at_level(self, rewrite: Rewrite) -> Rewrite:
-        """The rewrite with the level in its record, unless it is the usual one."""
-        if self.settings.level is Level.PLAIN:
-            return rewrite
-        return rewrite.model_copy(update={"level": self.settings.level})
+    def _labelled(self, rewrite: Rewrite) -> Rewrite:
+        """The rewrite with the versions of the models in its record, and with the level, unless it
+        is the usual one."""
+        level = None if self.settings.level is Level.PLAIN else self.settings.level
+        weights = weights_named("pointer", "verifier", "analyser") if self._is_ours else None
+        return rewrite.model_copy(update={"level": level, "weights": weights})
 
     def _least(self) -> float:
         """The lowest confidence of a rewrite that is taken."""
