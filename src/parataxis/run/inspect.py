@@ -336,37 +336,29 @@ def models(format_: ListFormat = ListFormat.TEXT) -> None:
     Options:
     --format, -f: A table, or JSON for programs.
     """
-    records = []
+    records, rows = [], []
     for name in HOMES:
         folder = model_folder(name)
-        found = read_description(folder)
-        now = checksums(folder)
+        found, now = read_description(folder), checksums(folder)
+        size = sum((folder / file).stat().st_size for file in now)
+        is_changed = now != found.files
         records.append(
             {
-                "name": found.name,
-                "version": found.version,
-                "size": sum((folder / file).stat().st_size for file in now),
-                "licence": found.licence,
-                "summary": found.summary,
-                "changed": now != found.files,
+                **{
+                    each: getattr(found, each) for each in ("name", "version", "licence", "summary")
+                },
+                "size": size,
+                "changed": is_changed,
                 "shipped": folder == shipped_folder(name),
                 "card": str(folder / "CARD.md"),
             }
         )
+        version = f"{found.version}{' (changed)' if is_changed else ''}"
+        rows.append((name, version, f"{size / 1e6:.1f} MB", found.licence, found.summary))
     with open_output(None) as out:
         if format_ is ListFormat.JSON:
             out.write(json.dumps(records, ensure_ascii=False, indent=1) + "\n")
             return
-        rows = [
-            (
-                str(each["name"]),
-                f"{each['version']}{' (changed)' if each['changed'] else ''}",
-                f"{each['size'] / 1e6:.1f} MB",
-                str(each["licence"]),
-                str(each["summary"]),
-            )
-            for each in records
-        ]
         header = ("model", "version", "size", "licence", "what it does")
         out.write(plain_table(header, rows, right=(2,)))
         out.write("\n" + "".join(f"{each['card']}\n" for each in records))
