@@ -23,8 +23,7 @@ from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer import model as shipped
 from parataxis.syntax.analyser import TREES, Analyser, load_analyser
 from parataxis.syntax.decoding import read_labels
-from parataxis.syntax.models import shipped_folder
-from parataxis.syntax.onnx import Arrays, Model, OnnxModel
+from parataxis.syntax.onnx import Arrays, Model, OnnxModel, shipped_folder
 from timing.sentences import Item
 
 __all__ = ["Product", "Rates", "floor", "products"]

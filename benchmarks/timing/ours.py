@@ -13,8 +13,7 @@ from parataxis.splitters.registry import SentenceSplitter, load_splitter
 from parataxis.splitters.rules import RulesSplitter
 from parataxis.syntax.analyser import TREES, WHOLE, Analyser, Tokenized, load_analyser
 from parataxis.syntax.decoding import read_labels
-from parataxis.syntax.models import shipped_folder
-from parataxis.syntax.onnx import OnnxModel, threads
+from parataxis.syntax.onnx import OnnxModel, shipped_folder, threads
 from parataxis.text.tokens import tokenize
 from timing.measure import Runs, System
 from timing.sentences import Item, batches

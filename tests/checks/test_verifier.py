@@ -15,7 +15,7 @@ from parataxis.checks.verifier import (
     rewrite_pieces,
 )
 from parataxis.errors import InputError
-from parataxis.syntax.models import shipped_folder
+from parataxis.syntax.onnx import shipped_folder
 from parataxis.syntax.wordpieces import SHAPES
 
 MILL = "The mill, which was built in 1800, burned down."

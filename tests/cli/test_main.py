@@ -15,7 +15,7 @@ import pytest
 import parataxis
 from parataxis.cli import main as main_module
 from parataxis.splitters.source import SourceSplitter
-from parataxis.syntax.models import weights_named
+from parataxis.syntax.onnx import weights_named
 
 Run = Callable[..., Any]
 

@@ -12,8 +12,7 @@ from parataxis.errors import InputError, TooLongError
 from parataxis.syntax.analyser import TREES, Analyser, Tokenized, load_analyser, load_trees
 from parataxis.syntax.analysis import ROOT, Analysis, Frame
 from parataxis.syntax.decoding import read_labels
-from parataxis.syntax.models import shipped_folder
-from parataxis.syntax.onnx import OnnxModel
+from parataxis.syntax.onnx import OnnxModel, shipped_folder
 from parataxis.text.tokens import tokenize
 
 ANALYSER = load_analyser()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from parataxis.errors import InputError
-from parataxis.syntax.models import (
+from parataxis.syntax.onnx import (
     DESCRIPTION,
     HOMES,
     MODELS_VARIABLE,

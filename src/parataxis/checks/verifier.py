@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.errors import InputError, ParataxisError
-from parataxis.syntax.models import model_folder
-from parataxis.syntax.onnx import Model, OnnxModel
+from parataxis.syntax.onnx import Model, OnnxModel, model_folder
 from parataxis.syntax.wordpieces import MAX_PIECES, SHAPES, load_word_pieces
 from parataxis.text.tokens import tokenize
 

@@ -13,7 +13,6 @@ from parataxis import __version__
 from parataxis.cli.options import CONFIGURED, find_settings
 from parataxis.cli.terminal import ReaderGoneError, is_reader_gone, warn
 from parataxis.errors import ParataxisError
-from parataxis.syntax.models import HOMES, weights_named
 
 FOUND, BAD_INPUT, PASSED_THROUGH, BUG, INTERRUPTED = 1, 2, 3, 70, 130
 
@@ -91,6 +90,8 @@ GROUPS = {
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from parataxis.syntax.onnx import HOMES, weights_named  # brings numpy, which is slow
+
         sys.stdout.write(f"parataxis {__version__}\n")
         sys.stdout.write("".join(f"{weights_named(name)}\n" for name in HOMES))
         raise typer.Exit

@@ -19,8 +19,7 @@ from parataxis.evaluate.metrics.registry import METRICS
 from parataxis.plugins import Installed
 from parataxis.splitters.llm.settings import VARIABLES
 from parataxis.splitters.registry import available_splitters
-from parataxis.syntax.models import MODELS_VARIABLE
-from parataxis.syntax.onnx import THREADS_VARIABLE
+from parataxis.syntax.onnx import MODELS_VARIABLE, THREADS_VARIABLE
 
 _HEAD = """\
 # Commands

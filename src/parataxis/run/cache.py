@@ -18,8 +18,7 @@ from pathlib import Path
 from parataxis import __version__
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
-from parataxis.syntax.models import HOMES, checksums, model_folder
-from parataxis.syntax.onnx import THREADS_VARIABLE
+from parataxis.syntax.onnx import HOMES, THREADS_VARIABLE, checksums, model_folder
 
 ROOM = 16 << 20
 """Bytes of compressed rewrites in the memory of a process: about 16,000 of them."""

@@ -55,8 +55,7 @@ from parataxis.run.reading import check_columns
 from parataxis.run.units import CellKind, Columns, RowKind
 from parataxis.run.watch import OnError, ProgressForm, RunWatcher
 from parataxis.splitters.settings import SplitSettings, too_long
-from parataxis.syntax.models import HOMES, weights_named
-from parataxis.syntax.onnx import THREADS_VARIABLE, cores
+from parataxis.syntax.onnx import HOMES, THREADS_VARIABLE, cores, weights_named
 from parataxis.text.inputs import STDIN
 
 if TYPE_CHECKING:

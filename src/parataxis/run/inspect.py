@@ -23,7 +23,7 @@ from parataxis.run.reading import check_columns, read_batches
 from parataxis.run.units import CellKind, Columns
 from parataxis.splitters.registry import available_splitters
 from parataxis.syntax.analysis import ROOT, Analysis, Word
-from parataxis.syntax.models import (
+from parataxis.syntax.onnx import (
     HOMES,
     checksums,
     model_folder,

@@ -16,7 +16,7 @@ from parataxis.rewrite.forms import be
 from parataxis.rewrite.record import OutputToken, Rewrite
 from parataxis.syntax.analyser import Analyser, load_analyser
 from parataxis.syntax.analysis import ROOT, Analysis, Argument, Frame, Word
-from parataxis.syntax.models import weights_named
+from parataxis.syntax.onnx import weights_named
 from parataxis.text.english import BE, RELATIVES
 
 _Halves = tuple[list[Part], list[Part]]

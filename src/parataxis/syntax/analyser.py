@@ -20,8 +20,7 @@ from parataxis.syntax.decoding import (
     read_labels,
     reconcile,
 )
-from parataxis.syntax.models import model_folder
-from parataxis.syntax.onnx import Arrays, Model, OnnxModel, threads
+from parataxis.syntax.onnx import Arrays, Model, OnnxModel, model_folder, threads
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import Token, has_word, tokenize
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from parataxis.syntax.models import shipped_folder
+from parataxis.syntax.onnx import shipped_folder
 
 MAX_PIECES = 512
 """The number of positions of the encoder, including its two special tokens."""

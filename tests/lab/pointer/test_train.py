@@ -39,7 +39,7 @@ from parataxis.rewrite.record import Level  # noqa: E402
 from parataxis.splitters.pointer.actions import COPY, END, NEXT, OPENING, WHOLE  # noqa: E402
 from parataxis.splitters.pointer.model import load_decoder  # noqa: E402
 from parataxis.splitters.pointer.search import search  # noqa: E402
-from parataxis.syntax.models import shipped_folder  # noqa: E402
+from parataxis.syntax.onnx import shipped_folder  # noqa: E402
 
 CPU = torch.device("cpu")
 SIZES = PointerSizes(width=32, heads=2, layers=2, inner=64, dropout=0.0)

@@ -47,8 +47,7 @@ from parataxis.lab.verifier.train import (  # noqa: E402
     held_out_figures,
 )
 from parataxis.syntax.analyser import TREES  # noqa: E402
-from parataxis.syntax.models import shipped_folder  # noqa: E402
-from parataxis.syntax.onnx import OnnxModel  # noqa: E402
+from parataxis.syntax.onnx import OnnxModel, shipped_folder  # noqa: E402
 
 MILL = "The mill, which was built in 1800, burned down."
 SPLIT = ["The mill burned down.", "It was built in 1800."]

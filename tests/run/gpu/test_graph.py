@@ -15,8 +15,7 @@ from parataxis.run.gpu.models import DeviceModels
 from parataxis.splitters.pointer.actions import read_source
 from parataxis.splitters.pointer.model import ENCODER
 from parataxis.syntax.analyser import TREES
-from parataxis.syntax.models import shipped_folder
-from parataxis.syntax.onnx import OnnxModel
+from parataxis.syntax.onnx import OnnxModel, shipped_folder
 from parataxis.text.tokens import tokenize
 
 CPU = torch.device("cpu")

@@ -20,8 +20,7 @@ from parataxis.lab.training import export_graph
 from parataxis.report import Report, Table
 from parataxis.syntax.analyser import TREES, WHOLE, Analyser
 from parataxis.syntax.decoding import read_labels, write_labels
-from parataxis.syntax.models import shipped_folder, write_description
-from parataxis.syntax.onnx import OnnxModel
+from parataxis.syntax.onnx import OnnxModel, shipped_folder, write_description
 
 log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from parataxis.lab.verifier.label import label as label_rewrites
 from parataxis.lab.verifier.network import export as export_verifier
 from parataxis.lab.verifier.teacher import make_teacher, score, tune
 from parataxis.report import ReportFormat
-from parataxis.syntax.models import shipped_folder
+from parataxis.syntax.onnx import shipped_folder
 
 Step = Callable[..., str | Path | None]
 TEXT = ReportFormat.TEXT

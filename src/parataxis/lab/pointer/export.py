@@ -47,8 +47,7 @@ from parataxis.splitters.pointer.model import (
     open_decoder,
 )
 from parataxis.splitters.pointer.search import Decoder, Place, search
-from parataxis.syntax.models import write_description
-from parataxis.syntax.onnx import OnnxModel
+from parataxis.syntax.onnx import OnnxModel, write_description
 from parataxis.text.tokens import tokenize
 
 

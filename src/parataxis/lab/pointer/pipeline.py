@@ -30,7 +30,7 @@ from parataxis.lab.pointer.train import (
 )
 from parataxis.lab.training import check_run_folder, choose_device, load_weights
 from parataxis.rewrite.record import Level
-from parataxis.syntax.models import shipped_folder
+from parataxis.syntax.onnx import shipped_folder
 
 log = logging.getLogger(__name__)
 

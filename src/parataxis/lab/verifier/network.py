@@ -24,8 +24,7 @@ from parataxis.errors import InputError, ParataxisError
 from parataxis.lab.encoder import Encoder, EncoderSize, Layer
 from parataxis.lab.quantise import WatchedModel, quantise, read_weights
 from parataxis.lab.training import TorchModel, export_graph, load_weights, save_weights
-from parataxis.syntax.models import write_description
-from parataxis.syntax.onnx import Model, OnnxModel
+from parataxis.syntax.onnx import Model, OnnxModel, write_description
 
 log = logging.getLogger(__name__)
 

@@ -43,7 +43,7 @@ from parataxis.lab.verifier.network import (
     load_network,
     save_network,
 )
-from parataxis.syntax.models import shipped_folder
+from parataxis.syntax.onnx import shipped_folder
 
 log = logging.getLogger(__name__)
 

@@ -30,8 +30,7 @@ from parataxis.splitters.pointer.model import (
 )
 from parataxis.splitters.pointer.search import COPIED_AT_MOST, NEVER, most_steps
 from parataxis.syntax.analyser import TREES
-from parataxis.syntax.models import model_folder
-from parataxis.syntax.onnx import Arrays
+from parataxis.syntax.onnx import Arrays, model_folder
 
 PIECES = 65_536
 """Word pieces, including padding, in one run of the analyser."""

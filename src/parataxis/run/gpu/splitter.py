@@ -23,8 +23,7 @@ from parataxis.splitters.settings import SettingOptions
 from parataxis.syntax.analyser import Analyser, Tokenized, forced, load_analyser, too_long
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.decoding import read_labels
-from parataxis.syntax.models import model_folder
-from parataxis.syntax.onnx import Arrays
+from parataxis.syntax.onnx import Arrays, model_folder
 from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
 from parataxis.text.tokens import tokenize
 

@@ -28,7 +28,7 @@ from parataxis.splitters.pointer.choose import BLOCKING
 from parataxis.splitters.pointer.splitter import untouched
 from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.analyser import load_trees
-from parataxis.syntax.models import weights_named
+from parataxis.syntax.onnx import weights_named
 from parataxis.text.tokens import tokenize
 
 _SHOWN = 3

@@ -18,8 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from parataxis.errors import ParataxisError
 from parataxis.splitters.pointer.actions import CLOSED_WORDS, COPY, FORM_NAMES, Features
 from parataxis.splitters.pointer.search import Place
-from parataxis.syntax.models import model_folder
-from parataxis.syntax.onnx import Arrays, Model, OnnxModel
+from parataxis.syntax.onnx import Arrays, Model, OnnxModel, model_folder
 from parataxis.syntax.wordpieces import Pieces, stack
 
 ENCODER, DECODER, DESCRIPTION = "encoder.onnx", "decoder.onnx", "pointer.json"

@@ -29,8 +29,7 @@ from parataxis.splitters.registry import Attention
 from parataxis.splitters.settings import SettingOptions, SplitSettings
 from parataxis.syntax.analyser import Analyser, Tokenized, load_trees
 from parataxis.syntax.analysis import Analysis
-from parataxis.syntax.models import weights_named
-from parataxis.syntax.onnx import threads
+from parataxis.syntax.onnx import threads, weights_named
 from parataxis.syntax.wordpieces import MAX_PIECES
 from parataxis.text.tokens import has_word, tokenize
 
