@@ -152,14 +152,18 @@ def _reference_rows(
     usable = _usable(examples, metrics, 2)
     if not usable or not all(example.references for example in examples):
         return {}
-    items = [
-        ScoredItem(example.source, reference, example.references[:k] + example.references[k + 1 :])
-        for example in examples
-        for k, reference in enumerate(example.references)
-    ]
     counts = np.array([len(example.references) for example in examples])
     starts = np.cumsum(counts) - counts
     return {
         name: np.add.reduceat(rows, starts, axis=0) / counts[:, None]
-        for name, rows in _rows(usable, items, progress).items()
+        for name, rows in _rows(usable, _reference_items(examples), progress).items()
     }
+
+
+def _reference_items(examples: Sequence[Example]) -> Iterator[ScoredItem]:
+    """Each reference as a rewrite, beside the others of its source."""
+    for example in examples:
+        pool = tuple(" ".join(reference) for reference in example.references)
+        for k, reference in enumerate(example.references):
+            others = example.references[:k] + example.references[k + 1 :]
+            yield ScoredItem(example.source, reference, others, pool)

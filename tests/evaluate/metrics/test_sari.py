@@ -1,10 +1,13 @@
 """SARI against numbers worked out by hand, and what must hold for any texts."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from parataxis.evaluate.metrics import Sari, corpus_sari
+from parataxis.evaluate.metrics.protocol import ScoredItem
+from parataxis.evaluate.metrics.registry import load_metric
 
 pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
 
@@ -92,3 +95,17 @@ def test_sari_refuses_sources_without_rewrite_or_references(
 ) -> None:
     with pytest.raises(ValueError, match="each source needs"):
         corpus_sari([SOURCE], rewrites, references)
+
+
+@given(st.lists(st.lists(st.sampled_from("aab."), min_size=1, max_size=6), min_size=2, max_size=5))
+def test_references_counted_once_for_all_of_them(texts: list[list[str]]) -> None:
+    """A reference beside the others of its source, which are counted with it."""
+    pool = tuple(map(" ".join, texts))
+    for name in ("bleu", "bleu-narayan", "sari", "sari-xu", "sari-hub", "exact-match"):
+        metric = load_metric(name)
+        for place, text in enumerate(pool):
+            others = tuple((each,) for each in pool[:place] + pool[place + 1 :])
+            alone = ScoredItem("a b a .", (text,), others)
+            shared = ScoredItem("a b a .", (text,), others, pool)
+            rows = [metric.statistics([item]) for item in (alone, shared)]
+            assert np.array_equal(*rows), (name, text)

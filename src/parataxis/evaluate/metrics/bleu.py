@@ -1,24 +1,16 @@
 """BLEU (Papineni et al. 2002): of a corpus, and averaged over single rewrites."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import ClassVar
 
 import numpy as np
 
 from parataxis.evaluate.metrics.protocol import RatioMetric, Score, ScoredItem, Statistics, score
-from parataxis.evaluate.metrics.tokens import (
-    ORDERS,
-    TextMetric,
-    ngrams,
-    sacrebleu,
-    text_items,
-    tokens,
-)
+from parataxis.evaluate.metrics.tokens import ORDERS, TextMetric, ngrams, sacrebleu, text_items
 
 _SCALE = 10**6
-_COUNTED = 4096
 
 
 class Bleu(TextMetric):
@@ -50,8 +42,14 @@ class Bleu(TextMetric):
         return Score(value, self.signature, {**parts, "brevity-penalty": penalty})
 
     def _ngrams(self, item: ScoredItem) -> tuple[int, ...]:
-        texts = item.text, item.reference_texts
-        return bleu_counts(*texts, tokenize=self.tokenize, lowercase=bool(self.lowercase))
+        written = ngrams(item.text, tokenize=self.tokenize, lowercase=bool(self.lowercase))
+        length, references = len(self.tokens(item.text)), self.references(item)
+        nearest = min(references.lengths(), key=lambda other: (abs(other - length), other))
+        right = [
+            sum(min(count, references.most(ngram)) for ngram, count in found.items())
+            for found in written
+        ]
+        return (length, nearest, *right, *(max(0, length - order + 1) for order in ORDERS))
 
 
 class LowercaseBleu(Bleu):
@@ -103,8 +101,8 @@ def corpus_bleu(
 def bleu_from_counts(
     counts: Sequence[float], *, smooth: str, effective_order: bool = False
 ) -> tuple[float, list[float], float]:
-    """BLEU, its four precisions and its brevity penalty, by sacrebleu, from sums of the counts of
-    :func:`bleu_counts`. They need not be whole: of several references their mean is taken."""
+    """BLEU, its four precisions and its brevity penalty, by sacrebleu, from sums of the rows of
+    :class:`Bleu`. They need not be whole: of several references their mean is taken."""
     length, nearest, *grams = counts
     found = sacrebleu().compute_bleu(
         correct=grams[: len(ORDERS)],  # type: ignore[arg-type]  # works on any number
@@ -116,41 +114,6 @@ def bleu_from_counts(
         effective_order=effective_order,
     )
     return float(found.score), [float(part) for part in found.precisions], float(found.bp)
-
-
-@lru_cache(maxsize=_COUNTED)
-def bleu_counts(
-    rewrite: str, references: tuple[str, ...], *, tokenize: str, lowercase: bool
-) -> tuple[int, ...]:
-    """What BLEU is computed from: two lengths, right n-grams, all n-grams."""
-    written = ngrams(rewrite, tokenize=tokenize, lowercase=lowercase)
-    wanted = [ngrams(text, tokenize=tokenize, lowercase=lowercase) for text in references]
-    length = len(tokens(rewrite, tokenize=tokenize, lowercase=lowercase))
-    lengths = [len(tokens(text, tokenize=tokenize, lowercase=lowercase)) for text in references]
-    nearest = min(lengths, key=lambda other: (abs(other - length), other))
-    totals = [max(0, length - order + 1) for order in ORDERS]
-    right = [
-        _clipped(found, [reference[place] for reference in wanted], totals[place])
-        for place, found in enumerate(written)
-    ]
-    return (length, nearest, *right, *totals)
-
-
-def _clipped(
-    written: Mapping[tuple[str, ...], int],
-    references: Sequence[Mapping[tuple[str, ...], int]],
-    total: int,
-) -> int:
-    """How many of the n-grams are right: each as often as the reference that has it most."""
-    known = written.keys() & set().union(*references)
-    if len(written) == total:  # no n-gram occurs twice, as in most texts
-        return len(known)
-    more = (
-        min(count, max(reference.get(ngram, 0) for reference in references)) - 1
-        for ngram, count in written.items()
-        if count > 1 and ngram in known
-    )
-    return len(known) + sum(more)
 
 
 @cache

@@ -27,6 +27,9 @@ class ScoredItem:
     source: str
     simple: tuple[str, ...]
     references: tuple[tuple[str, ...], ...] = ()
+    pool: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The texts of all references of the source, if the rewrite is one of them and ``references``
+    are the others: metrics can then count the references once for all of these items."""
 
     @property
     def text(self) -> str:
@@ -102,6 +105,8 @@ class BaseMetric:
     needs_references = False
     higher_is_better: bool | None = True
     settings: ClassVar[Mapping[str, str]] = {}
+    averages: ClassVar[tuple[str, ...]] = ()
+    """The parts whose mean it is, where each could be asked for alone."""
 
     @property
     def signature(self) -> Signature:

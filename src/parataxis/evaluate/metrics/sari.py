@@ -6,16 +6,21 @@ made of the same counts; the table in docs/metrics.md says where they differ.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Statistics, score
-from parataxis.evaluate.metrics.tokens import ORDERS, TextMetric, ngrams, text_items
+from parataxis.evaluate.metrics.tokens import (
+    ORDERS,
+    Ngram,
+    References,
+    TextMetric,
+    ngrams,
+    text_items,
+)
 
 _PARTS = ("add", "keep", "delete")
-_KEPT_PAIRS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,11 @@ class CorpusSari(TextMetric):
         return self._score(100 * f1.mean(axis=1))
 
     def _operations(self, item: ScoredItem) -> list[_Operations]:
-        texts = item.source, item.text, item.reference_texts
-        return [_operations(*texts, n, self.tokenize, bool(self.lowercase)) for n in ORDERS]
+        """The counts that all three formulas are made of, for each length of n-grams."""
+        references, lowercase = self.references(item), bool(self.lowercase)
+        before = ngrams(item.source, tokenize=self.tokenize, lowercase=lowercase)
+        after = ngrams(item.text, tokenize=self.tokenize, lowercase=lowercase)
+        return [_operations(n, before[n - 1], after[n - 1], references) for n in ORDERS]
 
     def _score(self, parts: Statistics) -> Score:
         named = dict(zip(_PARTS, parts.tolist(), strict=True))
@@ -150,27 +158,15 @@ def corpus_sari(
     return Sari(**score(CorpusSari(lowercase=lowercase), items).parts)
 
 
-@lru_cache(maxsize=len(ORDERS) * _KEPT_PAIRS)
 def _operations(
-    source: str, rewrite: str, references: tuple[str, ...], n: int, tokenize: str, lowercase: bool
+    n: int, before: Mapping[Ngram, int], after: Mapping[Ngram, int], references: References
 ) -> _Operations:
-    """The counts that all three formulas are made of."""
-    place, times = n - 1, len(references)
-    before = ngrams(source, tokenize=tokenize, lowercase=lowercase)[place]
-    after = ngrams(rewrite, tokenize=tokenize, lowercase=lowercase)[place]
-    targets = [ngrams(text, tokenize=tokenize, lowercase=lowercase)[place] for text in references]
-
-    added, to_add = after.keys() - before.keys(), set().union(*targets) - before.keys()
-    wanted_counts = dict.fromkeys(before, 0)
-    for found in targets:
-        for ngram in before.keys() & found.keys():
-            wanted_counts[ngram] += found[ngram]
-
+    added, times = after.keys() - before.keys(), references.number
     keeps = keeps_wanted = keeps_both = deletes_both = size = 0
     kept = to_keep = deleted = 0
     kept_rightly = rightly_kept = deleted_rightly = 0.0
-    for ngram, target in wanted_counts.items():
-        count = before[ngram]
+    for ngram, count in before.items():
+        target = references.occurrences(ngram)
         source_count = times * count
         written = times * min(count, after.get(ngram, 0))
         wanted = min(source_count, target)
@@ -191,7 +187,11 @@ def _operations(
             deleted_rightly += max(0, left - target) / left
             deletes_both += min(left, source_count - wanted)
     return _Operations(
-        (len(added & to_add), len(added), len(to_add)),
+        (
+            sum(references.occurrences(ngram) > 0 for ngram in added),
+            len(added),
+            references.number_outside(n, before),
+        ),
         (keeps_both, keeps, keeps_wanted),
         (deletes_both, size - keeps, size - keeps_wanted),  # what is not kept is deleted
         (kept_rightly, kept),

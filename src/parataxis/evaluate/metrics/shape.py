@@ -148,5 +148,4 @@ class ExactMatch(_Words):
     higher_is_better = True
 
     def counts(self, item: ScoredItem) -> tuple[float, float]:
-        written = self.tokens(item.text)
-        return any(self.tokens(text) == written for text in item.reference_texts), 1
+        return self.references(item).has(self.tokens(item.text)), 1

@@ -6,6 +6,7 @@ sacrebleu, which tokenises, is imported when it is first needed.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,18 +17,21 @@ from parataxis.text.tokens import plain_brackets
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
 
+Ngram = tuple[str, ...]
+
 ORDERS = (1, 2, 3, 4)
 """Lengths of the n-grams of BLEU and SARI."""
 
 TOKENISATIONS = ("13a", "spaces")
 
-Ngrams = tuple[dict[tuple[str, ...], int], ...]
+Ngrams = tuple[dict[Ngram, int], ...]
 """How often each n-gram of a text occurs: one dictionary for each of the four lengths."""
 
 # Items are scored in windows of a few hundred, and every metric reads the same texts: caches for a
 # few windows are enough.
 _TEXTS = 8192
 _COUNTED = 2048
+_COUNTED_REFERENCES = 1024
 _MARKUP = re.compile("[&<]")
 
 
@@ -67,6 +71,13 @@ class TextMetric(BaseMetric):
         """The tokens of a text, as this metric reads it."""
         return tokens(text, tokenize=self.tokenize, lowercase=bool(self.lowercase))
 
+    def references(self, item: ScoredItem) -> "References":
+        """The references of an item, counted as this metric reads them."""
+        options = {"tokenize": self.tokenize, "lowercase": bool(self.lowercase)}
+        if not item.pool:
+            return References(count_references(item.reference_texts, **options))
+        return References(count_references(item.pool, **options), ngrams(item.text, **options))
+
 
 @lru_cache(maxsize=_TEXTS)
 def tokens(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> tuple[str, ...]:
@@ -95,6 +106,91 @@ def ngrams(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> Ngra
     shifted = [words[start:] for start in range(len(ORDERS))]
     # Plain dictionaries, because looking up a missing key in a Counter is slow.
     return tuple(dict(Counter(zip(*shifted[:order], strict=False))) for order in ORDERS)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceNgrams:
+    """The n-grams of one length in all references of a source: how often each occurs, how many
+    references have it, and the two highest counts of those that a reference has repeatedly."""
+
+    occurrences: dict[Ngram, int]
+    holders: dict[Ngram, int]
+    repeated: dict[Ngram, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceCounts:
+    """The references of a source: how many there are, of each text (its tokens) and of each
+    length, and their n-grams."""
+
+    number: int
+    texts: Counter[tuple[str, ...]]
+    lengths: Counter[int]
+    ngrams: tuple[ReferenceNgrams, ...]
+
+
+@lru_cache(maxsize=_COUNTED_REFERENCES)
+def count_references(
+    references: tuple[str, ...], *, tokenize: str, lowercase: bool
+) -> ReferenceCounts:
+    """Count the n-grams of the references of a source, once for all rewrites and metrics."""
+    found = tuple(ReferenceNgrams({}, Counter(), {}) for _ in ORDERS)
+    texts = [tokens(text, tokenize=tokenize, lowercase=lowercase) for text in references]
+    for text in references:
+        counted = ngrams(text, tokenize=tokenize, lowercase=lowercase)
+        for counts, own in zip(found, counted, strict=True):
+            counts.holders.update(own.keys())
+            for ngram, count in own.items():
+                if count > 1:
+                    known = counts.repeated.get(ngram, (0, 0))
+                    first, second, _ = sorted((*known, count), reverse=True)
+                    counts.repeated[ngram] = first, second
+                    counts.occurrences[ngram] = counts.occurrences.get(ngram, 0) + count - 1
+    for counts in found:
+        # So far these are only the repetitions.
+        for ngram, holders in counts.holders.items():
+            counts.occurrences[ngram] = counts.occurrences.get(ngram, 0) + holders
+    return ReferenceCounts(len(texts), Counter(texts), Counter(map(len, texts)), found)
+
+
+class References:
+    """The references that a rewrite is compared with: all that were counted, or all but one, whose
+    n-grams are ``left_out``."""
+
+    def __init__(self, counts: ReferenceCounts, left_out: Ngrams | None = None) -> None:
+        self._counts = counts
+        self._left_out: Ngrams = left_out or ({},) * len(ORDERS)
+        self.number = counts.number - (left_out is not None)
+
+    def has(self, text: tuple[str, ...]) -> bool:
+        """Whether one of them has these tokens; a rewrite that was left out has its own."""
+        return self._counts.texts[text] > self._counts.number - self.number
+
+    def lengths(self) -> list[int]:
+        """The different lengths in tokens."""
+        own = sum(self._left_out[0].values()) if self.number < self._counts.number else -1
+        return [each for each, count in self._counts.lengths.items() if count > (each == own)]
+
+    def occurrences(self, ngram: Ngram) -> int:
+        """How often an n-gram occurs in all of them together."""
+        place = len(ngram) - 1
+        own = self._left_out[place].get(ngram, 0)
+        return self._counts.ngrams[place].occurrences.get(ngram, 0) - own
+
+    def most(self, ngram: Ngram) -> int:
+        """How often an n-gram occurs in the reference that has it most."""
+        place = len(ngram) - 1
+        known, own = self._counts.ngrams[place], self._left_out[place].get(ngram, 0)
+        if known.holders.get(ngram, 0) == (own > 0):
+            return 0
+        first, second = known.repeated.get(ngram, (1, 1))
+        return max(1, second if own == first else first)
+
+    def number_outside(self, order: int, known: Mapping[Ngram, int]) -> int:
+        """How many different n-grams they have besides the known ones."""
+        holders, own = self._counts.ngrams[order - 1].holders, self._left_out[order - 1]
+        lost = sum(holders[ngram] == 1 for ngram in own if ngram not in known)
+        return len(holders.keys() - known.keys()) - lost
 
 
 def text_items(
