@@ -31,6 +31,15 @@ def test_correlate_prints_a_table_with_daggers(run, ratings: Path) -> None:
     assert "tokens-per-sentence|average:micro" in result.out
 
 
+def test_correlate_says_what_a_metric_is_the_mean_of(run, ratings: Path) -> None:
+    out = run("correlate", ratings, "-m", "learned", "-m", "learned:meaning").out
+    assert (
+        "learned is the mean of grammaticality, meaning, simplicity and structural_simplicity; "
+        "-m learned:grammaticality correlates one of them" in out
+    )
+    assert out.count(" is the mean of ") == 1
+
+
 def test_correlate_writes_p_values_and_intervals(run, ratings: Path) -> None:
     arguments = ["-m", "tokens-per-sentence", "--criterion", "long", "-f", "json"]
     result = run("correlate", ratings, *arguments, "--coefficient", "kendall")

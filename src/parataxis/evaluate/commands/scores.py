@@ -187,9 +187,15 @@ def _report(
     total = counted(max(each.pairs for each in found), "pair")
     basis = "" if unit is CorrelationUnit.REWRITE else ", averaged by system"
     note = f"{coefficient.value}, {total}; scored:{SCORED}{basis}; †: not significant at .05"
+    means = [
+        f"{each.name} is the mean of {', '.join(parts[:-1])} and {parts[-1]}; "
+        f"-m {each.name}:{parts[0]} correlates one of them"
+        for each in metrics
+        if (parts := getattr(each, "averages", ()))
+    ]
     return Report(
         "Metrics and people",
-        [table, Notes([note, *signatures.values()])],
+        [table, Notes([note, *means, *signatures.values()])],
         record={
             "coefficient": coefficient.value,
             "scored": SCORED,

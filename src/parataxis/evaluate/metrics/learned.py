@@ -109,6 +109,8 @@ class Learned(AnalysedMetric):
         "level": "mean of rewrites",
     }
 
+    averages = tuple(CRITERIA)
+
     def __init__(
         self, analyser: SentenceAnalyser | None = None, regression: Regression | None = None
     ) -> None:
