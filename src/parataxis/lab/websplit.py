@@ -29,6 +29,7 @@ from parataxis.text import tokenize
 TripleSet = frozenset[Triple]
 Reference = tuple[tuple[str, ...], tuple[TripleSet, ...]]
 
+_JOINING = ("-", "/")
 _ALL = ""
 """The scope of all categories."""
 
@@ -88,7 +89,7 @@ def verbalisations(
         for text in entry.texts:
             sentences = by_segmenter(text)
             if tokenised:
-                sentences = tuple(" ".join(t.text for t in tokenize(each)) for each in sentences)
+                sentences = tuple(map(released_tokens, sentences))
             if len(sentences) > 1:
                 scope.several.setdefault(triples, {})[sentences] = None
                 continue
@@ -97,6 +98,21 @@ def verbalisations(
                 found.sources.setdefault(sentences[0], []).append((scope, triples))
             known[sentences[0]] = None
     return found
+
+
+def released_tokens(sentence: str) -> str:
+    """A sentence with spaces between its tokens as the releases have them: what hyphens and slashes
+    join is one token.
+
+    >>> released_tokens("The front-wheel drive A/S 7 (built 1974-08-01) was at -3.5 degrees.")
+    'The front-wheel drive A/S 7 ( built 1974-08-01 ) was at -3.5 degrees .'
+    """
+    text, end = "", 0
+    for token in tokenize(sentence):
+        is_joined = token.start == end and (token.text in _JOINING or text[-1:] in _JOINING)
+        text += token.text if is_joined else f" {token.text}"
+        end = token.end
+    return text.strip()
 
 
 def depth_first(triples: Sequence[Triple]) -> tuple[Triple, ...]:

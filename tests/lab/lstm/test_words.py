@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parataxis.errors import ParataxisError
-from parataxis.lab.lstm.search import END, MARKS, PAD, SPLIT, START, UNKNOWN, Vocabulary
+from parataxis.lab.lstm.search import END, MARKS, PAD, SPLIT, START, UNKNOWN, Vocabulary, words_of
 
 
 def test_words_the_marks_come_first() -> None:
@@ -16,6 +16,11 @@ def test_words_outside_the_vocabulary_have_numbers_of_their_source() -> None:
     source = ["Zugo", "sold", "Nebo", "tea", "to", "Zugo", "."]
     assert vocabulary.read(source) == [8, 5, 9, 6, 10, 8, 7]
     assert vocabulary.spell([9, 5, 6, UNKNOWN], source) == ["Nebo", "sold", "tea", "<unk>"]
+
+
+def test_words_of_a_tokenised_text_stand_between_spaces() -> None:
+    assert words_of("A/S won on 1974-08-01 .") == ["A/S", "won", "on", "1974-08-01", "."]
+    assert words_of("A/S won.") == ["A", "/", "S", "won", "."]
 
 
 @given(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from parataxis.lab.websplit import (
     build,
     depth_first,
     partitions,
+    released_tokens,
     verbalisations,
 )
 
@@ -105,6 +107,20 @@ def test_build_max_references_draws_by_seed(webnlg: Path) -> None:
 def test_build_tokenised_as_the_released_files(webnlg: Path) -> None:
     found = verbalisations(read_webnlg(webnlg), tokenised=True)
     assert "Plum cake , from Ossia , contains plums ." in found.sources
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Ann was born on 1974-08-01.", "Ann was born on 1974-08-01 ."),
+        ("Its ISBN is 0-439-17684-0.", "Its ISBN is 0-439-17684-0 ."),
+        ("The A/S-owned runway, 10R/28L.", "The A/S-owned runway , 10R/28L ."),
+        ("At -3.3528 m - no less.", "At -3.3528 m - no less ."),
+        ('He said "no" (twice).', 'He said " no " ( twice ) .'),
+    ],
+)
+def test_build_a_token_keeps_its_hyphens_and_slashes(text: str, tokens: str) -> None:
+    assert released_tokens(text) == tokens
 
 
 def test_build_depth_first_of_what_is_no_tree() -> None:

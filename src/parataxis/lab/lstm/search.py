@@ -1,5 +1,6 @@
 """Beam search over what a sequence-to-sequence model may write."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,20 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.errors import ParataxisError
-from parataxis.text.tokens import tokenize
+from parataxis.text.tokens import Token, tokenize
 
 MARKS = ("<pad>", "<unk>", "<s>", "</s>", "<split>")
 PAD, UNKNOWN, START, END, SPLIT = range(len(MARKS))
 """Special tokens, which have the first numbers. "<split>" separates two simple sentences."""
 
 
+_PIECE = re.compile(r"\S+")
+_TOKENISED = re.compile(r"\s[.!?]\s*$")
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The words of a text, as the models read them: what stands between spaces if its final mark
+    stands alone, as in tokenised corpora, else the tokens of running text.
+
+    >>> [token.text for token in tokens_of("Ann left on 1974-08-01 .")]
+    ['Ann', 'left', 'on', '1974-08-01', '.']
+    """
+    if not _TOKENISED.search(text):
+        return tokenize(text)
+    return [Token(piece.group(), piece.start(), piece.end()) for piece in _PIECE.finditer(text)]
+
+
 def words_of(text: str) -> list[str]:
-    """The words of a text, as the models read them.
+    """The words of :func:`tokens_of` without their places.
 
     >>> words_of("Ann left."), words_of("Ann left .")
     (['Ann', 'left', '.'], ['Ann', 'left', '.'])
     """
-    return [token.text for token in tokenize(text)]
+    return [token.text for token in tokens_of(text)]
 
 
 class Vocabulary:

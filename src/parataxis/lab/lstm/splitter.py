@@ -24,6 +24,7 @@ from parataxis.lab.lstm.search import (
     Step,
     Vocabulary,
     search,
+    tokens_of,
     words_of,
 )
 from parataxis.rewrite.compose import left_whole
@@ -32,7 +33,7 @@ from parataxis.splitters.registry import Attention
 from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.onnx import Model, OnnxModel, threads
 from parataxis.syntax.wordpieces import stack
-from parataxis.text.tokens import Token, tokenize
+from parataxis.text.tokens import Token
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 DESCRIPTION, WORDS = "lstm.json", "words.txt"
@@ -281,7 +282,7 @@ class Seq2SeqSplitter:
         return Attention(tuple(words), tuple(spelled), best.attention)
 
     def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
-        tokens = [tokenize(sentence) for sentence in sentences]
+        tokens = [tokens_of(sentence) for sentence in sentences]
         readable = [place for place, each in enumerate(tokens) if 0 < len(each) <= LONGEST]
         readable.sort(key=lambda place: len(tokens[place]))
         batches = [readable[start : start + BATCH] for start in range(0, len(readable), BATCH)]
