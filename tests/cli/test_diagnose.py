@@ -253,6 +253,18 @@ def test_diagnose_errors_of_several_systems(run: Run, tmp_path: Path) -> None:
     assert one["missing"] == other["missing"] == 2
 
 
+def test_diagnose_errors_counts_a_source_once(run: Run, tmp_path: Path) -> None:
+    """Also where its rewrite is stored once for each of its references."""
+    once = {"source": "Ann saw 3 cats and left .", "simple": ["Ann saw 3 cats .", "Ann left ."]}
+    path = write(tmp_path / "a.jsonl", [once] * 4)
+    result = run("diagnose", "errors", path, "--format", "json")
+    (found,) = json.loads(result.out)
+    assert (found["sources"], found["sentences"], found["correct"]) == (1, 2, 2)
+    assert "several ways" not in result.err
+    path = write(tmp_path / "a.jsonl", [once, once | {"simple": ["Ann left ."]}])
+    assert "A rewrites a source in several ways" in run("diagnose", "errors", f"A={path}").err
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

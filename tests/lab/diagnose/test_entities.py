@@ -40,5 +40,16 @@ def test_source_names_are_runs_of_proper_nouns() -> None:
     assert list(source_names(sources)) == [["Alan Shepard", "New Hampshire"], []]
 
 
+def test_source_names_are_whole_titles() -> None:
+    sources = [
+        "A Wizard of Mars, which Diane Duane wrote, was published in hardcover.",
+        "She sold A Wizard of Mars to the Bank of England.",
+    ]
+    assert list(source_names(sources)) == [
+        ["A Wizard of Mars", "Diane Duane"],
+        ["A Wizard of Mars", "Bank of England"],
+    ]
+
+
 def test_plain_name_of_white_space_is_empty() -> None:
     assert plain_name(" _ ") == ""

@@ -66,9 +66,9 @@ def test_reference_attention_is_the_share_of_copies() -> None:
     source = "Ann Lee met Bo."
     # Ann Lee | met | . and Bo | . ; "was there" is copied from nowhere.
     references = [["Ann Lee met Bo."], ["Ann Lee met.", "Bo was there."]]
-    assert reference_attention(source, (0, 2), references[:1]) == pytest.approx(2 / 5)
-    assert reference_attention(source, (0, 2), references) == pytest.approx((2 / 5 + 2 / 6) / 2)
-    assert math.isnan(reference_attention(source, (0, 2), []))
+    assert reference_attention(source, "Ann Lee", references[:1]) == pytest.approx(2 / 5)
+    assert reference_attention(source, "Ann Lee", references) == pytest.approx((2 / 5 + 2 / 6) / 2)
+    assert math.isnan(reference_attention(source, "Ann Lee", []))
 
 
 def test_mean_entity_attention_leaves_out_what_is_unknown() -> None:

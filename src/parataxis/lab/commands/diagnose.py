@@ -28,7 +28,6 @@ from parataxis.evaluate.corpora.registry import Corpus, parse_corpus
 from parataxis.lab.diagnose import attention as looking
 from parataxis.lab.diagnose.memorisation import (
     Memorisation,
-    Span,
     TrainingMemory,
     examine,
     find_entity,
@@ -54,7 +53,6 @@ from parataxis.splitters.registry import AttentiveSplitter, load_splitter
 from parataxis.syntax.analysis import Analysis
 from parataxis.text.files import STREAM, ReadReport, name_of, read_lines
 from parataxis.text.inputs import named_file
-from parataxis.text.tokens import tokenize
 
 SplitterOption = Annotated[
     str | None,
@@ -122,7 +120,7 @@ def attention(
             if not examples:
                 raise InputError("There is nothing to look at; give a sentence or a --corpus.")
             looked = []
-            for example, entity in zip(examples, _first_entities(examples), strict=True):
+            for example, known in zip(examples, _known_entities(examples), strict=True):
                 progress.advance(0, 1)
                 try:
                     found = loaded.attention(example.source)
@@ -131,7 +129,7 @@ def attention(
                         raise
                     warn(f"{example.id} is left out: {error}")
                     continue
-                looked.append(looking.look(example, found, entity))
+                looked.append(looking.look(example, found, find_entity(found.source, known)))
         report = looking.attention_report(name or loaded.name, looked, len(examples))
         if output is not None:
             made: dict[str, str | bytes] = {
@@ -145,19 +143,16 @@ def attention(
         out.write(report.render(output_format))
 
 
-def _first_entities(examples: Sequence[Example]) -> list[Span | None]:
-    """The words of the entity that each source names first."""
-    words = [[token.text for token in tokenize(each.source)] for each in examples]
+def _known_entities(examples: Sequence[Example]) -> Iterator[list[str]]:
+    """The entities of each source: those of its triples if it names one, else its names."""
+    named = [triple_entities([each]) for each in examples]
     found = [
-        find_entity(each, triple_entities([example])) if example.triples else None
-        for each, example in zip(words, examples, strict=True)
+        known if find_entity(example.source.split(), known) else []
+        for known, example in zip(named, examples, strict=True)
     ]
-    bare = [place for place, span in enumerate(found) if span is None]
-    if bare:
-        names = source_names(examples[place].source for place in bare)
-        for place, known in zip(bare, names, strict=True):
-            found[place] = find_entity(words[place], known)
-    return found
+    pairs = zip(examples, found, strict=True)
+    names = source_names(example.source for example, known in pairs if not known)
+    return (known or next(names) for known in found)
 
 
 @documented
@@ -330,9 +325,13 @@ def errors(
                 files = [file] if file else []
                 written = _predictions(files, splitter, examples, first or None, progress)
                 system = called or name or _system_name(splitter, files, written)
-                different = dict.fromkeys(each.source for each in written)
+                different: dict[str, Rewrite] = {}
+                for each in written:
+                    different.setdefault(each.source, each)
+                if len(different) < len({(each.source, each.simple) for each in written}):
+                    warn(f"{system} rewrites a source in several ways; only the first counts.")
                 sources = sources or set(islice(different, first or None))
-                chosen = [each for each in written if each.source in sources]
+                chosen = [each for source, each in different.items() if source in sources]
                 analyses = load_trees().pipe(each.source for each in chosen)
                 checked = counting(with_findings(chosen), progress)
                 for each, found in zip(checked, analyses, strict=True):

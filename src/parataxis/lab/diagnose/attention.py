@@ -10,6 +10,7 @@ written that are not the entity's, which is small in a model that copies.
 """
 
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass
 from html import escape
@@ -25,7 +26,6 @@ from parataxis.report import NONE, Block, Report, ReportParagraph, Table, counte
 from parataxis.report.page import block_html
 from parataxis.rewrite.align import align
 from parataxis.splitters.registry import SPLIT_MARK, Attention
-from parataxis.text.tokens import tokenize
 
 _NOWHERE = float("nan")
 _REFERENCES = 8
@@ -68,10 +68,10 @@ def _share(weights: NDArray[np.float32], first: int, end: int) -> float:
     return float(weights[:, first:end].sum()) / total if total > 0 else _NOWHERE
 
 
-def reference_attention(source: str, entity: Span, references: Iterable[Sequence[str]]) -> float:
+def reference_attention(source: str, entity: str, references: Iterable[Sequence[str]]) -> float:
     """The share that copying the references would give, their mean; NaN without references."""
-    tokens = tokenize(source)
-    start, end = tokens[entity[0]].start, tokens[entity[1] - 1].end
+    found = re.search(r"\s*".join(map(re.escape, entity.replace(" ", ""))), source)
+    start, end = found.span() if found else (0, 0)
     shares = []
     for simple in references:
         places = [
@@ -108,9 +108,9 @@ def look(example: Example, found: Attention, entity: Span | None) -> Looked:
     """Measure the attention of one rewrite to the first entity."""
     if entity is None:
         return Looked(example.id, found, None, "The source names no entity.")
-    copied = reference_attention(example.source, entity, example.references[:_REFERENCES])
-    numbers = entity_attention(found, entity, copied)
     name = " ".join(found.source[slice(*entity)])
+    copied = reference_attention(example.source, name, example.references[:_REFERENCES])
+    numbers = entity_attention(found, entity, copied)
     note = (
         f"{_shown(numbers.model)} of the attention is on “{name}”, {_shown(numbers.elsewhere)} "
         f"while other words are written; even attention would give {_shown(numbers.uniform)}"

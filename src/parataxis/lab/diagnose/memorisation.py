@@ -24,7 +24,6 @@ from parataxis.report import Block, Heading, Points, Report, ReportParagraph, Ta
 from parataxis.rewrite.forms import is_known
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.syntax.analysis import Analysis
-from parataxis.text.tokens import tokenize
 
 REPEATS = 3
 """How often a probe repeats its entity."""
@@ -191,16 +190,26 @@ def triple_entities(examples: Iterable[Example]) -> list[str]:
     return [name for name in found if any(word[:1].isupper() for word in name.split())]
 
 
+_LINKS = (["of"], ["of", "the"], ["de"], ["von"], ["van"])
+"""What may stand between two parts of a name."""
+
+
 def names(analysis: Analysis) -> list[str]:
-    """The names in a sentence: runs of proper nouns, in order."""
+    """The names in a sentence, in order: runs of proper nouns and of other nouns with a capital,
+    also across a link ("the Bank of England"), and with the article of a title ("A Wizard of
+    Mars")."""
+    words = list(analysis)
     found: list[list[int]] = []
-    for word in analysis:
-        if not word.xpos.startswith("NNP"):  # UD calls the "New" of "New York" an adjective
+    for word in words:
+        is_title = word.xpos.startswith("NN") and word.index > 0 and word.text[0].isupper()
+        if not (is_title or word.xpos.startswith("NNP")):  # UD: the "New" of "New York" is ADJ
             continue
-        if found and found[-1][-1] == word.index - 1:
+        between = [each.text for each in words[found[-1][-1] + 1 : word.index]] if found else None
+        if between == [] or between in _LINKS:
             found[-1].append(word.index)
         else:
-            found.append([word.index])
+            has_article = word.index > 0 and words[word.index - 1].text in ("A", "An")
+            found.append([word.index - has_article, word.index])
     return [analysis.phrase(run[0], run[-1]) for run in found]
 
 
@@ -218,17 +227,19 @@ def find_entity(words: Sequence[str], known: Iterable[str]) -> Span | None:
     >>> find_entity("The 3Arena in North Wall , Dublin".split(), ["North Wall, Dublin", "Dublin"])
     (3, 7)
     """
-    lower = [word.lower() for word in words]
-    best: Span | None = None
-    for entity in known:
-        wanted = [token.text.lower() for token in tokenize(entity)]
-        for start in range(len(lower) - len(wanted) + 1 if wanted else 0):
-            if lower[start : start + len(wanted)] == wanted:
-                found = start, start + len(wanted)
-                if best is None or (found[0], -found[1]) < (best[0], -best[1]):
-                    best = found
+    wanted = {"".join(entity.lower().split()) for entity in known} - {""}
+    longest = max(map(len, wanted), default=0)
+    for start in range(len(words)):
+        text, ends = "", []
+        for end in range(start, len(words)):
+            text += words[end].lower()
+            if len(text) > longest:
                 break
-    return best
+            if text in wanted:
+                ends.append(end + 1)
+        if ends:
+            return start, ends[-1]
+    return None
 
 
 MUCH = 10.0
