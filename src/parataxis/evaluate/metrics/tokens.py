@@ -139,7 +139,7 @@ def count_references(
     for text in references:
         counted = ngrams(text, tokenize=tokenize, lowercase=lowercase)
         for counts, own in zip(found, counted, strict=True):
-            counts.holders.update(own.keys())
+            counts.holders.update(own)
             for ngram, count in own.items():
                 if count > 1:
                     known = counts.repeated.get(ngram, (0, 0))
