@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -16,7 +17,7 @@ from parataxis.lab.verifier import label as labelling  # noqa: E402
 from parataxis.lab.verifier import teacher as teaching  # noqa: E402
 from parataxis.lab.verifier.candidates import RankedSource, TrainingCandidate  # noqa: E402
 from parataxis.lab.verifier.decode import BatchDecoder  # noqa: E402
-from parataxis.lab.verifier.gguf import read_gguf  # noqa: E402
+from parataxis.lab.verifier.gguf import load_model, shrink  # noqa: E402
 from parataxis.lab.verifier.label import Labeller, label  # noqa: E402
 from parataxis.lab.verifier.teacher import (  # noqa: E402
     load_teacher,
@@ -219,7 +220,42 @@ def test_tuning_continues_from_other_adapters(
         tune(folder, [rewrites], [], changes={"speed": "1"})
 
 
-def test_gguf_refuses_another_file(tmp_path: Path) -> None:
+def test_shrink_keeps_the_rows_of_the_kept_tokens(model: Any, tmp_path: Path) -> None:
+    """A GGUF file comes back with fewer tokens, which have the probabilities that they had."""
+    gguf = pytest.importorskip("gguf")
+    kept = np.array([3, 7, 9, 11, 200])
+    writer = gguf.GGUFWriter(tmp_path / "tiny.gguf", "qwen2")
+    config = model.config
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_vocab_size(config.vocab_size)
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.QWEN2, config.num_hidden_layers)
+    for name, weight in model.state_dict().items():
+        if name != "lm_head.weight":
+            stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
+            writer.add_tensor(stored, weight.float().numpy())
+    for write in ("write_header_to_file", "write_kv_data_to_file", "write_tensors_to_file"):
+        getattr(writer, write)()
+    writer.close()
+    folder = tmp_path / "teacher"
+    shrink(tmp_path / "tiny.gguf", folder, kept)
+    small = load_model(folder, CPU, torch.float32)
+    rows = torch.tensor([[1, 4, 0, 2]])
+    with torch.no_grad():
+        wanted = model(input_ids=torch.from_numpy(kept)[rows]).logits[..., kept]
+        found = small(input_ids=rows).logits
+    assert torch.allclose(found, wanted, atol=0.2)  # bfloat16
+    assert small.lm_head.weight is small.model.embed_tokens.weight
+
+
+def test_shrink_refuses_another_file(tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
     (tmp_path / "no.gguf").write_bytes(b"nothing of the kind")
     with pytest.raises(InputError, match="not a GGUF file"):
-        read_gguf(tmp_path / "no.gguf")
+        shrink(tmp_path / "no.gguf", tmp_path / "teacher", np.arange(3))

@@ -29,7 +29,7 @@ from parataxis.lab.verifier.tokens import TOKENIZER, TeacherTokens, choose_vocab
 
 log = logging.getLogger(__name__)
 
-WEIGHTS, ADAPTERS = "teacher.gguf", "adapters.pt"
+ADAPTERS = "adapters.pt"
 
 ADAPTED = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 ROWS = 8192
@@ -120,7 +120,7 @@ def load_teacher(folder: Path, device: torch.device) -> LanguageModel:
     """Load the fine-tuned teacher, ready to score and to write."""
     if not (folder / ADAPTERS).exists():
         raise InputError(f"The teacher in {folder} is not fine-tuned yet; run --only tune first.")
-    model = load_model(folder / WEIGHTS, device)
+    model = load_model(folder, device)
     load_adapters(model, folder / ADAPTERS)
     merge_adapters(model)
     return model.eval()
@@ -268,7 +268,7 @@ def make_teacher(model: Path, tokenizer: Path, texts: Sequence[Path], output: Pa
     shutil.copy(tokenizer, output / TOKENIZER)
     lines = [line for path in texts for line in path.read_text(encoding="utf-8").splitlines()]
     kept = choose_vocabulary(output, lines)
-    shrink(model, output / WEIGHTS, kept)
+    shrink(model, output, kept)
     log.info("%d tokens kept", len(kept))
 
 
@@ -292,7 +292,7 @@ def tune(
     tuning, tokens, device = Tuning(**settings), TeacherTokens(folder), choose_device()
     pairs = read_pairs(train, tokens)
     held = {path.stem: read_pairs([path], tokens) for path in held_out}
-    network = load_model(folder / WEIGHTS, device)
+    network = load_model(folder, device)
     parameters = load_adapters(network, start) if start else add_adapters(network, tuning)
     log.info("%d rewrites", len(pairs))
     finetune(network, parameters, pairs, held, tuning, device)
