@@ -141,6 +141,18 @@ def test_split_shares_and_json(run: Run, benchmark: Path, tmp_path: Path) -> Non
     assert not (benchmark / PARTS_FILE).exists()
 
 
+def test_split_by_chance(run: Run, benchmark: Path, tmp_path: Path) -> None:
+    parts = tmp_path / "parts.json"
+    result = run("corpus", "split", f"websplit-v1.0:{benchmark}", "--by", "chance", "-o", parts)
+    assert result.code == 0
+    assert "886,857" in result.out  # table 1 of the paper, and not table 4
+    assert {name: len(ids) for name, ids in json.loads(parts.read_text()).items()} == {
+        "TRAIN": 48,
+        "VALIDATION": 6,
+        "TEST": 6,
+    }
+
+
 def test_split_and_leaks_count_alike(run: Run, benchmark: Path) -> None:
     corpus = f"websplit-v1.0:{benchmark}"
     split = json.loads(run("corpus", "split", corpus, "--format", "json").out)

@@ -76,6 +76,27 @@ def split(
     )
 
 
+def split_by_chance(
+    sentences: Sequence[TripleSet],
+    *,
+    shares: tuple[float, float] = (0.1, 0.1),
+    seed: int = 0,
+) -> DataSplit:
+    """The same without any condition, as the first WebSplit was split: triples are in all parts."""
+    groups = tied_groups(sentences)
+    order = random.Random(seed).sample(range(len(sentences)), len(sentences))
+    wanted = round(shares[0] * len(sentences)), round(shares[1] * len(sentences))
+    return DataSplit(
+        train=tuple(sorted(order[sum(wanted) :])),
+        validation=tuple(sorted(order[: wanted[0]])),
+        test=tuple(sorted(order[wanted[0] : sum(wanted)])),
+        dropped=(),
+        wanted=wanted,
+        groups=len(groups),
+        largest=max(map(len, groups), default=0),
+    )
+
+
 def tied_groups(sentences: Sequence[TripleSet]) -> list[list[int]]:
     """The sentences in groups, such that those that share a triple are in one group.
 

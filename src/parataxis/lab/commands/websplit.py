@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 
@@ -150,9 +151,17 @@ def _build_report(known: Verbalisations, counts: PartCounts) -> Report:
     return Report("WebSplit in numbers", [table, Notes([summary])], record, bare=True)
 
 
+class SplitBy(StrEnum):
+    """What a split of a corpus goes by."""
+
+    TRIPLES = "triples"
+    CHANCE = "chance"
+
+
 @documented
 def split(
     corpus: CorpusArgument,
+    by: SplitBy = SplitBy.TRIPLES,
     output: Path | None = None,
     shares: str = "80/10/10",
     seed: int = 0,
@@ -165,6 +174,7 @@ def split(
     parts could not be filled otherwise, and counted. `parataxis corpus verify` checks the result.
 
     Options:
+    --by: Split by triples, or by chance, as the first WebSplit was: then facts leak.
     --output, -o FILE: The JSON file of the parts; for a WebSplit folder, its own is the default.
     --shares A/B/C: Per cent for train, validation and test.
     --seed S: The same seed makes the same split.
@@ -177,12 +187,12 @@ def split(
         with Progress(None, out) as progress:
             for example in counting(group(read_corpus(source, strict=strict)), progress):
                 tally.add(example)
-        found, parts = _split(tally.digests, wanted, seed, source.label)
+        found, parts = _split(tally.digests, wanted, seed, source.label, by)
         ids = {
             part.upper(): [each.example.id for each in digests] for part, digests in parts.items()
         }
         write_parts(path, {part: each for part, each in ids.items() if each or part != "DROPPED"})
-        out.write(_split_report(tally, found, parts).render(output_format))
+        out.write(_split_report(tally, found, parts, by).render(output_format))
     for part, share, size in zip(_PARTS[1:], wanted, found.wanted, strict=True):
         made = len(getattr(found, part))
         if made < (1 - splitting.TOLERANCE) * size or (share and not made):
@@ -211,15 +221,16 @@ def _parts_file(corpus: Corpus, option: str) -> Path:
 
 
 def _split(
-    digests: Sequence[Digest], shares: tuple[float, float], seed: int, label: str
+    digests: Sequence[Digest], shares: tuple[float, float], seed: int, label: str, by: SplitBy
 ) -> tuple[splitting.DataSplit, dict[str, list[Digest]]]:
     """The split of the different sources, and the digests of each part."""
     triples: dict[str, frozenset[Triple]] = {}
     for each, _ in digests:
         triples[each.source] = triples.get(each.source, frozenset()) | each.triples
-    if not any(triples.values()):
+    if by is SplitBy.TRIPLES and not any(triples.values()):
         raise InputError(f"{label} has no triples; a split by triples needs them.")
-    found = splitting.split(list(triples.values()), shares=shares, seed=seed)
+    make = splitting.split if by is SplitBy.TRIPLES else splitting.split_by_chance
+    found = make(list(triples.values()), shares=shares, seed=seed)
     names, sources = (*_PARTS, "dropped"), list(triples)
     part_of = {sources[index]: part for part in names for index in getattr(found, part)}
     parts: dict[str, list[Digest]] = {part: [] for part in names}
@@ -229,7 +240,7 @@ def _split(
 
 
 def _split_report(
-    tally: WebSplitTally, found: splitting.DataSplit, parts: dict[str, list[Digest]]
+    tally: WebSplitTally, found: splitting.DataSplit, parts: dict[str, list[Digest]], by: SplitBy
 ) -> Report:
     """The counts of each part beside those of the paper, and what of it is in training."""
     counts = {part: tally.counts(parts[part]) for part in _PARTS}
@@ -242,7 +253,7 @@ def _split_report(
         ours = {"complex": (each.complex, each.complex_unique, share)}
         ours["simple"] = (each.simple, each.simple_unique, "")
         for side, (total, unique, shown) in ours.items():
-            label, paper = f"{part} {side} sentences", _numbers(*papers[part][side])
+            label, paper = f"{part} {side} sentences", _numbers(*papers[f"{by} {part}"][side])
             rows.append((label, *_numbers(total, unique), shown, *paper))
     header = ("", "count", "unique", "% of unique", "A&G 2018", "unique")
     blocks: list[Block] = [Table(header, rows)]
@@ -260,7 +271,7 @@ def _split_report(
         "groups": found.groups,
         "largest_group": found.largest,
     }
-    return Report("A split by triples", [*blocks, Notes([summary])], record, bare=True)
+    return Report(f"A split by {by}", [*blocks, Notes([summary])], record, bare=True)
 
 
 @documented
