@@ -3,6 +3,7 @@
 import copy
 import csv
 import logging
+import math
 import time
 import tomllib
 import warnings
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
+import onnx
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -25,6 +27,8 @@ log = logging.getLogger(__name__)
 LAST, LOG, SCORES = "last.pt", "log.csv", "scores.csv"
 VERSION = 1
 """The version of checkpoints."""
+_SMALL = 256
+"""Weights with fewer numbers are stored as they are."""
 REPORT_SECONDS = 10.0
 """Time between two progress messages."""
 
@@ -412,6 +416,24 @@ def load_weights(
         }
     )
     return network
+
+
+def store_halves(path: Path) -> None:
+    """Store the large weights of an ONNX graph as float16; they are used as float32."""
+    model = onnx.load(str(path))
+    casts = []
+    for weight in model.graph.initializer:
+        if weight.data_type != onnx.TensorProto.FLOAT or math.prod(weight.dims) < _SMALL:
+            continue
+        name = weight.name
+        halves = onnx.numpy_helper.to_array(weight).astype(np.float16)
+        weight.CopyFrom(onnx.numpy_helper.from_array(halves, f"{name}_half"))
+        to = onnx.TensorProto.FLOAT
+        casts.append(onnx.helper.make_node("Cast", [weight.name], [name], to=to))
+    nodes = [*casts, *model.graph.node]
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    onnx.save(model, str(path))
 
 
 def export_graph(

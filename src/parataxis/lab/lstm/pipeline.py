@@ -42,7 +42,7 @@ from parataxis.lab.lstm.train import (
     read_config,
 )
 from parataxis.lab.lstm.triples import PARTITIONS, Partitions, linearised
-from parataxis.lab.training import check_run_folder, choose_device, export_graph
+from parataxis.lab.training import check_run_folder, choose_device, export_graph, store_halves
 
 log = logging.getLogger(__name__)
 
@@ -174,10 +174,12 @@ _SOURCES = 12
 def export(trained: Trained, folder: Path, sources: Sequence[Sequence[int]] = ()) -> None:
     """Write a model's folder, or raise :class:`ParataxisError` and write nothing.
 
-    The graphs are compared with torch on the ``sources`` (numbers of words), or if there are
-    none, on random sources.
+    Weights are stored as float16. The graphs are compared with torch on the ``sources`` (numbers
+    of words), or if there are none, on random sources.
     """
     network = trained.network.cpu().eval()
+    for parameter in network.parameters():
+        parameter.data = parameter.data.half().float()  # as the weights are stored
     with tempfile.TemporaryDirectory() as name:
         made = Path(name)
         _export_graphs(network, made)
@@ -224,6 +226,8 @@ def _export_graphs(network: Network, folder: Path) -> None:
     beams = ("previous", "state", "cell", "fed")
     axes = {n: {0: "sources", 1: "beams" if n in beams else "length"} for n in inputs}
     export_graph(DecoderGraph(network).eval(), folder / DECODER, inputs, DECODED, axes)
+    for name in (ENCODER, DECODER):
+        store_halves(folder / name)
 
 
 def _drawn(words: int) -> list[list[int]]:
