@@ -1,13 +1,17 @@
 """SARI against numbers worked out by hand, and what must hold for any texts."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from parataxis.evaluate.metrics import Sari, corpus_sari
-from parataxis.evaluate.metrics.protocol import ScoredItem
+from parataxis.evaluate.metrics.protocol import ScoredItem, score
 from parataxis.evaluate.metrics.registry import load_metric
+from parataxis.evaluate.metrics.sari import CorpusSari
+from parataxis.evaluate.metrics.tokens import text_items
 
 pytest.importorskip("sacrebleu", reason="needs the extra [metrics]")
 
@@ -95,6 +99,33 @@ def test_sari_refuses_sources_without_rewrite_or_references(
 ) -> None:
     with pytest.raises(ValueError, match="each source needs"):
         corpus_sari([SOURCE], rewrites, references)
+
+
+tokenised = st.lists(st.sampled_from("aab."), min_size=1, max_size=6).map(" ".join)
+
+
+@given(tokenised, tokenised, st.lists(tokenised, min_size=1, max_size=4))
+def test_references_are_counted_as_by_hand(source: str, text: str, references: list[str]) -> None:
+    """SARI from the n-grams of each reference, one operation and one length at a time."""
+    both, ours, theirs = (np.zeros((3, 4)) for _ in range(3))
+    number = len(references)
+    for n in range(4):
+        before, after, *wanted = (
+            Counter(zip(*(each.split()[k:] for k in range(n + 1)), strict=False))
+            for each in (source, text, *references)
+        )
+        total = sum(wanted, Counter())
+        before_all = Counter({ngram: number * count for ngram, count in before.items()})
+        kept = before_all & Counter({ngram: number * count for ngram, count in after.items()})
+        to_keep = before_all & total
+        added, to_add = after.keys() - before.keys(), total.keys() - before.keys()
+        deleted, to_delete = before_all - kept, before_all - to_keep
+        both[:, n] = len(added & to_add), (kept & to_keep).total(), (deleted & to_delete).total()
+        ours[:, n] = len(added), kept.total(), deleted.total()
+        theirs[:, n] = len(to_add), to_keep.total(), to_delete.total()
+    f1 = np.divide(2 * both, ours + theirs, out=np.zeros_like(both), where=both > 0)
+    found = score(CorpusSari(tokenize="spaces"), text_items([source], [text], [references]))
+    assert found.value == pytest.approx(100 * f1.mean())
 
 
 @given(st.lists(st.lists(st.sampled_from("aab."), min_size=1, max_size=6), min_size=2, max_size=5))

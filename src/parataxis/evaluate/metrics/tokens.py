@@ -114,7 +114,7 @@ class ReferenceNgrams:
     references have it, and the two highest counts of those that a reference has repeatedly."""
 
     occurrences: dict[Ngram, int]
-    holders: dict[Ngram, int]
+    holders: Counter[Ngram]
     repeated: dict[Ngram, tuple[int, int]]
 
 
@@ -139,7 +139,7 @@ def count_references(
     for text in references:
         counted = ngrams(text, tokenize=tokenize, lowercase=lowercase)
         for counts, own in zip(found, counted, strict=True):
-            counts.holders.update(own)
+            counts.holders.update(own.keys())
             for ngram, count in own.items():
                 if count > 1:
                     known = counts.repeated.get(ngram, (0, 0))
