@@ -93,6 +93,14 @@ def test_datasets_features_are_told_where_texts_are_missing() -> None:
     assert result[1001]["text_sentences"] == ["Ann left."]
 
 
+def test_datasets_have_a_row_for_each_sentence_on_request(dataset: Any) -> None:
+    split = SplitColumn("text", rows="sentence")
+    result = dataset.map(split, batched=True, features=split.features(dataset.features))
+    assert result["n"][:] == [0, 0, 1, 2, 3]
+    assert result["text_source"][:] == [MILL, "It rained.", None, None, "Ann left."]
+    assert result["text_sentences"][0] == ["The mill was built in 1850.", "It burned down."]
+
+
 def test_datasets_stream_is_split() -> None:
     stream = datasets.Dataset.from_dict({"text": ["Ann left."]}).to_iterable_dataset()
     (row,) = stream.map(SplitColumn("text", splitter="source"), batched=True)

@@ -20,6 +20,15 @@ SENTENCES = [
     ["Ann left."],
 ]
 
+BY_SENTENCE = [
+    (1, MILL, ["The mill was built in 1850.", "It burned down."]),
+    (1, "It rained.", ["It rained."]),
+    (2, None, None),
+    (3, None, []),
+    (4, "Ann left.", ["Ann left."]),
+]
+"""The rows of TEXTS with rows="sentence": number, source and simple sentences."""
+
 SPLITTER = """
 import os
 from parataxis import Rewrite
@@ -74,6 +83,9 @@ def test_polars_splits_frames_that_can_be_saved(tmp_path: Path) -> None:
     assert split_column(frame[:0], "text").schema == eager.schema
     with pytest.raises(InputError, match='no column "words"'):
         split_column(frame, "words")
+    rows = split_column(frame.lazy(), "text", rows="sentence")
+    assert rows.select("n", "text_source", "text_sentences").collect().rows() == BY_SENTENCE
+    assert rows.head(2).collect()["n"].to_list() == [1, 1]
 
 
 def test_duckdb_has_a_function(tmp_path: Path) -> None:
@@ -129,6 +141,17 @@ def test_spark_splits_a_column_and_saves_it(spark: Any, tmp_path: Path) -> None:
         split_column(frame, "text", level="deep")
 
 
+def test_spark_gives_a_row_for_each_sentence_on_request(spark: Any) -> None:
+    from parataxis.integrations.spark import split_column
+
+    frame = spark.createDataFrame(list(enumerate(TEXTS, start=1)), "n int, text string")
+    result = split_column(frame, "text", rows="sentence")
+    assert result.columns == ["n", "text", "text_source", "text_simple", "text_sentences"]
+    rows = result.orderBy("n").collect()
+    found = [(row.n, row.text_source, row.text_sentences) for row in rows]
+    assert sorted(found, key=str) == sorted(BY_SENTENCE, key=str)
+
+
 def test_spark_loads_the_splitter_once_in_each_worker(spark: Any, plugin: Path) -> None:
     from parataxis.integrations.spark import split_column
 
@@ -159,6 +182,9 @@ def test_dask_splits_partitions(plugin: Path, scheduler: str, tmp_path: Path) ->
     assert made["text_simple"].fillna("none").tolist() == [each or "none" for each in SIMPLE] * 2
     assert made["text_sentences"].tolist() == SENTENCES * 2
     made.to_parquet(tmp_path / "out.parquet")
+    rows = split_column(frame, "text", rows="sentence").compute(scheduler="synchronous")
+    assert rows["n"].tolist() == [0, 0, 1, 2, 3, 4, 4, 5, 6, 7]
+    assert rows["text_sentences"].tolist() == [each for _, _, each in BY_SENTENCE] * 2
 
 
 def test_dask_loads_the_splitter_once_in_a_process(plugin: Path) -> None:

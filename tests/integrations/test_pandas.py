@@ -86,6 +86,23 @@ def test_pandas_takes_a_cell_for_a_sentence_on_request() -> None:
     assert sentence == [["It rained. Ann left."], [], None]
 
 
+def test_pandas_gives_a_row_for_each_sentence_on_request() -> None:
+    frame = pandas.DataFrame({"text": [f"{MILL} It rained.", None, " "], "n": [1, 2, 3]})
+    result = split_column(frame, "text", rows="sentence", records=True)
+    assert result["n"].tolist() == [1, 1, 2, 3]
+    assert list(result.index) == [0, 0, 1, 2]
+    assert result["text_source"].fillna("none").tolist() == [MILL, "It rained.", "none", "none"]
+    assert result["text_simple"][0].tolist() == [
+        "The mill was built in 1850. It burned down.",
+        "It rained.",
+    ]
+    assert result["text_sentences"][0].tolist()[1] == ["It rained."]
+    assert [len(each) for each in result["text_rewrites"][0]] == [1, 1]
+    for wrong in ({"rows": "claim"}, {"cell": "word"}):
+        with pytest.raises(InputError, match='"sentence"'):
+            split_column(frame, "text", **wrong)
+
+
 def test_pandas_result_can_be_saved(tmp_path: Path) -> None:
     frame = pandas.DataFrame({"text": [f"{MILL} It rained.", None]})
     split_column(frame, "text").to_parquet(tmp_path / "out.parquet")

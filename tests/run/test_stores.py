@@ -290,6 +290,10 @@ def test_stores_that_refuse_name_the_variables_of_credentials() -> None:
     )
     said = remote._reason(OSError("Failed to get token from DefaultAzureCredential."), "abfss")
     assert "AZURE_STORAGE_KEY" in said
+    said = remote._reason(OSError(f"The key is wrong. {'And more ' * 40}."), "s3")
+    assert said == "The key is wrong"
+    said = remote._reason(OSError("[Errno 2] No such bucket (Request ID: aB3)."), "s3")
+    assert said == "No such bucket"
 
 
 def test_stores_that_are_silent_are_reported_and_given_up(

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from parataxis.api import DEFAULT_SPLITTER
 from parataxis.errors import needs
 from parataxis.integrations import pandas
-from parataxis.integrations.texts import added_columns, check_names, splitter_of_process
-from parataxis.run.units import CellKind
+from parataxis.integrations.texts import TextColumn, splitter_of_process
+from parataxis.run.units import CellKind, RowKind
 from parataxis.splitters.registry import load_splitter
 from parataxis.splitters.settings import SettingOptions, SplitSettings
 
@@ -23,6 +23,7 @@ def split_column(
     splitter: str = DEFAULT_SPLITTER,
     check: bool = False,
     cell: str = CellKind.TEXT,
+    rows: str = RowKind.INPUT,
     records: bool = False,
     **options: Unpack[SettingOptions],
 ) -> "DataFrame":
@@ -30,25 +31,23 @@ def split_column(
     partitions are split when the result is computed."""
     with needs("Splitting a column needs Dask", "dask"):
         import dask.dataframe  # noqa: F401
-    check_names(list(frame.columns), column, records=records)
+    split = TextColumn(column, cell, rows, records)
+    split.check(list(frame.columns))
     SplitSettings.given(**options)  # mistakes are found here, not on the workers
     load_splitter(splitter)
-    text, *others = added_columns(column, records=records)
     cells = frame._meta[column]
-    kinds = {text: cells, **{name: cells.astype(object) for name in others}}
+    kinds = {name: cells.astype(object) if many else cells for name, many in split.added.items()}
     given = {"splitter": splitter, "check": check, **options}
-    return frame.map_partitions(
-        _split_partition,
-        column,
-        cell,
-        records,
-        given,
-        meta=frame._meta.assign(**kinds),
-    )
+    return frame.map_partitions(_split_partition, split, given, meta=frame._meta.assign(**kinds))
 
 
-def _split_partition(
-    part: Any, column: str, cell: str, records: bool, given: dict[str, Any]
-) -> Any:
+def _split_partition(part: Any, split: TextColumn, given: dict[str, Any]) -> Any:
     made = splitter_of_process(**given)
-    return pandas.split_column(part, column, splitter=made, cell=cell, records=records)
+    return pandas.split_column(
+        part,
+        split.name,
+        splitter=made,
+        cell=split.cell,
+        rows=split.rows,
+        records=split.records,
+    )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from parataxis import __version__
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import InputError, ParataxisError
-from parataxis.integrations.texts import added_columns, split_column_values
-from parataxis.run.units import CellKind
+from parataxis.integrations.texts import TextColumn
+from parataxis.run.units import CellKind, RowKind
 from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.settings import SettingOptions
 
@@ -22,7 +22,8 @@ class SplitColumn:
 
     For a column "text" these are "text_simple" (the text with its sentences split) and
     "text_sentences" (a list of its simple sentences). With ``records`` there is also
-    "text_rewrites", a list of records as JSON. All are None if the text is None.
+    "text_rewrites", a list of records as JSON. All are None if the text is None. With
+    ``rows="sentence"`` there is a row for each sentence, which is in the column "text_source".
 
     It is pickled without its models. Its fingerprint depends on the options and on the version of
     Parataxis, so a dataset is read from the cache exactly if the result would be the same.
@@ -39,27 +40,28 @@ class SplitColumn:
         splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
         check: bool = False,
         cell: str = CellKind.TEXT,
+        rows: str = RowKind.INPUT,
         records: bool = False,
         **options: Unpack[SettingOptions],
     ) -> None:
-        self.column = column
-        self.cell, self.records = CellKind(cell), records
+        self.column = TextColumn(column, cell, rows, records)
         self.version = __version__
         self._splitter = Splitter(splitter, check=check, **options)
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         """The added columns of a batch."""
-        texts = batch.get(self.column)
+        texts = batch.get(self.column.name)
         if texts is None:
-            raise InputError(f'The dataset has no column "{self.column}"; name one that it has.')
+            raise InputError(
+                f'The dataset has no column "{self.column.name}"; name one that it has.'
+            )
         if isinstance(texts, str):
             raise InputError("Texts are split in batches; call map with batched=True.")
-        values = split_column_values(self._splitter, texts, cell=self.cell, records=self.records)
-        return dict(zip(self._names, values, strict=True))
-
-    @property
-    def _names(self) -> list[str]:
-        return added_columns(self.column, records=self.records)
+        places, added = self.column(self._splitter, texts)
+        if not self.column.by_sentence:
+            return dict(added)
+        others = {name: [values[place] for place in places] for name, values in batch.items()}
+        return {**others, **added}
 
     def features(self, features: "Features") -> "Features":
         """The columns of a dataset and the added ones, with their types.
@@ -73,5 +75,6 @@ class SplitColumn:
             raise ParataxisError(
                 "Features need Hugging Face datasets; install them with: pip install datasets."
             ) from error
-        types = Value("string"), [Value("string")], [Value("string")]
-        return Features({**features, **dict(zip(self._names, types, strict=False))})
+        text = Value("string")
+        added = {name: [text] if many else text for name, many in self.column.added.items()}
+        return Features({**features, **added})

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import needs
-from parataxis.integrations.texts import split_column_values
+from parataxis.integrations.texts import TextColumn
 from parataxis.run.units import CellKind
 from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.settings import SettingOptions
@@ -31,10 +31,11 @@ def add_function(
     with needs("A function for DuckDB needs duckdb and pyarrow", "duckdb"):
         import duckdb
         import pyarrow
+    column = TextColumn("text", cell, records=records)
     made = Splitter(splitter, check=check, **options)
 
     def split(texts: Any) -> Any:
-        values = split_column_values(made, texts.to_pylist(), cell=cell, records=records)
-        return pyarrow.array(values[-1], pyarrow.list_(pyarrow.string()))
+        _, added = column(made, texts.to_pylist())
+        return pyarrow.array([*added.values()][-1], pyarrow.list_(pyarrow.string()))
 
     connection.create_function(name, split, ["VARCHAR"], duckdb.list_type("VARCHAR"), type="arrow")

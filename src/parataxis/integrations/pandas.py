@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import needs
-from parataxis.integrations.texts import added_columns, check_names, split_column_values
-from parataxis.run.units import CellKind
+from parataxis.integrations.texts import TextColumn
+from parataxis.run.units import CellKind, RowKind
 from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.settings import SettingOptions
 
@@ -26,6 +26,7 @@ def split_column(
     splitter: str | SentenceSplitter | Splitter = DEFAULT_SPLITTER,
     check: bool = False,
     cell: str = CellKind.TEXT,
+    rows: str = RowKind.INPUT,
     records: bool = False,
     **options: Unpack[SettingOptions],
 ) -> "DataFrame":
@@ -34,11 +35,13 @@ def split_column(
     For a column "text" these are "text_simple" (the text with its sentences split) and
     "text_sentences" (a list of its simple sentences). With ``records`` there is also
     "text_rewrites", a list of ``Rewrite`` objects, which no file format can hold. All are missing
-    if the text is missing.
+    if the text is missing. With ``rows="sentence"`` there is a row for each sentence, which is in
+    the column "text_source".
     """
     with needs("Splitting a column needs pandas", "pandas"):
         import pandas
-    check_names(list(frame.columns), column, records=records)
+    split = TextColumn(column, cell, rows, records)
+    split.check(list(frame.columns))
     made = (
         splitter if isinstance(splitter, Splitter) else Splitter(splitter, check=check, **options)
     )
@@ -46,13 +49,13 @@ def split_column(
     texts = [None if gone else text for text, gone in zip(cells, cells.isna(), strict=True)]
     # Another type of column, such as categories, cannot hold new texts.
     text_type = cells.dtype if pandas.api.types.is_string_dtype(cells.dtype) else None
-    values = split_column_values(made, texts, cell=cell, records=records, record=lambda each: each)
-    types = [text_type, object, object][: len(values)]
-    return frame.assign(
+    places, added = split(made, texts, record=lambda each: each)
+    chosen = frame.iloc[places] if split.by_sentence else frame
+    return chosen.assign(
         **{
-            name: pandas.Series(each, index=frame.index, dtype=dtype)
-            for name, each, dtype in zip(
-                added_columns(column, records=records), values, types, strict=True
+            name: pandas.Series(
+                values, index=chosen.index, dtype=object if split.added[name] else text_type
             )
+            for name, values in added.items()
         }
     )

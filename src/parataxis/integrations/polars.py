@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import needs
-from parataxis.integrations.texts import added_columns, check_names, split_column_values
-from parataxis.run.units import CellKind
+from parataxis.integrations.texts import TextColumn
+from parataxis.run.units import CellKind, RowKind
 from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.settings import SettingOptions
 
@@ -24,6 +24,7 @@ def split_column(
     splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
     check: bool = False,
     cell: str = CellKind.TEXT,
+    rows: str = RowKind.INPUT,
     records: bool = False,
     **options: Unpack[SettingOptions],
 ) -> "Frame":
@@ -31,24 +32,25 @@ def split_column(
 
     For a column "text" these are "text_simple" (the text with its sentences split) and
     "text_sentences" (a list of its simple sentences). With ``records`` there is also
-    "text_rewrites", a list of records as JSON. All are null if the text is null.
+    "text_rewrites", a list of records as JSON. All are null if the text is null. With
+    ``rows="sentence"`` there is a row for each sentence, which is in the column "text_source".
     """
     with needs("Splitting a column needs Polars", "polars"):
         import polars
     made = Splitter(splitter, check=check, **options)
-    types = [polars.String(), polars.List(polars.String()), polars.List(polars.String())]
-    added = dict(zip(added_columns(column, records=records), types, strict=False))
+    split = TextColumn(column, cell, rows, records)
+    text = polars.String()
+    kinds = {name: polars.List(text) if many else text for name, many in split.added.items()}
 
     def with_columns(part: "DataFrame") -> "DataFrame":
-        texts = part[column].to_list()
-        values = split_column_values(made, texts, cell=cell, records=records)
-        return part.with_columns(
-            polars.Series(name, each, kind)
-            for (name, kind), each in zip(added.items(), values, strict=True)
+        places, added = split(made, part[column].to_list())
+        chosen = part[places] if split.by_sentence else part
+        return chosen.with_columns(
+            polars.Series(name, values, kinds[name]) for name, values in added.items()
         )
 
     schema = frame.collect_schema()
-    check_names(schema.names(), column, records=records)
+    split.check(schema.names())
     if isinstance(frame, polars.LazyFrame):
-        return frame.map_batches(with_columns, schema={**schema, **added})
+        return frame.map_batches(with_columns, schema={**schema, **kinds})
     return with_columns(frame)

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from parataxis.api import DEFAULT_SPLITTER
 from parataxis.errors import needs
-from parataxis.integrations.texts import (
-    added_columns,
-    check_names,
-    split_column_values,
-    splitter_of_process,
-)
-from parataxis.run.units import CellKind
+from parataxis.integrations.texts import TextColumn, splitter_of_process
+from parataxis.run.units import CellKind, RowKind
 from parataxis.splitters.registry import load_splitter
 from parataxis.splitters.settings import SettingOptions, SplitSettings
 
@@ -32,6 +27,7 @@ def split_column(
     splitter: str = DEFAULT_SPLITTER,
     check: bool = False,
     cell: str = CellKind.TEXT,
+    rows: str = RowKind.INPUT,
     records: bool = False,
     **options: Unpack[SettingOptions],
 ) -> "DataFrame":
@@ -39,32 +35,44 @@ def split_column(
 
     For a column "text" these are "text_simple" (the text with its sentences split) and
     "text_sentences" (an array of its simple sentences). With ``records`` there is also
-    "text_rewrites", an array of records as JSON. All are null if the text is null.
+    "text_rewrites", an array of records as JSON. All are null if the text is null. With
+    ``rows="sentence"`` there is a row for each sentence, which is in the column "text_source".
     """
     with needs("Splitting a column needs pyspark, pandas and pyarrow", "spark"):
         import pandas
         import pyarrow  # noqa: F401  # Spark needs it, and says so only on the executors
-        from pyspark.sql.functions import col, pandas_udf
+        from pyspark.sql.functions import col, inline_outer, pandas_udf
         from pyspark.sql.types import ArrayType, StringType, StructField, StructType
-    check_names(frame.columns, column, records=records)
+    split = TextColumn(column, cell, rows, records)
+    split.check(frame.columns)
     SplitSettings.given(**options)  # mistakes are found here, not on the executors
     load_splitter(splitter)
-    names = added_columns(column, records=records)
-    types = [StringType(), ArrayType(StringType()), ArrayType(StringType())]
-    kind = StructType([StructField(*each) for each in zip(names, types, strict=False)])
+    text, texts = StringType(), ArrayType(StringType())
+    kind = StructType(
+        [StructField(name, texts if many else text) for name, many in split.added.items()]
+    )
 
-    def split(batches: Iterator[Any]) -> Iterator[Any]:
+    def convert(batches: Iterator[Any]) -> Iterator[Any]:
         made = splitter_of_process(splitter, check=check, **options)
-        for texts in batches:
-            cells = [None if gone else each for each, gone in zip(texts, texts.isna(), strict=True)]
-            values = split_column_values(made, cells, cell=cell, records=records)
-            yield pandas.DataFrame(dict(zip(names, values, strict=True)), dtype=object)
+        for series in batches:
+            gone = series.isna()
+            cells = [None if none else each for each, none in zip(series, gone, strict=True)]
+            places, added = split(made, cells)
+            if not split.by_sentence:
+                yield pandas.DataFrame(added, dtype=object)
+                continue
+            found: list[list[dict[str, Any]]] = [[] for _ in cells]
+            for place, *values in zip(places, *added.values(), strict=True):
+                found[place].append(dict(zip(added, values, strict=True)))
+            yield pandas.Series(found, dtype=object)
 
     # Annotations tell Spark that it is given all batches of a partition.
-    split.__annotations__ = {
+    convert.__annotations__ = {
         "batches": Iterator[pandas.Series],
-        "return": Iterator[pandas.DataFrame],
+        "return": Iterator[pandas.Series] if split.by_sentence else Iterator[pandas.DataFrame],
     }
-    made = pandas_udf(split, kind)(col(f"`{column}`"))
-    split_up = frame.select("*", made.alias("_parataxis"))
+    cells = col(f"`{column}`")
+    if split.by_sentence:
+        return frame.select("*", inline_outer(pandas_udf(convert, ArrayType(kind))(cells)))
+    split_up = frame.select("*", pandas_udf(convert, kind)(cells).alias("_parataxis"))
     return split_up.select(*frame.columns, "_parataxis.*")

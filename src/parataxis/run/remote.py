@@ -25,8 +25,13 @@ _CREDENTIALS = re.compile(
     r"InvalidAccessKeyId|status code: 40[13]|\b40[13]\b",
     re.I,
 )
-_REST = re.compile(r" error_info=| See Azure::|; Details: | Learn more | x-amz|, metadata=")
+_NOISE = re.compile(
+    r"N5Azure\S+: |google::cloud::Status\(|Retry policy exhausted, with a last message of |"
+    r"\[Errno \d+\] | \(Request ID: \w+\)"
+)
+_DETAILS = re.compile(r" error_info=| See Azure::|; Details: | Learn more | x-amz|, metadata=")
 """Where an error of a store stops saying what is wrong."""
+_SHOWN = 300  # characters of such an error
 _HINTS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
     "gs": "GOOGLE_APPLICATION_CREDENTIALS",
@@ -255,18 +260,13 @@ def patient(
 
 
 def _reason(error: BaseException, scheme: str) -> str:
-    """What is wrong, in one sentence, and where credentials are looked for if they are."""
-    said = in_words(error)
-    said = re.split(r" error_info=| See Azure::|; Details: | Learn more | x-amz|, metadata=", said)[
-        0
-    ]
-    said = re.sub(
-        r"N5Azure\S+: |google::cloud::Status\(|Retry policy exhausted, with a last "
-        r"message of ",
-        "",
-        said,
-    ).rstrip(" .:{")
+    """What is wrong, in a few words, and where credentials are looked for if they are missing."""
+    said = _NOISE.sub("", in_words(error))
+    said = _DETAILS.split(said)[0]
+    if len(said) > _SHOWN:  # whole sentences, as far as there are any
+        said = said[:_SHOWN].rpartition(". ")[0] or f"{said[:_SHOWN]} ..."
     family = {"gcs": "gs", "abfss": "abfs"}.get(scheme, scheme)
+    said = said.rstrip(" .:{")
     if family in _HINTS and _CREDENTIALS.search(said):
-        return f"{said[:300]}; credentials are read from {_HINTS[family]}"
-    return said[:300]
+        return f"{said}; credentials are read from {_HINTS[family]}"
+    return said
