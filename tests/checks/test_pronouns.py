@@ -82,6 +82,16 @@ def test_pronouns_that_are_clear_are_left(checker: Checker, source: str, simple:
     assert _messages(checker, source, *simple) == []
 
 
+def test_pronoun_of_the_other_gender_is_found(checker: Checker) -> None:
+    source = "The judge, Carmel Azzopardi, whose term ends in May, stands by his findings."
+    simple = ["The judge, Carmel Azzopardi, stands by his findings.", "Her term ends in May."]
+    assert [finding.message for finding in checker(source, simple)] == [
+        "Is it 'Her' or 'his'? The source has 'his'."
+    ]
+    two = "Ann Lee, whom Bob Ray met in May, stands by her findings."
+    assert checker(two, ["Ann Lee stands by her findings.", "He met Ann in May, Bob Ray."]) == []
+
+
 def test_pronoun_has_its_place(checker: Checker) -> None:
     source = "The castle overlooks the village, which was founded in 1300."
     simple = ["The castle overlooks the village.", "Later, it was founded in 1300."]

@@ -51,6 +51,39 @@ from parataxis.checks import Checker
             ["The lights went out.", "The pianist kept playing."],
             ["When or why? The link 'When' before 'went' is missing."],
         ),
+        (
+            "When the mayor raised the tax, Ann wrote to tell him that the town was poor.",
+            ["The mayor raised the tax.", "Ann wrote to tell him that the town was poor."],
+            ["When or why? The link 'When' before 'raised' is missing."],
+        ),
+        (
+            "The Tenant may paint the walls and may keep a dog, provided the Landlord agrees.",
+            [
+                "The Tenant may paint the walls.",
+                "The Tenant may also keep a dog, provided the Landlord agrees.",
+            ],
+            [
+                "Does this always hold ('paint')? "
+                "In the source it depends on a condition ('provided ... agrees')."
+            ],
+        ),
+        (
+            "The licence is restored if the owner warns you, this is the first time, and you stop.",
+            [
+                "The licence is restored if the owner warns you.",
+                "This is the first time.",
+                "In that case, you stop.",
+            ],
+            [
+                "Is this a fact ('time')? In the source it is a condition ('if').",
+                "Is this a fact ('stop')? In the source it is a condition ('if').",
+            ],
+        ),
+        (
+            "My client claims that the fence, which you built in 2019, stands on her land.",
+            ["My client claims that the fence stands on her land.", "You built it in 2019."],
+            ["Is this a fact ('built')? In the source somebody only says so ('claims')."],
+        ),
     ],
 )
 def test_scope_that_is_lost_is_found(

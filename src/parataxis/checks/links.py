@@ -236,8 +236,11 @@ _SAYING = words(
     "say claim allege report believe state announce argue think fear suggest hope deny testify"
     " represent warrant insist admit warn complain assert maintain contend estimate suspect"
     " predict expect concede confirm declare suppose assume doubt conclude write agree acknowledge"
+    " instruct"
 )
 """Verbs whose content is somebody's word, by lemma."""
+_ALLEGING = words("claim allege deny assert contend suspect instruct accuse fear")
+"""Verbs that leave open whether their content is true, with all that it contains."""
 _SAYING_NOUNS = words(
     "rumour rumor claim allegation belief fear suspicion hope accusation assertion"
 )
@@ -256,6 +259,8 @@ _CONDITIONAL = _CONDITIONS | words(
     " thereafter thereupon accordingly had were exception excepted subject whether"
 )
 """Words that show that a sentence depends on a condition."""
+_SUPPOSING = _CONDITIONAL | lexicon.MODALS | lexicon.NEGATIVE_GROUNDS
+_IN_THAT_CASE = words("in that")
 _RESTATED = words("apply applies exception exceptions obligation obligations right rights")
 _ALTERNATIVES = words("or either alternatively instead otherwise whether nor neither not n't no if")
 
@@ -279,6 +284,12 @@ class _Sentence:
         self.pairs = [p for p in origins.pairs() if has_word(p[0].text)]
         self.keys = {key(token.text) for token, _ in self.pairs}
         self.places = {word.index: token for token, word in self.pairs if word is not None}
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether a word ties the sentence to another one."""
+        opening = {key(token.text) for token, _ in self.pairs[:_FIRST]}
+        return bool(self.keys & _TIES or opening & _OPENING_TIES)
 
     def new(self, token: OutputToken, message: str) -> Finding:
         return finding(FindingKind.NEW, token.text, message, start=token.start, sentence=self.index)
@@ -327,14 +338,23 @@ def _assertions(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Fi
             continue
         others = source.children(clause.index, "conj")
         is_last = saying.index > clause.index
-        for verb in (
+        reported = [
             clause,
             *(w for w in others if is_last or source.children(w.index, "nsubj", "mark")),
-        ):
+            *_alleged(source, clause, saying),
+        ]
+        for verb in reported:
             for sentence, token in _uses(verb, sentences):
                 if not _REPORTING & sentence.lemmas():
                     message = f"Is this a fact ('{token.text}')? In the source somebody only says "
                     yield sentence.new(token, f"{message}so ('{saying.text}').")
+
+
+def _alleged(source: Analysis, clause: Word, saying: Word) -> Iterator[Word]:
+    """The relative clauses inside of what somebody only alleges."""
+    if _ALLEGING & lemmas(key(saying.text)):
+        inside = (source[place] for place in source.subtree(clause.index))
+        yield from (word for word in inside if word.deprel == "acl:relcl")
 
 
 def _reporting(source: Analysis, clause: Word) -> Word | None:
@@ -356,19 +376,25 @@ def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator
     for clause in source:
         if clause.relation not in ("advcl", "obl"):
             continue
-        opener, main = source[min(source.subtree(clause.index))].text, source[clause.head]
+        inside = (source[place] for place in source.subtree(clause.index))
+        first = next((word for word in inside if word.upos != "PUNCT"), clause)
+        opener, main = first.text, source[clause.head]
         if key(opener) not in _CONDITIONS:
             continue
-        for sentence, token in _uses(clause, sentences):
-            is_kept = (_CONDITIONAL | lexicon.MODALS | lexicon.NEGATIVE_GROUNDS) & sentence.keys
-            if clause.relation == "advcl" and not is_kept:
-                message = f"Is this a fact ('{token.text}')? In the source it is a condition "
-                message += f"('{opener}')."
-                yield sentence.new(token, message)
+        for verb in _conditions(source, clause) if clause.relation == "advcl" else ():
+            for sentence, token in _uses(verb, sentences):
+                is_result = verb is not clause and sentence.keys >= _IN_THAT_CASE
+                if is_result or not sentence.keys & _SUPPOSING:
+                    message = f"Is this a fact ('{token.text}')? In the source it is a condition "
+                    message += f"('{opener}')."
+                    yield sentence.new(token, message)
         restated = {word for s in sentences if clause.index in s.places for word in s.keys}
-        if clause.index > main.index or restated & _RESTATED:
+        if restated & _RESTATED:
             continue
-        for verb in (main, *source.children(main.index, "conj")):
+        governed = [main, *source.children(main.index, "conj")]
+        if clause.index > main.index:
+            governed = _before(source, clause, first, main)
+        for verb in governed:
             for sentence, token in _uses(verb, sentences):
                 is_seen = clause.index in sentence.places or bool(_CONDITIONAL & sentence.keys)
                 if not is_seen and token.start:  # not an imperative, which may be general
@@ -378,17 +404,45 @@ def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator
                     yield sentence.new(token, message)
 
 
+def _conditions(source: Analysis, clause: Word) -> Iterator[Word]:
+    """The verbs of a condition, also those that the parser takes for clauses of their own: "if A
+    happens, B happens, and C happens"."""
+    yield clause
+    yield from source.children(clause.index, "conj")
+    for other in source.children(clause.head, "parataxis"):
+        more = source.children(other.index, "conj")
+        if more and source[clause.head].index < clause.index < other.index:
+            yield from (other, *more)
+
+
+def _before(source: Analysis, clause: Word, opener: Word, main: Word) -> list[Word]:
+    """The verbs before a condition at the end that it governs: after a comma, all that share their
+    subject."""
+    is_last = max(source.subtree(clause.index)) >= len(source) - 2
+    is_limit = key(opener.text) == "except"  # what goes before holds beside it
+    if is_limit or not is_last or source[opener.index - 1].text != ",":
+        return []
+    while main.relation == "conj" and not source.children(main.index, "nsubj"):
+        main = source[main.head]
+    others = source.children(main.index, "conj")
+    shared = [verb for verb in others if not source.children(verb.index, "nsubj")]
+    return [main, *(verb for verb in shared if verb.index < opener.index)] if shared else []
+
+
 _TIED = words("when until till so")
 _TIES = (
     _CONDITIONAL
     | lexicon.CONNECTIVES["after"]
     | lexicon.CONNECTIVES["because"]
     | words(
-        "this that these such time day moment year years point during while whilst meanwhile as"
-        " there here it both meantime till also still by"
+        "such time day night week month moment year years point during while whilst meanwhile as"
+        " meantime till"
     )
 )
 """Words that can tie a sentence to another one."""
+_OPENING_TIES = words("this that these there here it both also still by")
+"""Words that can do so among the first of a sentence."""
+_FIRST = 4
 
 
 def _unconnected_clauses(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding]:
@@ -404,8 +458,7 @@ def _unconnected_clauses(source: Analysis, sentences: Sequence[_Sentence]) -> It
         first, second = list(_uses(main, sentences)), list(_uses(clause, sentences))
         if not first or not second or first[0][0] is second[0][0]:
             continue
-        both = first[0][0].keys | second[0][0].keys
-        if not both & _TIES:
+        if not any(found[0][0].is_tied for found in (first, second)):
             message = f"When or why? The link '{link.text}' before '{clause.text}' is missing."
             yield finding(FindingKind.LOST, link.text, message, start=link.start)
 

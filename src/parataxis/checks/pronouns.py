@@ -7,6 +7,7 @@ no word and no name that tells the gender.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import Origins, finding, noun_phrase
@@ -30,12 +31,32 @@ def guessed_genders(source: Side, simple: Side) -> list[Finding]:
     """The first "he" or "she" of a rewrite whose source has no name and no gender."""
     findings = []
     for forms, telling, noun in _GENDERS:
-        if simple.keys.isdisjoint(forms) or _gives_gender(source, telling):
+        if simple.keys.isdisjoint(forms):
+            continue
+        other = _other_gender(source, telling)
+        if other is None and _gives_gender(source, telling):
             continue
         index, unit = _first(forms, simple.sentences)
         message = f"'{unit.text}' says that this is a {noun}, but the source does not say so."
-        findings.append(finding(_KIND, unit.text, message, start=unit.start, sentence=index))
+        kind = _KIND
+        if other is not None:
+            kind = FindingKind.NEW
+            message = f"Is it '{unit.text}' or '{other.text}'? The source has '{other.text}'."
+        findings.append(finding(kind, unit.text, message, start=unit.start, sentence=index))
     return findings
+
+
+def _other_gender(source: Side, telling: frozenset[str]) -> FactUnit | None:
+    """A pronoun of the source that tells the other gender of the only person who is named."""
+    if not source.keys.isdisjoint(telling) or source.keys.isdisjoint(_HE | _SHE):
+        return None
+    names = [
+        unit.is_fact and unit.text[0].isupper() and unit.key not in lexicon.DATE_WORDS
+        for unit in source.units
+    ]
+    if sum(here and not before for before, here in pairwise([False, *names])) > 1:
+        return None
+    return next(unit for unit in source.units if unit.key in _HE | _SHE)
 
 
 def ambiguous_pronouns(

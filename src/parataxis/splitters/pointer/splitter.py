@@ -26,7 +26,7 @@ from parataxis.splitters.pointer.choose import (
 from parataxis.splitters.pointer.model import load_decoder, padded_width
 from parataxis.splitters.pointer.search import Decoder, Found, search
 from parataxis.splitters.registry import Attention
-from parataxis.splitters.settings import SettingOptions, SplitSettings
+from parataxis.splitters.settings import SettingOptions, SplitSettings, broken_phrase
 from parataxis.syntax.analyser import Analyser, Tokenized, load_trees
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import threads, weights_named
@@ -105,6 +105,16 @@ class PointerSplitter:
             while window := list(islice(stream, self.window)):
                 yield from self._window(window, pool)
 
+    def _cut(self, whole: Rewrite, pool: ThreadPoolExecutor) -> Rewrite:
+        """The rewrites of the parts of a sentence that is too long as a whole, or the sentence."""
+        from parataxis.splitters.pointer.long import cut_long, joined
+
+        parts = cut_long(whole.source, self._loaded_analyser().pipe)
+        texts = [text for _, text in parts]
+        if len(parts) < 2 or broken_phrase(self.settings.keep_phrases, whole.source, texts):
+            return whole
+        return joined(whole.source, [place for place, _ in parts], self._window(texts, pool))
+
     @property
     def window(self) -> int:
         """The number of sentences that are read ahead."""
@@ -145,6 +155,10 @@ class PointerSplitter:
         features = [read_source(each, self.settings.level) for each in words]
         rewrites = dict(enumerate(map(untouched, sentences, words, features)))
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
+        for place, rewrite in rewrites.items():
+            is_long = is_too_long(words[place], features[place])
+            if rewrite is not None and is_long and not self.settings.strict:
+                rewrites[place] = self._cut(rewrite, pool)
         founds = self.search([features[place] for place in readable], pool)
         # A sentence that certainly stays whole need not be analysed.
         open_ones = [
@@ -246,19 +260,22 @@ def width_batches(features: Sequence[Features]) -> list[list[int]]:
 def untouched(sentence: str, words: Sequence[str], features: Features) -> Rewrite | None:
     """The sentence itself if it has no words, is not a sentence, or is too long for the models;
     else None."""
-    spoken = sum(map(has_word, words))
-    if not spoken:
+    if not any(map(has_word, words)):
         return whole_rewrite(sentence)
     if NO_SENTENCE.match(sentence):
         return whole_rewrite(
             sentence, note="Left whole because it is a list item, a header line or a quoted reply."
         )
-    pieces = len(features.pieces.ids)
-    if spoken <= LONGEST and pieces <= MAX_PIECES:
+    if not is_too_long(words, features):
         return None
     return whole_rewrite(
         sentence,
-        note=f"Left whole because it has {spoken} words ({pieces} word pieces), and only sentences "
-        f"of up to {LONGEST} words ({MAX_PIECES} word pieces) are rewritten; split it at a "
-        "semicolon or a full stop first.",
+        note=f"Left whole because it has {sum(map(has_word, words))} words "
+        f"({len(features.pieces.ids)} word pieces), and only sentences of up to {LONGEST} words "
+        f"({MAX_PIECES} word pieces) are rewritten; split it at a semicolon or a full stop first.",
     )
+
+
+def is_too_long(words: Sequence[str], features: Features) -> bool:
+    """Whether a sentence has too many words or word pieces for the models."""
+    return sum(map(has_word, words)) > LONGEST or len(features.pieces.ids) > MAX_PIECES
