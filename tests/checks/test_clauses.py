@@ -3,8 +3,9 @@
 import pytest
 
 from parataxis.checks import Checker
-from parataxis.checks.clauses import is_fragment
+from parataxis.checks.clauses import is_fragment, is_incomplete
 from parataxis.rewrite.record import FindingKind
+from parataxis.syntax.analyser import load_analyser
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 
 
@@ -157,3 +158,23 @@ def test_clauses_subordinator_may_be_the_last_word() -> None:
         Word(1, "although", 4, 12, "SCONJ", "IN", {}, 0, "fixed"),
     ]
     assert is_fragment(Analysis("And although", words))
+
+
+@pytest.mark.parametrize(
+    ("source", "incomplete"),
+    [
+        ("The occurrence of any breach of the Note, which breach goes on for a week.", True),
+        ("A description of the costs of the rule, including costs that cannot be counted.", True),
+        ("The rule, which has costs, was repealed.", False),
+        ("Call the office, which opens at nine.", False),
+        ("Temperature: Higher temperatures increase the speed, raising the rate.", False),
+    ],
+)
+def test_clauses_know_a_source_that_is_no_sentence(source: str, incomplete: bool) -> None:
+    assert is_incomplete(load_analyser()(source)) == incomplete
+
+
+def test_clauses_been_needs_have(checker: Checker) -> None:
+    source = "Having first been soaked, the leaves are dried."
+    found = checker(source, ["The leaves first been soaked.", "The leaves are dried."])
+    assert [finding.kind.value for finding in found] == ["no-verb"]

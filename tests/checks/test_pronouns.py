@@ -4,7 +4,7 @@ import pytest
 
 from parataxis.checks import Checker
 from parataxis.checks.findings import Origins
-from parataxis.checks.pronouns import ambiguous_pronouns
+from parataxis.checks.pronouns import ambiguous_pronouns, misfit_pronouns
 from parataxis.rewrite.align import align
 from parataxis.rewrite.record import FindingKind
 from parataxis.syntax.analyser import load_analyser
@@ -80,6 +80,35 @@ def test_pronouns_that_mislead_are_found(
 )
 def test_pronouns_that_are_clear_are_left(checker: Checker, source: str, simple: list[str]) -> None:
     assert _messages(checker, source, *simple) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "messages"),
+    [
+        (
+            "The two schools share the cost and own the ship.",
+            ["The two schools share the cost.", "It also owns the ship."],
+            ["Does 'It' stand for 'The two schools'? It does not fit."],
+        ),
+        (
+            "The clerk wrote the letter and left.",
+            ["The clerk wrote the letter.", "It left."],
+            ["Does 'It' stand for 'The clerk'? It does not fit."],
+        ),
+        (
+            "The committee met in May and fixed the date.",
+            ["The committee met in May.", "They fixed the date."],
+            [],
+        ),
+        ("Smith and Sons was founded in 1900 and closed in May.", ["It closed in May."], []),
+    ],
+)
+def test_pronouns_that_do_not_fit_their_subject_are_found(
+    source: str, simple: list[str], messages: list[str]
+) -> None:
+    analysis = load_analyser()(source)
+    origins = [Origins(analysis, tokens) for tokens in align(source, simple)]
+    assert [found.message for found in misfit_pronouns(analysis, origins)] == messages
 
 
 def test_pronoun_of_the_other_gender_is_found(checker: Checker) -> None:

@@ -155,6 +155,7 @@ def test_compose_defined_term_keeps_its_capital():
         ("x `parse` is slow", "`parse` is slow."),
         ("x *parse* is slow", "*Parse* is slow."),
         ("x école fermée", "École fermée."),
+        ("x (a) the tenant", "(a) The tenant."),
     ],
 )
 def test_compose_starts_with_a_capital(source, expected):

@@ -11,7 +11,7 @@ from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
 from parataxis.checks.links import lost_links, new_links, opposite_links, scope_findings
 from parataxis.checks.predicates import predicate_findings
-from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders
+from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders, misfit_pronouns
 from parataxis.checks.relations import NOMINAL, follows, neighbour_findings, relation_findings
 from parataxis.checks.units import Side, units
 from parataxis.checks.words import (
@@ -216,6 +216,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
         findings += clause_findings(tree, trees, origins)
         findings += ambiguous_pronouns(tree, trees, origins)
         findings += relation_findings(tree, trees, origins)
+        findings += misfit_pronouns(tree, origins)
         known = {(found.sentence, found.start) for found in findings}
         for found in (
             *predicate_findings(tree, trees, origins),

@@ -17,6 +17,7 @@ FINITE_TAGS = frozenset(("VBZ", "VBD", "VBP", "MD"))
 _NOMINAL = frozenset(("NOUN", "PROPN", "PRON", "NUM"))
 WH_RELATIVES = english.RELATIVES - {"that"}
 _SINGULAR_PRONOUNS = english.THIRD_PERSON - {"they"} | {"this"}
+_BEFORE_BEEN = frozenset(("have", "has", "had", "having", "'ve", "’ve", "'d", "’d", "'s", "’s"))
 _CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "parataxis"))
 
 
@@ -52,6 +53,9 @@ def _lacks_verb(analysis: Analysis, origins: Origins | None = None) -> bool:
     """Whether the main clause has no finite verb."""
     if not len(analysis):
         return False
+    keys = {key(word.text) for word in analysis}
+    if "been" in keys and keys.isdisjoint(_BEFORE_BEEN):
+        return True
     finite = (word for word in analysis if _is_finite(analysis, word, origins))
     first = next(finite, None)
     if first is not None:
@@ -60,6 +64,19 @@ def _lacks_verb(analysis: Analysis, origins: Origins | None = None) -> bool:
     if _subjects(analysis, analysis.root):
         return _was_participle(analysis, analysis.root, origins)
     return not _may_be_verb(analysis, analysis.root)
+
+
+def is_incomplete(analysis: Analysis) -> bool:
+    """Whether a source is a noun with its attributes and no sentence: each finite verb is in a
+    clause that hangs on something else."""
+    if not _may_be_only_noun(analysis) or is_verb_form(key(analysis.root.text)):
+        return False
+    return all(
+        any(up.relation in ("acl", "advcl", "ccomp") for up in _upwards(analysis, word))
+        and analysis[word.index - 1].text != ","  # the main verb behind an inserted clause
+        for word in analysis
+        if _is_finite(analysis, word, None)
+    )
 
 
 def _bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
@@ -146,7 +163,10 @@ def _was_participle(analysis: Analysis, word: Word, origins: Origins | None) -> 
 
 
 def _may_be_only_noun(analysis: Analysis) -> bool:
-    return analysis.root.upos in _NOMINAL and not _subjects(analysis, analysis.root)
+    root = analysis.root
+    return root.upos in _NOMINAL and not (
+        _subjects(analysis, root) or analysis.children(root.index, "cop")
+    )
 
 
 def _is_noun_with_relative(analysis: Analysis, finite: Sequence[Word]) -> bool:

@@ -16,6 +16,8 @@ from parataxis.rewrite.forms import is_known, is_plural, key
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
+from parataxis.text.english import words
+from parataxis.text.tokens import has_word
 
 _KIND = FindingKind.AMBIGUOUS_PRONOUN
 _SUBJECT_RELATIVES = english.RELATIVES - {"whom", "whose"}
@@ -85,6 +87,69 @@ def ambiguous_pronouns(
                     finding(_KIND, pronoun.text, message, start=pronoun.start, sentence=index)
                 )
     return findings
+
+
+_NUMBERS = {"it": False, "they": True, "he": False, "she": False}
+_GROUPS = words(
+    "team board committee company council court crew party staff family band group police army"
+    " government press public audience crowd people majority number couple pair none half rest"
+    " either neither each everyone anyone person"
+)
+"""Nouns of either number."""
+
+
+def misfit_pronouns(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """Inserted subject pronouns that do not fit the subject which the source gives their verb."""
+    findings = []
+    for index, origin in enumerate(origins):
+        pairs = [pair for pair in origin.pairs() if has_word(pair[0].text)]
+        for place, (token, came_from) in enumerate(pairs[:5]):
+            number = _NUMBERS.get(key(token.text))
+            is_copied = came_from is not None and key(came_from.text) == key(token.text)
+            if number is None or is_copied:
+                continue
+            verb = next((word for _, word in pairs[place + 1 : place + 4] if word), None)
+            subject = verb and _shared_subject(source, verb)
+            if subject is None or _may_be(source, subject, key(token.text), plural=number):
+                break
+            phrase = noun_phrase(source, subject)
+            message = f"Does '{token.text}' stand for '{phrase}'? It does not fit."
+            findings.append(
+                finding(
+                    FindingKind.RELATION, token.text, message, start=token.start, sentence=index
+                )
+            )
+            break
+    return findings
+
+
+def _shared_subject(source: Analysis, verb: Word) -> Word | None:
+    """The noun that is the subject of a verb and of the one that it is joined to."""
+    if verb.relation in ("aux", "cop"):
+        verb = source[verb.head]
+    if verb.relation != "conj" or source.children(verb.index, "nsubj", "csubj", "expl"):
+        return None
+    subjects = source.children(verb.head, "nsubj")
+    return subjects[0] if subjects and subjects[0].upos in ("NOUN", "PROPN") else None
+
+
+def _may_be(source: Analysis, subject: Word, pronoun: str, *, plural: bool) -> bool:
+    """Whether a pronoun can stand for a subject."""
+    spelling = key(subject.text)
+    joined = [w for w in source.children(subject.index, "conj") if w.index > subject.index]
+    if subject.upos == "PROPN" and not joined:
+        return True
+    if spelling in _GROUPS or spelling.removesuffix("s") in _GROUPS:
+        return True
+    if any(key(cc.text) != "and" for w in joined for cc in source.children(w.index, "cc")):
+        return True
+    verbs = [source[subject.head], *source.children(subject.head, "aux", "cop")]
+    is_one = any(verb.xpos == "VBZ" or key(verb.text) == "was" for verb in verbs)
+    is_many = not is_one and (bool(joined) or is_plural(source, subject.index))
+    if is_many != plural:
+        # "They" may stand for one person whose gender is not known.
+        return not is_many and _is_person(subject)
+    return pronoun != "it" or spelling not in lexicon.PERSONS
 
 
 def _first(forms: frozenset[str], sentences: Sequence[Sequence[FactUnit]]) -> tuple[int, FactUnit]:

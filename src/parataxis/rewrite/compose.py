@@ -52,6 +52,8 @@ _CODE = frozenset(["`", "``"])
 _OPENING = frozenset("([{“«‘")
 _CLOSING = frozenset(")]}”»")
 _QUOTES = frozenset("\"'”’»") | {"''"}
+_MARKER = 4
+"""The longest marker of a list item: "(viii)"."""
 _CONJUNCTIONS = COORDINATORS - {"so", "yet"}
 _CLITIC = re.compile(r"(n['’]t|['’](s|re|ve|ll|d|m))", re.IGNORECASE)
 _NO_SPACE_BEFORE = frozenset(",;:%)]}”»")
@@ -100,7 +102,17 @@ def keeps_capital(analysis: Analysis, index: int) -> bool:
         return False
     if any(other.text == word.text for other in analysis if other.index != index):
         return True
+    if word.xpos == "NN" and word.relation == "nsubj" and not analysis.children(index, "det"):
+        # "Buyer grants Seller a licence": a term that needs no article, beside another one
+        return any(_is_term(analysis, other) for other in analysis if other.index != index)
     return word.upos in ("ADJ", "NOUN") and not is_known(word.text.lower())
+
+
+def _is_term(analysis: Analysis, word: Word) -> bool:
+    """Whether a noun of the dictionary has a capital but no article: a defined term."""
+    is_noun = word.xpos in ("NN", "NNP") and word.text.istitle() and is_known(word.text.lower())
+    beside = analysis.children(word.index, "det", "compound", "flat")
+    return is_noun and word.deprel in ("nsubj", "obj", "iobj") and not beside
 
 
 def part_text(analysis: Analysis, part: Part) -> str:
@@ -359,6 +371,8 @@ def _own_ending(analysis: Analysis, parts: list[Part]) -> bool:
 def _cased(analysis: Analysis, parts: Sequence[Part]) -> list[str]:
     texts = [part_text(analysis, part) for part in parts]
     first = next((k for k, text in enumerate(texts) if has_word(text)), None)
+    if texts[:1] == ["("] and texts[2:3] == [")"] and len(texts[1]) <= _MARKER:
+        first = 3 if len(texts) > 3 else first  # "(a) The Tenant"
     opener = analysis.opener
     for position, part in enumerate(parts):
         if position == first:

@@ -182,6 +182,36 @@ WRITTEN = [
         ["It was Ann.", "Ann is a friend of Bob!"],
         id="the source's own last mark",
     ),
+    pytest.param(
+        "The goods are burnt and no fee is paid.",
+        ["the goods are burnt", "no fee is [also] paid"],
+        ["The goods are burnt.", "No fee is paid."],
+        id="no also behind no",
+    ),
+    pytest.param(
+        "The chain has shops in Oslo, Bergen, and Rome.",
+        ["the chain has shops in Oslo , Bergen", "[it] [also] has shops in Rome"],
+        ["The chain has shops in Oslo and Bergen.", "It also has shops in Rome."],
+        id="and before the last item of a cut list",
+    ),
+    pytest.param(
+        "The tool can read code, layering facts on it and allowing searches.",
+        ["the tool can read code", "[it] layering/VBZ facts on it and allowing/VBZ searches"],
+        ["The tool can read code.", "It can layer facts on it and allow searches."],
+        id="joined participles share the modal",
+    ),
+    pytest.param(
+        "The first makes a cut, the second makes cuts.",
+        ["the first makes a cut", "the second makes a cuts"],
+        ["The first makes a cut.", "The second makes cuts."],
+        id="no article before a plural",
+    ),
+    pytest.param(
+        "Buyer pays Seller and agrees that it will not sell the goods.",
+        ["Buyer pays Seller", "Buyer agrees that Buyer will not sell the goods"],
+        ["Buyer pays Seller.", "Buyer agrees that Buyer will not sell the goods."],
+        id="a term without an article keeps its capital",
+    ),
 ]  # fmt: skip
 
 

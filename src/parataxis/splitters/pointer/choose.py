@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from parataxis.checks import Checker
 from parataxis.checks.checker import Verifying
+from parataxis.checks.clauses import is_incomplete
 from parataxis.checks.verifier import RewriteVerdict
 from parataxis.rewrite.compose import Part, compose, left_whole
 from parataxis.rewrite.record import (
@@ -63,9 +64,13 @@ TINIEST = 1e-9
 """Replaces a probability of zero, which has no logarithm."""
 
 BLOCKING = frozenset(
-    [FindingKind.LOST, FindingKind.NEW, FindingKind.REPEATED, FindingKind.RELATION]
+    [
+        *(FindingKind.LOST, FindingKind.NEW, FindingKind.REPEATED, FindingKind.RELATION),
+        FindingKind.NO_VERB,
+    ]
 )
-"""Findings that rule a rewrite out, because its meaning differs; in strict mode all do."""
+"""Findings that rule a rewrite out, because its meaning differs or it is no sentence; in strict
+mode all do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +274,7 @@ class _Choice:
         chance = max([math.log(max(found.whole, TINIEST)), *single])
         self._whole = Candidate((analysis.text,), (), chance)
         self._stays = found.whole >= SURELY_WHOLE or bool(single and not splits)
+        self._stays = self._stays or is_incomplete(analysis)
         self._options = [self._whole] if self._stays else _close([self._whole, *splits])
         self._splits = [option for option in self._options if option is not self._whole]
         self._chance_of_whole = found.whole

@@ -116,6 +116,7 @@ def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | 
 
         parts = pair_marks(analysis, parts)
     parts = _with_agreement(analysis, _with_articles(analysis, parts))
+    parts = _with_conjunction(analysis, _without_also(analysis, parts))
     return tuple(_with_whole_words(analysis, _with_modal(analysis, parts)))
 
 
@@ -331,12 +332,33 @@ def _with_modal(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     for part in parts:
         verb = _inflected(analysis, part)
         auxiliaries = [] if verb is None else _modal_of(analysis, verb)
+        if verb is not None and not auxiliaries and isinstance(part, Inflect):
+            finite.append(_under_modal(analysis, part, finite))
+            continue
         if verb is None or not auxiliaries or not present.isdisjoint(auxiliaries):
             finite.append(part)
             continue
         form = _form(analysis, verb.word, "VBN" if len(auxiliaries) > 1 else "VB")
         finite += [part] if form is None else [*map(Copy, auxiliaries), Inflect(verb.word, form)]
     return finite
+
+
+def _under_modal(analysis: Analysis, part: Inflect, before: Sequence[Part]) -> Inflect:
+    """A participle that is joined to one which has got a modal takes its form: "could layer A and
+    allows B" becomes "could layer A and allow B"."""
+    verb = analysis[part.word]
+    first = next((each for each in before if _word(each) == verb.head), None)
+    is_joined = verb.relation == "conj" and verb.xpos == "VBG" and isinstance(first, Inflect)
+    if not is_joined or not isinstance(first, Inflect):
+        return part
+    base = form_of(key(analysis[verb.head].text), "VB")
+    modal = any(_is_modal(analysis, each) for each in before)
+    form = _form(analysis, part.word, "VB")
+    return Inflect(part.word, form) if form and modal and first.form == base else part
+
+
+def _is_modal(analysis: Analysis, part: Part) -> bool:
+    return isinstance(part, Copy) and analysis[part.word].xpos == "MD"
 
 
 def _inflected(analysis: Analysis, part: Part) -> Inflect | None:
@@ -373,6 +395,50 @@ def _modal_of(analysis: Analysis, part: Inflect) -> list[int]:
     return modal + have[:1]
 
 
+def _without_also(analysis: Analysis, parts: list[Part]) -> list[Part]:
+    """Drop an inserted "also" after a subject with "no": "No refund shall also be paid"."""
+    texts = [key(part_text(analysis, part)) for part in parts]
+    also = Insert("also")
+    if also not in parts or "no" not in texts[: min(parts.index(also), 6)]:
+        return parts
+    return [part for part in parts if part != also]
+
+
+def _with_conjunction(analysis: Analysis, parts: list[Part]) -> list[Part]:
+    """Join the last two items of a list whose end is in another sentence: "stores in Scotland,
+    Wales" becomes "stores in Scotland and Wales"."""
+    places = {_word(part): place for place, part in enumerate(parts)}
+    for word in analysis.once(_list_ends):
+        listed = [w for w in analysis.children(word.head, "conj") if w.index in places]
+        if word.index in places or not listed or word.head not in places:
+            continue
+        first = min(analysis.subtree(listed[-1].index))
+        comma = places.get(first) if analysis[first].text == "," else places.get(first - 1)
+        rest = parts[places[listed[-1].index] + 1 :]
+        is_last = {_word(part) for part in rest} <= {
+            None,
+            *analysis.subtree(listed[-1].index),
+            len(analysis) - 1,
+        }
+        link = analysis.children(word.index, "cc")[0]
+        if comma is not None and is_last and part_text(analysis, parts[comma]) == ",":
+            return [*parts[:comma], Copy(link.index), *parts[comma + 1 :]]
+    return parts
+
+
+def _list_ends(analysis: Analysis) -> list[Word]:
+    """The last items of lists of three or more, with "and" or "or" before them."""
+    return [
+        word
+        for word in analysis
+        if word.relation == "conj"
+        and word.head >= 0
+        and any(key(link.text) in ("and", "or") for link in analysis.children(word.index, "cc"))
+        and len(analysis.children(word.head, "conj")) > 1
+        and analysis.children(word.head, "conj")[-1].index == word.index
+    ]
+
+
 def _with_articles(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     """Choose "a" or "an" by the next word, if the source did not. Corrects 1 rewrite."""
     fitted = list(parts)
@@ -381,11 +447,15 @@ def _with_articles(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
         is_article = isinstance(part, Insert) or analysis[part.word].upos == "DET"
         if given not in ("a", "an") or not is_article or are_neighbours(part, parts[position + 1]):
             continue
+        following = parts[position + 1]
+        if isinstance(following, Copy) and analysis[following.word].xpos == "NNS":
+            fitted[position] = Insert("")  # "a slices"
+            continue
         rest = (part_text(analysis, other) for other in parts[position + 1 :])
         fit = article(next((text for text in rest if has_word(text)), ""))
         if fit not in (None, given):
             fitted[position] = Insert(fit) if isinstance(part, Insert) else Inflect(part.word, fit)
-    return fitted
+    return [part for part in fitted if part != Insert("")]
 
 
 def article(word: str) -> str | None:
