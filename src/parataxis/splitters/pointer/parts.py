@@ -412,8 +412,10 @@ def _with_conjunction(analysis: Analysis, parts: list[Part]) -> list[Part]:
         listed = [w for w in analysis.children(word.head, "conj") if w.index in places]
         if word.index in places or not listed or word.head not in places:
             continue
-        first = min(analysis.subtree(listed[-1].index))
-        comma = places.get(first) if analysis[first].text == "," else places.get(first - 1)
+        if analysis.children(listed[-1].index, "cc"):
+            continue
+        inside = [p for p in analysis.subtree(listed[-1].index) if analysis[p].upos != "PUNCT"]
+        comma = places.get(inside[0], 0) - 1
         rest = parts[places[listed[-1].index] + 1 :]
         is_last = {_word(part) for part in rest} <= {
             None,
@@ -421,7 +423,8 @@ def _with_conjunction(analysis: Analysis, parts: list[Part]) -> list[Part]:
             len(analysis) - 1,
         }
         link = analysis.children(word.index, "cc")[0]
-        if comma is not None and is_last and part_text(analysis, parts[comma]) == ",":
+        is_denied = key(analysis[inside[0]].text) == "not"
+        if comma > 0 and is_last and not is_denied and part_text(analysis, parts[comma]) == ",":
             return [*parts[:comma], Copy(link.index), *parts[comma + 1 :]]
     return parts
 
