@@ -80,6 +80,11 @@ from parataxis.checks import Checker
             ],
         ),
         (
+            "Children get 5 drops a day, while adults get 20 drops unless their hearts are weak.",
+            ["Children get 5 drops a day unless their hearts are weak.", "Adults get 20 drops."],
+            ["Does 'weak' belong to 'get'? In the source it stands after 'get'."],
+        ),
+        (
             "My client claims that the fence, which you built in 2019, stands on her land.",
             ["My client claims that the fence stands on her land.", "You built it in 2019."],
             ["Is this a fact ('built')? In the source somebody only says so ('claims')."],

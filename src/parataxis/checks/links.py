@@ -239,7 +239,7 @@ _SAYING = words(
     " instruct"
 )
 """Verbs whose content is somebody's word, by lemma."""
-_ALLEGING = words("claim allege deny assert contend suspect instruct accuse fear")
+_ALLEGING = words("claim allege assert contend suspect instruct")
 """Verbs that leave open whether their content is true, with all that it contains."""
 _SAYING_NOUNS = words(
     "rumour rumor claim allegation belief fear suspicion hope accusation assertion"
@@ -272,6 +272,7 @@ def scope_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding
         *_additions(source, sentences),
         *_assertions(source, sentences),
         *_unconditional(source, sentences),
+        *_moved(source, sentences),
         *_unconnected_clauses(source, sentences),
     ]
 
@@ -351,10 +352,10 @@ def _assertions(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Fi
 
 
 def _alleged(source: Analysis, clause: Word, saying: Word) -> Iterator[Word]:
-    """The relative clauses inside of what somebody only alleges."""
+    """The relative clauses in the subject of what somebody only alleges."""
     if _ALLEGING & lemmas(key(saying.text)):
-        inside = (source[place] for place in source.subtree(clause.index))
-        yield from (word for word in inside if word.deprel == "acl:relcl")
+        for subject in source.children(clause.index, "nsubj"):
+            yield from source.children(subject.index, "acl:relcl")
 
 
 def _reporting(source: Analysis, clause: Word) -> Word | None:
@@ -419,7 +420,7 @@ def _before(source: Analysis, clause: Word, opener: Word, main: Word) -> list[Wo
     """The verbs before a condition at the end that it governs: after a comma, all that share their
     subject."""
     is_last = max(source.subtree(clause.index)) >= len(source) - 2
-    is_limit = key(opener.text) == "except"  # what goes before holds beside it
+    is_limit = key(opener.text) in ("except", "unless")  # often of the last verb only
     if is_limit or not is_last or source[opener.index - 1].text != ",":
         return []
     while main.relation == "conj" and not source.children(main.index, "nsubj"):
@@ -427,6 +428,46 @@ def _before(source: Analysis, clause: Word, opener: Word, main: Word) -> list[Wo
     others = source.children(main.index, "conj")
     shared = [verb for verb in others if not source.children(verb.index, "nsubj")]
     return [main, *(verb for verb in shared if verb.index < opener.index)] if shared else []
+
+
+def _moved(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding]:
+    """Clauses that have left the verb before them for an earlier one: "Adults get 20 unless they
+    are ill" became "Children get 5 unless they are ill"."""
+    for clause in source:
+        is_behind = clause.relation == "advcl" and clause.index > clause.head
+        if not is_behind or not source.children(clause.index, "mark"):
+            continue
+        start = source.subtree(clause.index)[0]
+        before = [verb for verb in source.once(_spine) if verb.index < start]
+        here = [sentence for sentence in sentences if clause.index in sentence.places]
+        if len(before) < 2 or len(here) != 1 or before[-1].index in here[0].places:
+            continue
+        is_elsewhere = any(before[-1].index in sentence.places for sentence in sentences)
+        other = next((verb for verb in before if verb.index in here[0].places), None)
+        if is_elsewhere and other is not None:
+            token = here[0].places[clause.index]
+            message = f"Does '{token.text}' belong to '{other.text}'? In the source it stands "
+            message += f"after '{before[-1].text}'."
+            yield finding(
+                FindingKind.RELATION,
+                token.text,
+                message,
+                start=token.start,
+                sentence=here[0].index,
+            )
+
+
+def _spine(source: Analysis) -> list[Word]:
+    """The predicates that have a subject and are in no relative or reported clause."""
+    found = []
+    for word in source:
+        upwards, is_inside = word, not source.children(word.index, "nsubj")
+        while not is_inside and upwards.head >= 0:
+            is_inside = upwards.relation in ("acl", "ccomp", "xcomp", "csubj")
+            upwards = source[upwards.head]
+        if not is_inside:
+            found.append(word)
+    return found
 
 
 _TIED = words("when until till so")
