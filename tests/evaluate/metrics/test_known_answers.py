@@ -1,4 +1,4 @@
-"""What had to be found out to get published numbers (benchmarks/known_answers.py), on excerpts of
+"""What had to be found out to get published numbers (benchmarks/reproduction.py), on excerpts of
 our own: how files are read decides the score."""
 
 import pytest
