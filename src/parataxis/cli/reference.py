@@ -5,6 +5,7 @@ Run ``python -m parataxis.cli.reference > docs/commands.md`` after any change to
 
 import inspect
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -14,8 +15,6 @@ from typing import get_args, get_type_hints
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from parataxis.cli.main import COMMANDS, DEBUG_VARIABLE, EXIT_CODES, command_function
-from parataxis.evaluate.corpora.registry import FORMATS
-from parataxis.evaluate.metrics.registry import METRICS
 from parataxis.plugins import Installed
 from parataxis.splitters.llm.settings import VARIABLES
 from parataxis.splitters.registry import available_splitters
@@ -69,16 +68,16 @@ def parameters(command: Callable[..., object]) -> list[Parameter]:
 
 def reference() -> str:
     """The whole page, as Markdown."""
-    parts = [_HEAD, *(_command(name, command) for name, command in commands().items())]
+    told: dict[Parameter, str] = {}
+    parts = [_HEAD, *(_command(name, command, told) for name, command in commands().items())]
     for title, header, rows in (
         ("Splitters", "name | what it is", _own(available_splitters())),
-        ("Corpus formats", "name | what it is", _own(FORMATS.available())),
-        ("Metrics", "name | what it is", _own(METRICS.available())),
         ("Exit codes", "code | meaning", EXIT_CODES),
         ("Environment", "variable | meaning", _VARIABLES),
     ):
         cells = [(_code(str(name)), text) for name, text in rows.items()]
         parts.append(f"## {title}\n\n" + _table(header.split(" | "), cells))
+    parts.append("See also [corpora](corpora.md#formats) and [metrics](metrics.md#all-metrics).\n")
     return "\n".join(parts)
 
 
@@ -109,7 +108,8 @@ def _option_names(name: str, info: OptionInfo) -> tuple[str, ...]:
     return (*first, *(info.param_decls or ())) or (f"--{name.replace('_', '-')}",)
 
 
-def _command(name: str, command: Callable[..., object]) -> str:
+def _command(name: str, command: Callable[..., object], told: dict[Parameter, str]) -> str:
+    """The section of a command. Options that an earlier command has too (``told``) are named."""
     found = parameters(command)
     arguments = [parameter for parameter in found if not parameter.names]
     places = [each.metavar if each.is_required else f"[{each.metavar}]..." for each in arguments]
@@ -117,12 +117,19 @@ def _command(name: str, command: Callable[..., object]) -> str:
     lines = [f"## parataxis {name}", "", f"    {usage}", "", inspect.getdoc(command) or ""]
     for argument in arguments:
         lines += ["", f"`{argument.metavar}`: {_meaning(argument)}"]
-    rows = []
+    rows, known = [], defaultdict(list)
     for option in (each for each in found if each.names):
         names = f"{', '.join(map(_code, option.names))} {_code(option.metavar)}".rstrip()
-        rows.append((names, _meaning(option), _code(option.default)))
-    lines += ["", _table(("option", "meaning", "default"), rows)]
-    return "\n".join(lines)
+        if (first := told.setdefault(option, name)) == name:
+            rows.append((names, _meaning(option), _code(option.default)))
+        else:
+            known[first].append(names)
+    if rows:
+        lines += ["", _table(("option", "meaning", "default"), rows).rstrip()]
+    for first, options in known.items():
+        link = f"[`parataxis {first}`](#parataxis-{first.replace(' ', '-')})"
+        lines += ["", f"As in {link}: {', '.join(options)}."]
+    return "\n".join([*lines, ""])
 
 
 def _meaning(parameter: Parameter) -> str:
