@@ -14,6 +14,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST_SCREEN = README.partition("\n## ")[0]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")]
 VERSION = re.escape(parataxis.__version__)
+RELEASE = re.escape(parataxis.__version__.partition(".dev")[0])
 
 
 def commands(text: str) -> list[str]:
@@ -86,7 +87,7 @@ def test_readme_index_of_the_docs_names_every_page() -> None:
 
 @pytest.mark.parametrize(
     ("name", "pattern"),
-    [("CITATION.cff", rf"^version: {VERSION}$"), ("CHANGELOG.md", rf"^## \[?{VERSION}\b")],
+    [("CITATION.cff", rf"^version: {VERSION}$"), ("CHANGELOG.md", rf"^## {RELEASE} \(")],
 )
 def test_readme_neighbours_name_this_version(name: str, pattern: str) -> None:
     assert re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
