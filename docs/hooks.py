@@ -23,6 +23,7 @@ OUTSIDE = {
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "programs.md",
     "data/rewrites/README.md": "rewrites.md",
+    "examples/memorisation/README.md": "memorisation-example.md",
     "examples/study/README.md": "study-example.md",
     "examples/vscode/README.md": "vscode.md",
     "src/parataxis/checks/model/CARD.md": "cards/verifier.md",
