@@ -366,8 +366,7 @@ def _reporting(source: Analysis, clause: Word) -> Word | None:
     if head is not None and clause.deprel == "acl" and lemmas(key(head.text)) & _SAYING_NOUNS:
         marks = source.children(clause.index, "mark")
         return head if [key(mark.text) for mark in marks] == ["that"] else None
-    spoken = [word for word in source if has_word(word.text)]
-    last = spoken[-1] if spoken else None
+    last = next((word for word in reversed(source.words) if has_word(word.text)), None)
     is_after = last is not None and last.head == clause.index and last.relation == "parataxis"
     return last if last and is_after and _SAYING & lemmas(key(last.text)) else None
 

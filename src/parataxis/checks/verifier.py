@@ -9,7 +9,7 @@ in its own rewrite. Each source is one run of the model, so results do not depen
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ FAULTS = (
 
 NEXT_MARK, END_MARK = 102, 101
 """The word pieces that mark the end of a simple sentence and the end of the rewrite."""
+
+CACHED_SENTENCES = 256
+"""The size of the cache: the rewrites of a source share most of their sentences."""
 
 UNSEEN = -1e4
 """Added to the attention scores of pieces that are masked."""
@@ -145,16 +148,24 @@ def rewrite_pieces(simple: Sequence[str]) -> tuple[list[int], list[list[int]]]:
     codes: list[int] = []
     ends: list[list[int]] = []
     for number, sentence in enumerate(simple, start=1):
-        own = load_word_pieces()([[token.text for token in tokenize(sentence)]])[0]
         before = len(codes)
-        codes += [
-            piece * len(SHAPES) + shape
-            for piece, shape in zip(own.ids[1:-1], own.shapes[1:-1], strict=True)
-        ]
+        own, after = _sentence_pieces(sentence)
+        codes += own
         codes.append((END_MARK if number == len(simple) else NEXT_MARK) * len(SHAPES))
-        after = [*own.first[2:], len(own.ids) - 1][: len(own.first) - 1]
-        ends.append([before + place - 2 for place in after] + [len(codes) - 1])
+        ends.append([before + place for place in after] + [len(codes) - 1])
     return codes, ends
+
+
+@lru_cache(CACHED_SENTENCES)
+def _sentence_pieces(sentence: str) -> tuple[Sequence[int], Sequence[int]]:
+    """The pieces of a simple sentence, and the place of the last piece of each word."""
+    own = load_word_pieces()([[token.text for token in tokenize(sentence)]])[0]
+    codes = [
+        piece * len(SHAPES) + shape
+        for piece, shape in zip(own.ids[1:-1], own.shapes[1:-1], strict=True)
+    ]
+    after = [*own.first[2:], len(own.ids) - 1][: len(own.first) - 1]
+    return codes, [place - 2 for place in after]
 
 
 @dataclass(frozen=True, slots=True)

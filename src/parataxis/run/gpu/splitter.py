@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from parataxis.checks import Checker
 from parataxis.errors import TooLongError
+from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.pointer.actions import NO_TWIN, Features
 from parataxis.splitters.pointer.search import Found, Hypothesis, most_steps
 from parataxis.splitters.pointer.splitter import PointerSplitter
@@ -298,8 +299,11 @@ class DevicePointerSplitter(PointerSplitter):
         """How many sentences are searched, analysed and checked at once."""
         return self.batch
 
+    def _in_parallel(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
+        return self._window(sentences, pool)  # the device works on all of them at once
+
     def analyse(self, sentences: Sequence[Tokenized]) -> Iterable[Analysis | TooLongError]:
         return self._loaded_analyser().pipe_tokenized(sentences)
 
-    def search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
+    def search(self, features: Sequence[Features]) -> list[Found]:
         return find(self._models.search, features, self.beam)

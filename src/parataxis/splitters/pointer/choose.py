@@ -73,7 +73,7 @@ BLOCKING = frozenset(
 mode all do."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # a hash of all its words would be slow
 class Candidate:
     """A rewrite that was found, as text."""
 

@@ -37,8 +37,8 @@ WINDOW = 256
 """Sentences that are read ahead, so that batches of similar length can be made."""
 BATCH = 32
 """Sources that are searched in one batch."""
-_FEWEST = 8
-"""Smaller batches are not worth a thread of their own."""
+_FEWEST = 4
+"""Fewer sentences are not worth a thread of their own."""
 
 BEAM, BEAMS = 4, range(1, 9)
 """The usual width of the beam, and the allowed ones."""
@@ -103,9 +103,9 @@ class PointerSplitter:
         stream = iter(sentences)
         with ThreadPoolExecutor(threads()) as pool:
             while window := list(islice(stream, self.window)):
-                yield from self._window(window, pool)
+                yield from self._in_parallel(window, pool)
 
-    def _cut(self, whole: Rewrite, pool: ThreadPoolExecutor) -> Rewrite:
+    def _cut(self, whole: Rewrite, pool: ThreadPoolExecutor | None) -> Rewrite:
         """The rewrites of the parts of a sentence that is too long as a whole, or the sentence."""
         from parataxis.splitters.pointer.long import cut_long, joined
 
@@ -149,7 +149,24 @@ class PointerSplitter:
         best = found.hypotheses[0].actions if found.hypotheses else ()
         return pointing(decoder, features, words, best)
 
-    def _window(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
+    def _in_parallel(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
+        """Rewrite sentences, each thread a share of them from reading to checks: while one of them
+        is in Python, the others run models."""
+        count = min(threads(), len(sentences) // _FEWEST)
+        if count < 2:
+            return self._window(sentences, pool)
+        self._loaded_decoder(), self._loaded_checker(), load_verifier()  # only once
+        shares = pool.map(self._window, [sentences[first::count] for first in range(count)])
+        made = {
+            place: rewrite
+            for first, share in enumerate(shares)
+            for place, rewrite in zip(range(first, len(sentences), count), share, strict=True)
+        }
+        return [made[place] for place in range(len(sentences))]
+
+    def _window(
+        self, sentences: Sequence[str], pool: ThreadPoolExecutor | None = None
+    ) -> list[Rewrite]:
         tokens = [tokenize(sentence) for sentence in sentences]
         words = [[token.text for token in each] for each in tokens]
         features = [read_source(each, self.settings.level) for each in words]
@@ -159,7 +176,7 @@ class PointerSplitter:
             is_long = is_too_long(words[place], features[place])
             if rewrite is not None and is_long and not self.settings.strict:
                 rewrites[place] = self._cut(rewrite, pool)
-        founds = self.search([features[place] for place in readable], pool)
+        founds = self.search([features[place] for place in readable])
         # A sentence that certainly stays whole need not be analysed.
         open_ones = [
             (place, found)
@@ -208,25 +225,17 @@ class PointerSplitter:
         """Analyse sentences; the analyser remembers them for the checks."""
         return self._loaded_analyser().pipe(sentence.text for sentence in sentences)
 
-    def search(self, features: Sequence[Features], pool: ThreadPoolExecutor) -> list[Found]:
+    def search(self, features: Sequence[Features]) -> list[Found]:
         """Search for rewrites in batches of similar length; results are in the given order."""
-        if not features:
-            return []
         decoder = self._loaded_decoder()
-        batches = width_batches(features)
-
-        def found(batch: Sequence[int]) -> list[Found]:
+        found: dict[int, Found] = {}
+        for batch in width_batches(features):
             sources = [features[place] for place in batch]
-            return search(
+            results = search(
                 decoder, sources, beam=self.beam, whole_from=SURELY_WHOLE, caution=CAUTION
             )
-
-        by_place = {
-            place: each
-            for batch, results in zip(batches, pool.map(found, batches), strict=True)
-            for place, each in zip(batch, results, strict=True)
-        }
-        return [by_place[place] for place in range(len(features))]
+            found.update(zip(batch, results, strict=True))
+        return [found[place] for place in range(len(features))]
 
     def _loaded_analyser(self) -> Analyser:
         self._analyser = self._analyser or load_trees()
@@ -242,15 +251,13 @@ class PointerSplitter:
 
 
 def width_batches(features: Sequence[Features]) -> list[list[int]]:
-    """The indices of the sources in batches of one width each: the widest first, so that threads
-    finish together, and sorted by length inside a batch."""
-    size = min(BATCH, max(_FEWEST, -(-len(features) // threads())))
+    """The indices of the sources in batches of one width each, sorted by length inside a batch."""
     by_width = defaultdict(list)
     for place in sorted(range(len(features)), key=lambda place: len(features[place].pieces.ids)):
         by_width[padded_width(len(features[place]))].append(place)
     batches = []
-    for _, places in sorted(by_width.items(), reverse=True):
-        count = -(-len(places) // size)
+    for places in by_width.values():
+        count = -(-len(places) // BATCH)
         batches += [
             places[len(places) * n // count : len(places) * (n + 1) // count] for n in range(count)
         ]
