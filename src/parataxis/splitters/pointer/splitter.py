@@ -1,11 +1,12 @@
 """The pointer splitter: the model proposes rewrites, the verifier and the checks choose."""
 
 import re
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from itertools import islice
+from itertools import accumulate, chain, islice
 from typing import Self, Unpack
 
 from parataxis.checks import Checker
@@ -151,17 +152,17 @@ class PointerSplitter:
 
     def _in_parallel(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
         """Rewrite sentences, each thread a share of them from reading to checks: while one of them
-        is in Python, the others run models."""
+        is in Python, the others run models. A share has sentences of similar length."""
         count = min(threads(), len(sentences) // _FEWEST)
         if count < 2:
             return self._window(sentences, pool)
         self._loaded_decoder(), self._loaded_checker(), load_verifier()  # only once
-        shares = pool.map(self._window, [sentences[first::count] for first in range(count)])
-        made = {
-            place: rewrite
-            for first, share in enumerate(shares)
-            for place, rewrite in zip(range(first, len(sentences), count), share, strict=True)
-        }
+        order = sorted(range(len(sentences)), key=lambda place: len(sentences[place]))
+        sums = list(accumulate(len(sentences[place]) for place in order))
+        ends = [bisect(sums, sums[-1] * share / count) for share in range(count)]
+        shares = [order[a:b] for a, b in zip(ends, [*ends[1:], len(order)], strict=True)]
+        found = pool.map(self._window, [[sentences[place] for place in each] for each in shares])
+        made = dict(zip(chain(*shares), chain.from_iterable(found), strict=True))
         return [made[place] for place in range(len(sentences))]
 
     def _window(
