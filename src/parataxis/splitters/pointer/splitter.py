@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, pairwise
 from typing import Self, Unpack
 
 from parataxis.checks import Checker
@@ -132,7 +132,7 @@ class PointerSplitter:
         if not isinstance(analysis, Analysis):
             return []
         found = search(self._loaded_decoder(), [features], beam=BEAMS[-1], caution=CAUTION)[0]
-        verifying = self._verifying or load_verifier()
+        verifying = self._loaded_verifier()
         made = alternatives(analysis, found, self._loaded_checker(), verifying)
         return [self._labelled(each) for each in made]
 
@@ -156,11 +156,11 @@ class PointerSplitter:
         count = min(threads(), len(sentences) // _FEWEST)
         if count < 2:
             return self._window(sentences, pool)
-        self._loaded_decoder(), self._loaded_checker(), load_verifier()  # only once
+        self._loaded_decoder(), self._loaded_checker(), self._loaded_verifier()  # only once
         order = sorted(range(len(sentences)), key=lambda place: len(sentences[place]))
         sums = list(accumulate(len(sentences[place]) for place in order))
-        ends = [bisect(sums, sums[-1] * share / count) for share in range(count)]
-        shares = [order[a:b] for a, b in zip(ends, [*ends[1:], len(order)], strict=True)]
+        cuts = [bisect(sums, sums[-1] * share / count) for share in range(1, count)]
+        shares = [order[a:b] for a, b in pairwise([0, *cuts, len(order)])]
         found = pool.map(self._window, [[sentences[place] for place in each] for each in shares])
         made = dict(zip(chain(*shares), chain.from_iterable(found), strict=True))
         return [made[place] for place in range(len(sentences))]
@@ -195,7 +195,7 @@ class PointerSplitter:
         chosen = choose(
             [(analysis, found) for _, analysis, found in sources],
             self._loaded_checker(),
-            self._verifying or load_verifier(),
+            self._loaded_verifier(),
             level=self.settings.level,
             strict=self.settings.strict,
             least=self._least(),
@@ -228,12 +228,14 @@ class PointerSplitter:
 
     def search(self, features: Sequence[Features]) -> list[Found]:
         """Search for rewrites in batches of similar length; results are in the given order."""
-        decoder = self._loaded_decoder()
         found: dict[int, Found] = {}
         for batch in width_batches(features):
-            sources = [features[place] for place in batch]
             results = search(
-                decoder, sources, beam=self.beam, whole_from=SURELY_WHOLE, caution=CAUTION
+                self._loaded_decoder(),
+                [features[place] for place in batch],
+                beam=self.beam,
+                whole_from=SURELY_WHOLE,
+                caution=CAUTION,
             )
             found.update(zip(batch, results, strict=True))
         return [found[place] for place in range(len(features))]
@@ -245,6 +247,10 @@ class PointerSplitter:
     def _loaded_decoder(self) -> Decoder:
         self._decoder = self._decoder or load_decoder()
         return self._decoder
+
+    def _loaded_verifier(self) -> Verifying:
+        self._verifying = self._verifying or load_verifier()
+        return self._verifying
 
     def _loaded_checker(self) -> Checker:
         self._checker = self._checker or Checker(self._loaded_analyser())
