@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Callable
+from itertools import chain, repeat
 from pathlib import Path
 
 import docx
@@ -15,6 +16,7 @@ from parataxis.run.documents import DocumentFormat, open_document
 from parataxis.run.documents.imported import (
     ImportedDocument,
     ImportedParagraph,
+    PdfLine,
     pdf_paragraphs,
     word_document,
 )
@@ -23,8 +25,9 @@ MILL = "The mill, which was built in 1811, burnt down."
 SPLIT = ("The mill burnt down.", "The mill was built in 1811.")
 
 
-def make_pdf(*pages: str) -> bytes:
-    """A PDF whose pages have these lines as their text layer."""
+def make_pdf(*pages: str, first: int = 11) -> bytes:
+    """A PDF whose pages have these lines as their text layer; ``first`` is the size of the first
+    line of a page."""
     parts = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Kids [{' '.join(f'{4 + 2 * i} 0 R' for i in range(len(pages)))}] "
@@ -32,8 +35,11 @@ def make_pdf(*pages: str) -> bytes:
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     for number, page in enumerate(pages):
-        shown = " ".join(f"({line}) Tj T*" for line in page.splitlines())
-        body = f"BT /F1 11 Tf 60 780 Td 14 TL {shown} ET"
+        shown = " ".join(
+            f"/F1 {size} Tf ({line}) Tj T*"
+            for line, size in zip(page.splitlines(), chain([first], repeat(11)), strict=False)
+        )
+        body = f"BT 60 780 Td 24 TL {shown} ET"
         parts.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {5 + 2 * number} 0 R "
             "/Resources << /Font << /F1 3 0 R >> >> >>"
@@ -103,12 +109,39 @@ def test_imported_paragraphs_of_pages() -> None:
         ["The Annual Report", "It rained on that day, and the water of the ri-", "ver rose fast"],
         ["The Annual Report", "and high.", "1. Ann came.", "2. Bo left.", "3"],
     ]
-    assert list(pdf_paragraphs(pages)) == [
+    found = list(pdf_paragraphs([[PdfLine(line) for line in page] for page in pages]))
+    assert [each.text for each in found] == [
         "The mill, which was built in the year 1811 by Ann, burnt down.",
         "It rained on that day, and the water of the river rose fast and high.",
         "1. Ann came.",
         "2. Bo left.",
     ]
+
+
+def test_imported_headings_of_a_pdf_are_larger() -> None:
+    lines = [
+        PdfLine("The ﬁrst mill", 18, 700),
+        PdfLine("The mill, which was built in the year 1811 by Ann Reed,", 12, 660),
+        PdfLine("who lived in the town, burnt down on that Monday in May.", 12, 646),
+        PdfLine("In bold", 12, 610),
+        PdfLine("It rained, and the water of the river rose fast and as high", 12, 588),
+        PdfLine("as the bridge.", 12, 574),
+        PdfLine("7 A note at the end.", 8, 100),
+    ]
+    assert list(pdf_paragraphs([lines])) == [
+        ("The ﬁrst mill", True),
+        (f"{lines[1].text} {lines[2].text}", False),
+        ("In bold", False),
+        (f"{lines[4].text} as the bridge.", False),
+        ("7 A note at the end.", False),
+    ]
+
+
+def test_imported_pdf_tells_headings_by_their_size() -> None:
+    data = make_pdf(f"The \\257ood\n{MILL}", first=18)  # Adobe's standard encoding of the ligature
+    document = open_document(data, "a.pdf")
+    assert document.sentences == [MILL]
+    assert document.paragraphs[0].text == "The flood"
 
 
 def _encrypted() -> bytes:

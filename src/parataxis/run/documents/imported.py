@@ -5,14 +5,18 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from parataxis.errors import InputError, needs
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.documents import DocumentFormat
 from parataxis.run.documents.docx import Archive, DocxDocument
+
+if TYPE_CHECKING:
+    from pypdf import PageObject
 
 
 class ImportedParagraph(NamedTuple):
@@ -160,11 +164,24 @@ def _read_rtf(data: bytes, name: str) -> Iterator[ImportedParagraph]:
 
 _FULL = 0.8
 """A line that is shorter than this share of the longest ones may end a paragraph."""
+_LARGER = 1.1
+"""How many times as large as most of the text a heading is at least."""
+_APART = 1.4
+"""How many times as far apart as most lines two paragraphs are at least."""
 _ENDED = re.compile(r"[.!?:;][\"'”’)\]]*$")
 _ITEM = re.compile(r"(?:[-–•*▪●]|\(?[a-z0-9]{1,3}[.)])\s")
 _NUMBER = re.compile(r"(?:page\s+)?[\divxlc]{1,5}(?:\s*(?:of|/)\s*\d{1,4})?", re.IGNORECASE)
 _OFTEN = 3
 """Pages whose first or last line is the same have it as a header or footer."""
+_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
+
+
+class PdfLine(NamedTuple):
+    """A line of a page, the size of its letters, and how high on the page it stands."""
+
+    text: str
+    size: float = 0
+    height: float = 0
 
 
 def _read_pdf(data: bytes, name: str) -> Iterator[ImportedParagraph]:
@@ -176,40 +193,81 @@ def _read_pdf(data: bytes, name: str) -> Iterator[ImportedParagraph]:
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))
         is_open = not reader.is_encrypted or reader.decrypt("")
-        pages = [page.extract_text().splitlines() for page in reader.pages] if is_open else []
+        pages = [_pdf_lines(page) for page in reader.pages] if is_open else []
     except Exception as error:  # a damaged file ends in any error of the library
         raise InputError(f"{name} is not a PDF document, or is damaged.") from error
     if not is_open:
         raise InputError(f"{name} is protected by a password; save it without one.")
-    for paragraph in pdf_paragraphs(pages):
-        yield ImportedParagraph(paragraph)
+    yield from pdf_paragraphs(pages)
 
 
-def pdf_paragraphs(pages: Sequence[Sequence[str]]) -> Iterator[str]:
+def _pdf_lines(page: "PageObject") -> list[PdfLine]:
+    """The lines of a page; the size and the height of a line are those of most of its letters."""
+    pieces: list[tuple[str, float, float]] = []
+
+    def visit(
+        text: str, outer: Sequence[float], own: Sequence[float], _: object, size: float
+    ) -> None:
+        height = own[5] * outer[3] + outer[5]
+        pieces.append((text, abs(size * (own[3] or own[1]) * (outer[3] or outer[1])), height))
+
+    page.extract_text(visitor_text=visit)
+    lines: list[list[tuple[str, float, float]]] = [[]]
+    for text, size, height in pieces:
+        first, *rest = text.translate(_LIGATURES).split("\n")
+        lines[-1].append((first, size, height))
+        lines += [[(each, size, height)] for each in rest]
+    made = []
+    for line in lines:
+        _, size, height = max(line, key=lambda piece: len(piece[0].strip()), default=("", 0, 0))
+        made.append(PdfLine("".join(text for text, *_ in line), size, height))
+    return made
+
+
+def pdf_paragraphs(pages: Sequence[Sequence[PdfLine]]) -> Iterator[ImportedParagraph]:
     """The paragraphs in the lines of pages, without page numbers, headers and footers.
 
-    >>> list(pdf_paragraphs([["The mill, which was", "built long ago, burnt", "down.", "It rai-"],
-    ...                      ["ned on that very day.", "2"]]))
-    ['The mill, which was built long ago, burnt down.', 'It rained on that very day.']
+    >>> first = [PdfLine("The mill", 18), PdfLine("It had stood", 12), PdfLine("emp-", 12)]
+    >>> [each.text for each in pdf_paragraphs([first, [PdfLine("ty.", 12), PdfLine("2", 12)]])]
+    ['The mill', 'It had stood empty.']
     """
-    kept = [[line.strip() for line in page] for page in pages]
-    edges = Counter(line for page in kept for line in {*page[:1], *page[-1:]})
+    kept = [[line._replace(text=line.text.strip()) for line in page] for page in pages]
+    edges = Counter(each for page in kept for each in {*map(_edge, page[:1] + page[-1:])})
     for page in kept:
-        for edge in (0, -1):
-            if page and (edges[page[edge]] >= _OFTEN or _NUMBER.fullmatch(page[edge])):
-                page.pop(edge)
+        for at in (0, -1):
+            if page and (edges[_edge(page[at])] >= _OFTEN or _NUMBER.fullmatch(page[at].text)):
+                page.pop(at)
     lines = [line for page in kept for line in page]
-    longest = sorted(map(len, lines))[len(lines) * 9 // 10] if lines else 0
-    text = before = ""
+    longest = sorted(len(line.text) for line in lines)[len(lines) * 9 // 10] if lines else 0
+    usual = _most((line.size, len(line.text)) for line in lines)
+    step = _most((a.height - b.height, 1) for a, b in pairwise(lines) if a.height > b.height)
+    text, before = "", PdfLine("")
     for line in lines:
-        is_end = len(before) < _FULL * longest and _ENDED.search(before)
-        if text and (not line or is_end or _ITEM.match(line)):
-            yield text
+        is_ended = bool(_ENDED.search(before.text))
+        is_short = len(before.text) < _FULL * longest
+        is_apart = before.height - line.height > _APART * step > 0
+        is_other = abs(line.size - before.size) > (_LARGER - 1) * usual
+        starts = is_other or (is_apart and (is_ended or not line.text[:1].islower()))
+        if text and (not line.text or (is_short and is_ended) or starts or _ITEM.match(line.text)):
+            yield ImportedParagraph(text, before.size > _LARGER * usual)
             text = ""
-        if text.endswith("-") and line[:1].islower():
-            text = text[:-1] + line
+        if text.endswith("-") and line.text[:1].islower():
+            text = text[:-1] + line.text
         else:
-            text = f"{text} {line}".strip()
+            text = f"{text} {line.text}".strip()
         before = line
     if text:
-        yield text
+        yield ImportedParagraph(text, before.size > _LARGER * usual)
+
+
+def _edge(line: PdfLine) -> str:
+    """What a header or footer is recognised by: it may have the number of the page."""
+    return re.sub(r"\d+", "", line.text)
+
+
+def _most(numbers: Iterable[tuple[float, int]]) -> float:
+    """The number that most of the text has, or 0; each comes with what it counts for."""
+    counts: Counter[float] = Counter()
+    for number, weight in numbers:
+        counts[round(number, 1)] += weight
+    return max(counts, key=counts.__getitem__, default=0)
