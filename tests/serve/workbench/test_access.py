@@ -138,6 +138,18 @@ def test_access_on_a_phone(writer: Callable[..., Any], picture: Any) -> None:
     ann.row(0).get_by_role("button", name="Accept", exact=True).tap()
     assert ann.row(0).get_attribute("data-decision") == "accepted"
     assert ann.page.evaluate("document.documentElement.scrollWidth") == 360
+    ann.page.get_by_role("button", name="Keys").tap()
+    panel = ann.page.locator("#keys-panel")
+    assert panel.evaluate("(one) => one.scrollHeight > one.clientHeight && one.scrollTop === 0")
+
+
+def test_access_on_paper(writer: Callable[..., Any]) -> None:
+    ann = writer()
+    ann.split(TEXT)
+    ann.page.emulate_media(media="print")
+    assert ann.row(0).is_visible()
+    for each in (".bar", ".tools", ".view-tools", ".row-actions >> nth=0"):
+        assert ann.page.locator(each).is_hidden(), each
 
 
 def test_access_dark_and_still(writer: Callable[..., Any], picture: Any) -> None:

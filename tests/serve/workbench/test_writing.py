@@ -105,7 +105,10 @@ def test_writing_a_sentence_left_whole_can_be_split_anyway(writer: Callable[...,
     ann = writer()
     ann.split(f"{EXAM}\n\n{RENT}", "pointer")
     assert ann.simple(0) == [EXAM]
-    ann.row(0).hover()
+    ann.page.mouse.move(0, 0)
+    opacity = "(one) => getComputedStyle(one).opacity"
+    shown = [ann.row(i).locator(".row-actions").evaluate(opacity) for i in (0, 1)]
+    assert shown == ["1", "0"], "where a sentence is too long, what to do is always shown"
     ann.act(0, "Split anyway")
     offer = ann.row(0).locator(".alternative").first
     offer.wait_for()

@@ -104,7 +104,8 @@ function restoreDraft() {
   byId("text").value = draft.text;
   byId("text").dispatchEvent(new Event("input"));
   byId("draft").hidden = !draft.text;
-  if (draft.result) openResult(draft.result, "Draft", "This is your draft. It is kept in this browser only. A file that it came from is not part of it.");
+  const lost = draft.text ? "" : " The file that it came from is not part of it.";
+  if (draft.result) openResult(draft.result, "Draft", `This is your draft. It is kept in this browser only.${lost}`);
 }
 
 /** Delete the draft and begin anew. */

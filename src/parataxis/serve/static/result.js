@@ -3,7 +3,7 @@
 import { alternativeAt } from "./alternatives.js";
 import { blockedChanges, readability, Refusal } from "./api.js";
 import { inWords, limitOf, marksOf } from "./difficulty.js";
-import { all, byId, debounced, make } from "./dom.js";
+import { all, byId, count, debounced, make } from "./dom.js";
 import { Feed } from "./feed.js";
 import { lightWords } from "./light.js";
 import { drawReadability } from "./readability.js";
@@ -146,7 +146,7 @@ export class ResultView {
     this.feed.root.setAttribute("aria-busy", String(phase === "running"));
     if (phase === "running") say("Splitting.", { quietly: true });
     else {
-      if (phase === "done") say(`Done. ${tally.changed} of ${rows.length} sentences changed.`, { quietly: true });
+      if (phase === "done") say(`Done. ${tally.changed} of ${count(rows.length, "sentence")} changed.`, { quietly: true });
       this._isStale = rows.length > 0 && !this._isShared;
       if (this._isStale) this._measure();
       if (byId("order").value !== "text") this._sort();
