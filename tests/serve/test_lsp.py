@@ -155,6 +155,21 @@ def test_lsp_takes_settings_of_the_project_and_of_the_editor(tmp_path: Path) -> 
     asyncio.run(work())
 
 
+def test_lsp_keeps_the_phrases_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "terms.txt").write_text("the Seller, a company registered in Norway\n")
+    (tmp_path / ".parataxis.toml").write_text('[lint]\nmax-words = 5\nkeep-phrases = "terms.txt"\n')
+
+    async def work() -> None:
+        async with editing(root_uri=tmp_path.as_uri()) as editor:
+            (found,) = await editor.open(GOODS, "plaintext")
+            actions = await editor.actions(found.range)
+            assert actions
+            for action in actions:
+                assert "the Seller, a company registered in Norway" in applied(GOODS, action)
+
+    asyncio.run(work())
+
+
 def test_lsp_leaves_other_languages_alone() -> None:
     async def work() -> None:
         async with editing() as editor:

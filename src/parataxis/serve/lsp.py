@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from urllib.parse import unquote, urlsplit
 
 from parataxis import __version__
 from parataxis.api import Splitter
-from parataxis.cli.options import find_settings
 from parataxis.errors import ParataxisError, needs
 from parataxis.lint import (
     LintFinding,
@@ -22,6 +21,7 @@ from parataxis.lint import (
     LintSettings,
     findings_of,
     format_of,
+    lint_settings,
     load_judge,
 )
 from parataxis.lint.readers import Source, read_source
@@ -54,6 +54,15 @@ _UNITS = {
     types.PositionEncodingKind.Utf16: "utf-16-le",
     types.PositionEncodingKind.Utf32: "utf-32-le",
 }
+
+
+_OPTIONS = {
+    "rules": "rules",
+    "maxWords": "max_words",
+    "max-words": "max_words",
+    "confidence": "confidence",
+}
+"""The settings that an editor can send."""
 
 
 class Positions:
@@ -133,7 +142,8 @@ class LintedText:
         sentence, finding = self.source.sentences[index], self.findings.get(index)
         found = [finding.rewrite] if finding and finding.rewrite else []
         known = {each.simple for each in found}
-        found += [each for each in alternatives(sentence.text) if each.simple not in known]
+        others = alternatives(sentence.text, self.settings.keep_phrases)
+        found += [each for each in others if each.simple not in known]
         for number, rewrite in enumerate(found):
             writable = self.source.writable({index: rewrite}).get(index)
             if writable is None:
@@ -165,14 +175,14 @@ class LintedText:
 
 
 @lru_cache(256)
-def alternatives(sentence: str) -> tuple[Rewrite, ...]:
+def alternatives(sentence: str, keep_phrases: tuple[str, ...]) -> tuple[Rewrite, ...]:
     """The rewrites that are offered for a sentence beside the suggestion."""
-    return tuple(_splitter().alternatives(sentence))
+    return tuple(_splitter(keep_phrases).alternatives(sentence))
 
 
 @lru_cache(1)
-def _splitter() -> Splitter:
-    return Splitter()
+def _splitter(keep_phrases: tuple[str, ...]) -> Splitter:
+    return Splitter(keep_phrases=keep_phrases)
 
 
 def _cut(text: str, most: int) -> str:
@@ -224,15 +234,10 @@ class ParataxisServer(LanguageServer):
     def configure(self, options: object, folder: Path | None) -> None:
         """Take the settings of the project and those of the editor, which win. What is wrong with
         them is shown, and the usual settings are used."""
+        given = options if isinstance(options, dict) else {}
+        own = {name: given[key] for key, name in _OPTIONS.items() if given.get(key) is not None}
         try:
-            tables = find_settings(folder).commands if folder else {}
-            given = {**tables.get("lint", {}), **(options if isinstance(options, dict) else {})}
-            names = {"max-words": "max_words", "maxWords": "max_words"}
-            known = {names.get(name, name): value for name, value in given.items()}
-            wanted = ("rules", "max_words", "confidence")
-            self.settings = LintSettings(
-                **{name: known[name] for name in wanted if known.get(name) is not None}
-            )
+            self.settings = replace(lint_settings(folder) if folder else LintSettings(), **own)
         except (ParataxisError, TypeError) as error:
             self.settings = LintSettings()
             self.window_show_message(
