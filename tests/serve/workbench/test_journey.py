@@ -102,6 +102,33 @@ def test_journey_of_copying(writer: Callable[..., Any]) -> None:
     assert ann.page.evaluate("navigator.clipboard.readText()") == " ".join(MILL_SPLIT)
 
 
+def test_journey_with_buttons_alone(writer: Callable[..., Any], server: Any) -> None:
+    ann = writer(permissions=["clipboard-read", "clipboard-write"])
+    ann.page.get_by_label("Splitter", exact=True).select_option("pointer")
+    ann.page.get_by_label("Skip doubtful splits").check()
+    with ann.page.expect_request("**/split/stream") as asked:
+        ann.split(TEXT, "pointer")
+    assert asked.value.post_data_json["strict"] is True
+    for name, label in (
+        ("Next", "Sentence 1,"),
+        ("Next", "Sentence 3,"),
+        ("Previous", "Sentence 1,"),
+    ):
+        ann.page.get_by_role("button", name=f"{name} change").click()
+        assert ann.page.evaluate("document.activeElement.ariaLabel").startswith(label)
+    before = ann.simple(0)
+    ann.act(0, "Edit")
+    ann.page.get_by_label("Your rewrite").fill("The mill burnt.")
+    ann.page.get_by_role("button", name="Leave as it was").click()
+    assert ann.simple(0) == before
+    ann.page.get_by_role("button", name="Share").click()
+    ann.page.get_by_role("button", name="Copy the link").click()
+    ann.page.locator("#share-done", has_text="Copied").wait_for()
+    assert ann.page.evaluate("navigator.clipboard.readText()").startswith(f"{server.url}#")
+    ann.page.get_by_role("button", name="Close").locator("visible=true").click()
+    assert not ann.page.locator("#share-panel").is_visible()
+
+
 def test_journey_with_keys_alone(writer: Callable[..., Any], picture: Any) -> None:
     ann = writer()
     keys = ann.page.keyboard

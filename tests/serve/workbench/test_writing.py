@@ -202,6 +202,9 @@ def test_writing_a_draft_survives_a_reload(writer: Callable[..., Any]) -> None:
     page.locator("#draft").wait_for()
     assert page.get_by_label("Your text").input_value() == "Ann came."
     assert page.get_by_label("Limit").first.input_value() == "20"
+    page.locator("#delete-draft").click()
+    assert page.get_by_label("Your text").input_value() == ""
+    assert page.evaluate(DRAFT) is None
     ann.split(f"{MILL} {FERRY}")
     ann.act(0, "Accept")
     ann.act(1, "Reject")
