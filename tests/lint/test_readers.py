@@ -76,6 +76,11 @@ def test_text_is_read_right_below_what_is_left_out() -> None:
     assert places(text, LintFormat.TEXT) == [("Ann came.", (2, 1)), ("Cem slept.", (6, 1))]
 
 
+def test_text_leaves_out_the_header_and_the_signature_of_an_email() -> None:
+    text = "From: Ann\nSubject: It is a subject.\n\nBob left.\n\n-- \nAnn Reed is away.\n"
+    assert places(text, LintFormat.TEXT) == [("Bob left.", (4, 1))]
+
+
 def test_markdown_leaves_out_what_is_not_running_text() -> None:
     text = """\
 ---

@@ -21,7 +21,7 @@ from parataxis.errors import InputError, needs
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.documents import DocumentReport, FormattedDocument, decode
 from parataxis.run.documents.markup import Block, MarkupDocument, placeholder
-from parataxis.text.documents import Document
+from parataxis.text.documents import Document, running_sentences
 from parataxis.text.layout import LINE
 from parataxis.text.segments import Span, sentence_spans
 
@@ -339,7 +339,7 @@ def _read_text(text: str) -> Source:
     switches = _switches(_TEXT_SWITCH, text)
     sentences = [
         ProseSentence(span.text, span.start, span.end)
-        for span in sentence_spans("".join(prose))
+        for span in running_sentences("".join(prose))
         if not _is_quotation(span.text) and _is_on(switches, span.start)
     ]
     return _TextSource(text, sentences)
