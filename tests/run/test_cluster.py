@@ -109,7 +109,7 @@ def wake():
     Path("hold").unlink()
 
 address, head = sys.argv[1], int(sys.argv[2])
-cluster._LOOK = cluster._WAIT = 0.2
+cluster._CHECK_INTERVAL = cluster._CONNECT_TIMEOUT = 0.2
 ray.init(address, log_to_driver=False)
 os.environ["RAY_gcs_rpc_server_reconnect_timeout_s"] = sys.argv[3]  # Ray has read it already
 batches = read_batches(find_inputs(["headless.txt"], DataFormat.LINES), sentences=1)
@@ -154,7 +154,7 @@ import os, sys
 from pathlib import Path
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
-from parataxis.run.cluster import Cluster, _Kept
+from parataxis.run.cluster import Cluster, _StoredBytes
 from parataxis.run.encode import RecordEncoder, OutputFormat
 from parataxis.run.files import DataFormat, find_inputs
 from parataxis.run.reading import read_batches
@@ -168,7 +168,7 @@ class Busy:
 encoder = RecordEncoder(OutputFormat.TEXT)
 store = open_store(Path("lost").absolute().as_uri())
 told = []
-cluster = Cluster(sys.argv[1], keeps=True, tell=told.append)
+cluster = Cluster(sys.argv[1], keep_results=True, report=told.append)
 with cluster.connected():
     taken = [
         ray.remote(Busy).options(num_cpus=1, scheduling_strategy=On(node["NodeID"], False)).remote()
@@ -178,7 +178,7 @@ with cluster.connected():
     ray.get([each.is_there.remote() for each in taken])
     batches = read_batches(find_inputs(["lost.txt"], DataFormat.LINES), sentences=1)
     results = list(cluster(batches, Work(SplitterTask("held"), encoder, "held")))
-    assert all(isinstance(each.data, _Kept) and not bytes(each.data) for _, each in results)
+    assert all(isinstance(each.data, _StoredBytes) and not bytes(each.data) for _, each in results)
     sys.__stdout__.write("made\\n")
     sys.__stdout__.flush()
     sys.stdin.readline()  # until the machine that has them is gone
@@ -591,7 +591,7 @@ def without_ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str | N
         raise ConnectionError("Ray was asked")
 
     monkeypatch.setattr("ray.init", init)
-    monkeypatch.setattr("parataxis.run.cluster._WAIT", 0.2)
+    monkeypatch.setattr("parataxis.run.cluster._CONNECT_TIMEOUT", 0.2)
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     return asked

@@ -74,6 +74,6 @@ def test_processes_that_are_lost_are_replaced_once(tmp_path: Path, start: str, l
     assert times == 2
     if lost == "once":
         assert done.stdout == f"{[(n, 10 * n) for n in range(20)]}\n"
-        assert "A process was lost; it is replaced" in done.stderr
+        assert "A worker process died; it is replaced" in done.stderr
     else:
-        assert done.stdout.startswith("A process ended unexpectedly twice")
+        assert done.stdout.startswith("A worker process died again")

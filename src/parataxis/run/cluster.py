@@ -1,14 +1,13 @@
-"""The Ray engine: batches go to actors on a cluster and come back in order.
+"""The Ray engine: sends batches to actors on a cluster and returns the results in order.
 
-The driver reads and writes; actors only rewrite. Each loads the model once. It is given its next
-batch while it works on one, so it never waits, and no more, so that a lost actor loses little.
-Reading stops when too many batches wait to be written. The batches of a lost actor, or of a lost
-machine, are sent to another.
+The driver reads the input and writes the output. Each actor loads the model once and rewrites
+batches; it has one batch in progress and one queued. Reading pauses while too many results wait to
+be written. If an actor or its machine is lost, its batches are sent to other actors.
 
-If the output is part files, the results stay on the cluster: the driver only learns their sizes,
-and has a machine of the cluster write each part.
+If the output is part files, the results stay in Ray's object store: the driver only gets their
+sizes, and a task on the cluster writes each part.
 
-With a device, an actor has a GPU and the cores beside it, and as many processes as fit there.
+With a device, each actor has a GPU and a share of the cores, with several processes.
 """
 
 import logging
@@ -40,56 +39,55 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 AHEAD = 2
-"""Batches that each process of an actor has: the one it works on, and the next."""
+"""Batches per process of an actor: one in progress and one queued."""
 WINDOW = 4
-"""Batches per process that have been read and not yet written, so that one late batch does not stop
-the others."""
+"""Most batches per process that are read but not yet written; more than :data:`AHEAD`, so that one
+slow batch does not hold up the others."""
 ATTEMPTS = 4
-"""How often a batch is tried before the run fails."""
+"""Attempts at a batch before the run fails."""
 
-_SUSPECT = 2  # after this many lost actors a batch is sent to an actor without other work
-_WAIT = 10.0  # seconds to wait for a cluster to accept a connection, and to answer
+_SUSPECT = 2  # lost actors after which a batch is sent alone, to an idle actor
+_CONNECT_TIMEOUT = 10.0  # seconds to connect to the cluster and get an answer
 _SETTINGS = b"\0\0\0\4\0\0\0\0\0"
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS
-"""How HTTP/2 begins: this preface, then a SETTINGS frame; a server begins with such a frame, too.
-The fourth byte is the type of the frame (RFC 9113, 3.4 and 4.1)."""
-_LOOK = 2.0  # seconds between two checks of the machines of the cluster
-_PATIENCE_OF_RAY = "RAY_gcs_rpc_server_reconnect_timeout_s"
-"""Names the seconds (60 by default) after which Ray kills this process, without a message of ours,
-if the head of the cluster does not answer; the run ends after two thirds of them."""
-_IDLE = 30.0  # seconds after which an idle actor is released
-_PATIENCE = 30.0  # seconds without any actor after which a message says so
-_UNUSABLE = 10  # how many actors in a row may fail to start
+"""The HTTP/2 connection preface and a SETTINGS frame. A server also starts with a SETTINGS frame,
+whose fourth byte is the frame type (RFC 9113, 3.4 and 4.1)."""
+_CHECK_INTERVAL = 2.0  # seconds between checks of the cluster's machines
+_RECONNECT_TIMEOUT = "RAY_gcs_rpc_server_reconnect_timeout_s"
+"""Ray's setting for the seconds (default 60) after which it kills this process if the head node
+does not answer. The run ends after two thirds of that, so that it can report why."""
+_IDLE_TIMEOUT = 30.0  # seconds after which an idle actor is released
+_NO_ACTOR_WARNING = 30.0  # seconds without any actor before a warning
+_MAX_FAILED_STARTS = 10  # actors in a row that may fail to start
 
 
 @dataclass(frozen=True)
 class Cluster:
     """The engine of a Ray cluster.
 
-    ``address`` is that of the cluster; by default it is the one that ``RAY_ADDRESS`` names or that
-    runs on this machine, or else one is started here for the run. Actors are started while batches
-    wait: at least ``least``, at most ``most``, by default as many as the cluster has cores at that
-    time. Each takes as many cores as it has threads. ``tell`` gets a sentence for each failure that
-    was recovered from.
+    ``address`` defaults to the cluster in ``RAY_ADDRESS`` or on this machine; if there is none, a
+    local cluster is started for the run. Actors are started while batches are queued: at least
+    ``least``, at most ``most``, by default one per core of the cluster. Each reserves as many cores
+    as it has threads. ``report`` is called with a message for each failure that was recovered from.
 
-    With a ``device`` ("cuda") there is one actor per GPU. It takes the GPU and the cores beside it:
-    as many as there are per GPU on the machine with the fewest.
+    With a ``device`` ("cuda") there is one actor per GPU. It also reserves cores: as many as the
+    machine with the fewest cores per GPU has for each.
 
-    With ``keeps``, the bytes of the results stay on the cluster, and :meth:`store_part` writes them
-    from there; enter :meth:`connected` around all of it.
+    With ``keep_results``, results stay in Ray's object store, and :meth:`store_part` writes them
+    from there. Keep :meth:`connected` open for the whole run.
     """
 
     address: str | None = None
     least: int = 1
     most: int | None = None
     device: str | None = None
-    tell: Callable[[str], None] = lambda _: None
-    keeps: bool = False
+    report: Callable[[str], None] = lambda _: None
+    keep_results: bool = False
     _pools: "list[_ActorPool]" = field(default_factory=list, repr=False, compare=False)
 
     @contextmanager
     def connected(self) -> Iterator[None]:
-        """Stay connected to the cluster. Ray must not print to standard output."""
+        """Connect to the cluster, and keep Ray from printing to standard output."""
         with (
             Path(os.devnull).open("w", encoding="utf-8") as nowhere,
             redirect_stdout(nowhere),
@@ -104,15 +102,15 @@ class Cluster:
         encoder: RecordEncoder,
         results: Sequence[tuple[Batch, Encoded]],
     ) -> None:
-        """Have a part written by a machine of the cluster. Results that were lost with a machine
-        are made again."""
+        """Write a part from a machine of the cluster. Results that were lost with a machine are
+        computed again."""
         ray, pool = ray_package(), self._pools[-1]
         write = ray.remote(_write_part).options(
             num_cpus=0, scheduling_strategy="SPREAD", max_retries=ATTEMPTS
         )
         for _ in range(ATTEMPTS):
             data = [each.data for _, each in results if each.data]
-            pieces = [each.reference if isinstance(each, _Kept) else each for each in data]
+            pieces = [each.reference if isinstance(each, _StoredBytes) else each for each in data]
             try:
                 ray.get(write.remote(store, path, encoder, *pieces))
                 return
@@ -120,12 +118,12 @@ class Cluster:
                 cause = getattr(error, "cause", None)
                 if isinstance(cause, ParataxisError):
                     raise cause from error
-                self.tell(f"Results were lost ({_reason(error)}); they are made again.")
-                results = pool.again(results)
+                self.report(f"Results were lost ({_reason(error)}); they are computed again.")
+                results = pool.redo(results)
         raise ParataxisError(f"{store.name(path)} could not be written in {ATTEMPTS} attempts.")
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
-        """Do the work there."""
+        """Do the work on the cluster."""
         with self.connected():
             pool = _ActorPool(self, work)
             self._pools[:] = [pool]
@@ -136,8 +134,8 @@ class Cluster:
 
 
 def ray_package() -> "ModuleType":
-    """Ray, which reads some variables when it is imported. With a token it is told to use it, and a
-    cluster that refuses is given up after three seconds, not twenty."""
+    """Import Ray, after setting variables that it reads on import: use the token if there is one,
+    and retry a refused connection for three seconds instead of twenty."""
     os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "3")
     if os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH"):
         os.environ.setdefault("RAY_AUTH_MODE", "token")
@@ -149,16 +147,16 @@ def ray_package() -> "ModuleType":
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    """Connect to the cluster, or use an existing connection."""
+    """Connect to the cluster, unless this process is connected already."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's future default
     ray = ray_package()
     if ray.is_initialized():
         yield
         return
-    used, where = _place(address)
+    used, where = _resolve(address)
     _require_cluster(used, where)
-    with _standard_error() as said:
+    with _captured_stderr() as captured:
         try:
             ray.init(
                 address,
@@ -168,7 +166,7 @@ def _connected(address: str | None) -> Iterator[None]:
             )
         except (ValueError, RuntimeError, OSError, ray.exceptions.RayError) as error:
             is_refused = isinstance(error, ray.exceptions.AuthenticationError)
-            if is_refused or "InvalidAuthToken" in said():
+            if is_refused or "InvalidAuthToken" in captured():
                 raise InputError(
                     f"The Ray cluster {where} asks for a token, which is missing or wrong here; "
                     "set RAY_AUTH_TOKEN to what `ray get-auth-token` shows on its head."
@@ -181,26 +179,26 @@ def _connected(address: str | None) -> Iterator[None]:
 
 
 @contextmanager
-def _standard_error() -> Iterator[Callable[[], str]]:
-    """Hold back what Ray writes to standard error; the function gives it."""
+def _captured_stderr() -> Iterator[Callable[[], str]]:
+    """Capture what Ray writes to standard error; the function returns it."""
     with TemporaryFile() as held:
 
-        def said() -> str:
+        def captured() -> str:
             held.seek(0)
             return held.read().decode("utf-8", "replace")
 
         before = os.dup(2)
         os.dup2(held.fileno(), 2)
         try:
-            yield said
+            yield captured
         finally:
             os.dup2(before, 2)
             os.close(before)
 
 
-def _place(address: str | None) -> tuple[str, str]:
-    """The address that Ray will use, found as its documentation says (empty: a cluster is started
-    here), and how messages name it."""
+def _resolve(address: str | None) -> tuple[str, str]:
+    """The address that Ray will use, by its documented rules (empty: start a local cluster), and a
+    phrase for messages."""
     if address and address != "auto":
         return address, f"at {address}"
     if named := os.environ.get("RAY_ADDRESS"):
@@ -213,8 +211,8 @@ def _place(address: str | None) -> tuple[str, str]:
 
 
 def _require_cluster(address: str, where: str) -> None:
-    """Fail early if nothing listens there, or nothing that speaks HTTP/2 as Ray does: Ray itself
-    tries for minutes. Ray Client is refused: it has other calls and other errors."""
+    """Fail early if there is no HTTP/2 server at the address, because Ray would retry for minutes.
+    Ray Client addresses are refused: its calls and errors differ."""
     if "://" in address:
         raise InputError(
             f"{address} is one of Ray Client or of Ray jobs; give HOST:PORT, on a machine of the "
@@ -224,7 +222,9 @@ def _require_cluster(address: str, where: str) -> None:
     if not host or not port.isdecimal():
         return
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), _WAIT) as connection:
+        with socket.create_connection(
+            (host.strip("[]"), int(port)), _CONNECT_TIMEOUT
+        ) as connection:
             if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
                 return
             connection.sendall(_HELLO)
@@ -246,15 +246,15 @@ class _Worker:
             machine = Machine(work.on, device, processes)
             self._work = lambda units: machine(units)[0]
 
-    def welcome(self) -> tuple[str, str]:
-        """The node on which it runs, and the version of Parataxis there."""
+    def describe(self) -> tuple[str, str]:
+        """The id of its node, and the installed version of Parataxis."""
         return ray_package().get_runtime_context().get_node_id(), __version__
 
     def work(self, units: Sequence[Unit]) -> Encoded:
         return self._work(units)
 
-    def work_and_keep(self, units: Sequence[Unit]) -> tuple[Encoded, int, bytes]:
-        """The result without its bytes, their number, and the bytes."""
+    def work_and_store(self, units: Sequence[Unit]) -> tuple[Encoded, int, bytes]:
+        """The result without its bytes, the number of bytes, and the bytes, as separate objects."""
         encoded = self._work(units)
         return encoded._replace(data=b""), len(encoded.data), encoded.data
 
@@ -263,13 +263,13 @@ def _write_part(store: ObjectStore, path: str, encoder: RecordEncoder, *pieces: 
     store.write(path, part_bytes(encoder, pieces))
 
 
-class _Kept(bytes):
-    """Stands for bytes that are on the cluster, and has their number."""
+class _StoredBytes(bytes):
+    """A reference to bytes in Ray's object store, with their length."""
 
     reference: Any
     size: int
 
-    def __new__(cls, reference: Any, size: int) -> "_Kept":
+    def __new__(cls, reference: Any, size: int) -> "_StoredBytes":
         made = super().__new__(cls)
         made.reference, made.size = reference, size
         return made
@@ -283,14 +283,14 @@ class _Kept(bytes):
 
 @dataclass(eq=False)
 class _Job:
-    """A batch between reading and writing."""
+    """A batch that was read and is not yet written."""
 
     number: int
     batch: Batch
     failures: int = 0
     result: Encoded | None = None
     kept: tuple[Any, Any] | None = None
-    """References to the number of bytes of the result, and to these, if they stay there."""
+    """References to the size and the bytes of the result, if these stay on the cluster."""
 
     @property
     def is_suspect(self) -> bool:
@@ -306,7 +306,7 @@ class _Job:
 
 @dataclass(eq=False)
 class _Actor:
-    """The driver's view of an actor; ``node`` is empty until it answers."""
+    """An actor as the driver sees it; ``node`` is empty until it has started."""
 
     handle: Any
     cores: int
@@ -317,15 +317,15 @@ class _Actor:
     idle_since: float = field(default_factory=monotonic)
 
     def can_take(self, job: _Job) -> bool:
-        """Whether it can be given a batch. A suspect is sent alone: if it is the reason for a loss,
-        no other batch becomes suspect."""
+        """Whether it can be sent a batch. A suspect batch is sent alone: if it kills its actor, no
+        other batch becomes suspect."""
         if not self.node or any(each.is_suspect for each in self.jobs):
             return False
         return len(self.jobs) < (1 if job.is_suspect else AHEAD * self.processes)
 
 
 class _ActorPool:
-    """The actors of a run, and the batches between reading and writing."""
+    """The actors of a run, and the batches that are read and not yet written."""
 
     def __init__(self, cluster: Cluster, work: Work) -> None:
         self._ray = ray_package()
@@ -336,13 +336,13 @@ class _ActorPool:
         self._order: deque[_Job] = deque()
         self._unsent: list[_Job] = []
         self._events: SimpleQueue[tuple[_Actor, _Job | None, Future[Any]]] = SimpleQueue()
-        self._has_ended = False
-        self._read = self._unusable = 0
-        self._alone_since = self._looked = monotonic()
+        self._is_exhausted = False
+        self._read = self._failed_starts = 0
+        self._no_actor_since = self._checked_at = monotonic()
         self._head = self._ray.get_runtime_context().gcs_address
-        self._headless_since: float | None = None
+        self._head_lost_since: float | None = None
         self._room = 1
-        self._look()
+        self._check_nodes()
         if self._gpus and not self._room:
             raise InputError("No machine of the cluster has a GPU; leave out --device.")
 
@@ -351,20 +351,20 @@ class _ActorPool:
             self._fill(batches)
             if not self._order:
                 return
-            self._listen()
+            self._wait()
             while self._order and (result := self._order[0].result) is not None:
                 yield self._order.popleft().batch, result
 
-    def again(self, results: Sequence[tuple[Batch, Encoded]]) -> list[tuple[Batch, Encoded]]:
-        """Do the work on batches again whose results are kept there and were lost."""
-        jobs = [_Job(0, batch) for batch, each in results if isinstance(each.data, _Kept)]
+    def redo(self, results: Sequence[tuple[Batch, Encoded]]) -> list[tuple[Batch, Encoded]]:
+        """Compute results again that were lost from the object store."""
+        jobs = [_Job(0, batch) for batch, each in results if isinstance(each.data, _StoredBytes)]
         self._unsent = [*jobs, *self._unsent]
         while any(job.result is None for job in jobs):
             while self._send_one():
                 pass
             if self._unsent:
                 self._grow()
-            self._listen()
+            self._wait()
         made = {id(job.batch): job.result for job in jobs if job.result}
         return [(batch, made.get(id(batch), each)) for batch, each in results]
 
@@ -373,8 +373,8 @@ class _ActorPool:
             self._release(self._actors[-1])
 
     def _fill(self, batches: Iterator[Batch]) -> None:
-        """Send what can be sent, and start actors if something is left over. While a suspect waits
-        for an idle actor, others are read and sent."""
+        """Send as many batches as possible, and start actors for the rest. While a suspect batch
+        waits for an idle actor, others are read and sent."""
         while self._unsent or self._read_one(batches):
             if self._send_one():
                 continue
@@ -384,29 +384,29 @@ class _ActorPool:
             return
 
     def _send_one(self) -> bool:
-        """Send the first batch that an actor can take, to the one with the least work."""
+        """Send the first batch that any actor can take to the least busy one."""
         for job in self._unsent:
             ready = [actor for actor in self._actors if actor.can_take(job)]
             if ready:
                 actor = min(ready, key=lambda each: len(each.jobs) / each.processes)
                 self._unsent.remove(job)
                 actor.jobs.append(job)
-                if self._cluster.keeps:
-                    call = actor.handle.work_and_keep.options(num_returns=3)
+                if self._cluster.keep_results:
+                    call = actor.handle.work_and_store.options(num_returns=3)
                     answer, *job.kept = call.remote(job.batch.units)
                 else:
                     answer = actor.handle.work.remote(job.batch.units)
-                self._await(actor, job, answer)
+                self._notify(actor, job, answer)
                 return True
         return False
 
     def _read_one(self, batches: Iterator[Batch]) -> bool:
         ready = sum(actor.processes for actor in self._actors if actor.node)
-        if self._has_ended or len(self._order) >= WINDOW * max(1, ready):
+        if self._is_exhausted or len(self._order) >= WINDOW * max(1, ready):
             return False
         batch = next(batches, None)
         if batch is None:
-            self._has_ended = True
+            self._is_exhausted = True
             return False
         self._read += 1
         job = _Job(self._read, batch)
@@ -414,11 +414,11 @@ class _ActorPool:
         self._unsent.append(job)
         return True
 
-    def _await(self, actor: _Actor, job: _Job | None, answer: Any) -> None:
+    def _notify(self, actor: _Actor, job: _Job | None, answer: Any) -> None:
         answer.future().add_done_callback(lambda future: self._events.put((actor, job, future)))
 
     def _grow(self) -> None:
-        """Start as many actors as there are already, so that their number doubles."""
+        """Double the number of actors, up to the limit."""
         starting = sum(not actor.node for actor in self._actors)
         ready = len(self._actors) - starting
         most = self._cluster.most or max(self._room, self._cluster.least)
@@ -439,53 +439,55 @@ class _ActorPool:
         handle = kind.remote(self._work, self._threads, device, processes)
         actor = _Actor(handle, self._cores, processes)
         self._actors.append(actor)
-        self._await(actor, None, handle.welcome.remote())
+        self._notify(actor, None, handle.describe.remote())
 
-    def _listen(self) -> None:
-        """Wait for an answer of an actor, and check the cluster now and then."""
+    def _wait(self) -> None:
+        """Wait for actors to answer, and check the cluster periodically."""
         with suppress(Empty):
-            self._hear(*self._events.get(timeout=_LOOK))
+            self._handle(*self._events.get(timeout=_CHECK_INTERVAL))
             while not self._events.empty():
-                self._hear(*self._events.get())
-        if monotonic() - self._looked >= _LOOK:
-            self._look()
+                self._handle(*self._events.get())
+        if monotonic() - self._checked_at >= _CHECK_INTERVAL:
+            self._check_nodes()
 
-    def _hear(self, actor: _Actor, job: _Job | None, future: "Future[Any]") -> None:
-        """Take the answer of an actor; without a job, it has started."""
+    def _handle(self, actor: _Actor, job: _Job | None, future: "Future[Any]") -> None:
+        """Handle an answer of an actor; without a job, the actor has started."""
         if actor.is_lost:
             return
         error = future.exception()
         if isinstance(error, self._ray.exceptions.RayTaskError):
             raise error.cause
         if error is not None:
-            self._lose(actor, error)
+            self._resend(actor, error)
             return
         actor.idle_since = monotonic()
         if job is not None:
             job.result = future.result()
             if job.kept:
                 size, reference = job.kept
-                kept = _Kept(reference, self._ray.get(size))
+                kept = _StoredBytes(reference, self._ray.get(size))
                 job.result = job.result._replace(data=kept)
             actor.jobs.remove(job)
             return
         actor.node, version = future.result()
-        self._unusable = 0
+        self._failed_starts = 0
         if version != __version__:
             raise InputError(
                 f"A machine of the cluster has Parataxis {version}, not {__version__}; install the "
                 "same everywhere."
             )
 
-    def _lose(self, actor: _Actor, error: BaseException) -> None:
-        """Send the batches of a lost actor again; one of them may have been the reason."""
+    def _resend(self, actor: _Actor, error: BaseException) -> None:
+        """Put the batches of a lost actor back in the queue; one of them may have killed it."""
         self._release(actor)
         if not actor.node:
-            self._unusable += 1
-            if self._unusable >= _UNUSABLE or getattr(error, "actor_init_failed", False):
+            self._failed_starts += 1
+            if self._failed_starts >= _MAX_FAILED_STARTS or getattr(
+                error, "actor_init_failed", False
+            ):
                 raise ParataxisError(
-                    f"An actor could not begin on the cluster ({_reason(error)}); install there "
-                    "what is installed here."
+                    f"An actor could not start on the cluster ({_reason(error)}); install the same "
+                    "packages there as here."
                 ) from error
         for job in actor.jobs:
             job.failures += 1
@@ -497,18 +499,18 @@ class _ActorPool:
         self._unsent = sorted([*self._unsent, *actor.jobs], key=lambda job: job.number)
         if count := len(actor.jobs):
             batches = "batch is" if count == 1 else f"{count} batches are"
-            self._cluster.tell(f"An actor was lost; its {batches} sent again.")
+            self._cluster.report(f"An actor was lost; its {batches} sent again.")
 
     def _release(self, actor: _Actor) -> None:
         actor.is_lost = True
         self._actors.remove(actor)
         self._ray.kill(actor.handle)
 
-    def _look(self) -> None:
-        """Check which machines there are, which are gone, and which actors are idle."""
-        self._looked = now = monotonic()
+    def _check_nodes(self) -> None:
+        """Update how many actors fit, and drop actors that are idle or on lost machines."""
+        self._checked_at = now = monotonic()
         if not self._has_head(now):
-            return  # Ray would not answer, either; the actors work on
+            return  # Ray calls would block; the actors keep working
         nodes = {each["NodeID"]: each["Resources"] for each in self._ray.nodes() if each["Alive"]}
         machines = [(each.get("CPU", 0), each.get("GPU", 0)) for each in nodes.values()]
         if self._gpus:
@@ -517,34 +519,36 @@ class _ActorPool:
             int(min(cores // self._cores, gpus if self._gpus else cores))
             for cores, gpus in machines
         )
-        is_over = self._has_ended and not self._unsent
+        is_over = self._is_exhausted and not self._unsent
         for actor in list(self._actors):
-            has_rested = now - actor.idle_since > _IDLE and len(self._actors) > self._cluster.least
+            has_rested = (
+                now - actor.idle_since > _IDLE_TIMEOUT and len(self._actors) > self._cluster.least
+            )
             if actor.node and actor.node not in nodes:
-                self._lose(actor, ParataxisError("its machine left the cluster"))
+                self._resend(actor, ParataxisError("its machine left the cluster"))
             elif not actor.jobs and actor.node and (is_over or has_rested):
                 self._release(actor)
             elif not actor.node and actor.cores > self._cores:
-                self._release(actor)  # a smaller machine has joined: one that fits it is started
+                self._release(actor)  # a smaller machine joined; start one that fits it
         if any(actor.node for actor in self._actors):
-            self._alone_since = now
-        elif now - self._alone_since > _PATIENCE:
-            self._alone_since = now
-            self._cluster.tell("The cluster has had no room for an actor yet; waiting for it.")
+            self._no_actor_since = now
+        elif now - self._no_actor_since > _NO_ACTOR_WARNING:
+            self._no_actor_since = now
+            self._cluster.report("The cluster has no room for an actor yet; waiting.")
 
     def _has_head(self, now: float) -> bool:
-        """Whether the head of the cluster answers; it may come back."""
+        """Whether the head node answers. Raises ParataxisError if it has not for too long."""
         try:
             _require_cluster(self._head, f"at {self._head}")
         except InputError as error:
-            self._headless_since = self._headless_since or now
-            patience = float(os.environ.get(_PATIENCE_OF_RAY, 60)) * 2 / 3
-            if monotonic() - self._headless_since < patience:
+            self._head_lost_since = self._head_lost_since or now
+            patience = float(os.environ.get(_RECONNECT_TIMEOUT, 60)) * 2 / 3
+            if monotonic() - self._head_lost_since < patience:
                 return False
             raise ParataxisError(
                 f"The Ray cluster at {self._head} was lost; go on with --resume."
             ) from error
-        self._headless_since = None
+        self._head_lost_since = None
         return True
 
 
@@ -563,6 +567,6 @@ def cores_beside_gpu(machines: Iterable[tuple[float, float]]) -> int:
 
 
 def _reason(error: BaseException) -> str:
-    """The first sentence of the last line of an error of Ray."""
+    """The first sentence of the last line of a Ray error."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1].partition(". ")[0].rstrip(".") if lines else type(error).__name__

@@ -281,7 +281,7 @@ class SplitRun:
         from parataxis.run.cluster import Cluster, ray_package
 
         ray_package()
-        return Cluster(self.address, most=self.jobs, device=self.device, tell=warn)
+        return Cluster(self.address, most=self.jobs, device=self.device, report=warn)
 
     def _tracks_costs(self, option: str) -> InputError:
         return InputError(
@@ -405,7 +405,7 @@ class SplitRun:
             task, sentences = self._task(engine, stack)
             out = stack.enter_context(open_output(Path(self.output) if self.output else None))
             if engine is not None and self._in_parts:
-                engine = replace(engine, keeps=True)
+                engine = replace(engine, keep_results=True)
                 stack.enter_context(engine.connected())
             output = self._output(files, encoder, out, stack, engine)
             if output is None:

@@ -1,8 +1,7 @@
-"""Run work in several processes, with results in the order of the input.
+"""A process pool that returns results in input order, for all commands with ``--jobs``.
 
-Every command with ``--jobs`` uses it. A thread reads the input, only a few items ahead of the
-results, so that memory does not grow with the input. If a process is lost, all are replaced, and
-what they worked on is done again, once.
+A thread reads the input a few items ahead of the results, so memory use is bounded. If a worker
+process dies, the pool is replaced and the items in progress are retried once.
 """
 
 import gc
@@ -28,10 +27,10 @@ S = TypeVar("S")
 R = TypeVar("R")
 
 _CAN_FORK = sys.platform == "linux"
-"""On other systems some libraries do not work in a forked process."""
+"""On other systems some libraries do not survive a fork."""
 
 BESIDE_GPU = 2
-"""Processes per core when the models are on a GPU: some work while others wait for it."""
+"""Processes per core when the models are on a GPU: some compute while others wait for the GPU."""
 
 _AHEAD = 2  # items read ahead for each process, so that none is idle
 
@@ -45,10 +44,10 @@ def in_order(
     threads: int | None = None,
     prepare: Callable[[], object] | None = None,
 ) -> Iterator[tuple[T, R]]:
-    """Yield each item with the result of ``work(sent(item))``, in order. The work is done in
-    ``jobs`` processes, each with ``threads`` threads (None: its share of the cores), or in this
-    process if ``jobs`` is 1. ``prepare`` loads what ``work`` needs before processes are forked, so
-    that they share it; it must not start threads."""
+    """Yield each item with the result of ``work(sent(item))``, in order, using ``jobs`` processes
+    with ``threads`` threads each (None: an equal share of the cores), or this process if ``jobs``
+    is 1. ``prepare`` loads what ``work`` needs before the processes are forked, so that they share
+    its memory; it must not start threads."""
     if jobs == 1:
         for item in items:
             yield item, work(sent(item))
@@ -66,10 +65,10 @@ def in_order(
                 if is_stopped:
                     return
             ready.put(None)
-        except BaseException as error:  # raised where the results are awaited
+        except BaseException as error:  # raised again in the consumer
             ready.put(error)
 
-    # A daemon, because nothing can wake it while it waits for input.
+    # A daemon, because it cannot be interrupted while it waits for input.
     reader = Thread(target=read, daemon=True)
     try:
         with _no_interrupts():
@@ -83,8 +82,7 @@ def in_order(
             yield item, result
     except BrokenProcessPool as error:
         raise ParataxisError(
-            "A process ended unexpectedly twice, the second time with work that was repeated; try "
-            "again with fewer jobs."
+            "A worker process died again while its work was retried; try fewer jobs."
         ) from error
     finally:
         is_stopped = True
@@ -93,8 +91,8 @@ def in_order(
 
 
 class Processes(Generic[S, R]):
-    """Processes that all do the same work; the arguments are those of :func:`in_order`. If one is
-    lost, what was given to them is done again ``repeats`` times, by new ones."""
+    """A pool of processes for one function; the arguments are those of :func:`in_order`. If a
+    process dies, the pool is replaced and its items are retried up to ``repeats`` times."""
 
     def __init__(
         self,
@@ -109,13 +107,13 @@ class Processes(Generic[S, R]):
         self._threads = threads or max(1, cores() // jobs)
         self._lock = Lock()
         is_forked = prepare is not None and _CAN_FORK
-        with _no_interrupts():  # also in the helper process that Python starts for itself
+        with _no_interrupts():  # inherited by Python's helper process too
             if prepare and is_forked:
                 prepare()
                 gc.collect()
-                gc.freeze()  # a collection would write to the shared pages, and so copy them
+                gc.freeze()  # a collection would write to the shared pages and so copy them
             self._pool = self._new(is_forked=is_forked)
-            if is_forked:  # all of them now, while there is only one thread
+            if is_forked:  # fork them all now, while there is only one thread
                 self._pool.submit(bool)
                 gc.unfreeze()
 
@@ -128,8 +126,7 @@ class Processes(Generic[S, R]):
         )
 
     def submit(self, item: S) -> "Future[R]":
-        """Give one of them an item. The future raises BrokenProcessPool if a process is lost too
-        often."""
+        """Submit an item. The future raises BrokenProcessPool when there are no retries left."""
         future: Future[R] = Future()
         self._send(item, future, self._repeats)
         return future
@@ -138,9 +135,9 @@ class Processes(Generic[S, R]):
         with self._lock:
             pool = self._pool
         try:
-            with _no_interrupts():  # the first item starts the processes, which inherit this
+            with _no_interrupts():  # the first item starts the processes, which inherit the mask
                 answer = pool.submit(_work, item)
-        except BrokenProcessPool as error:  # it was lost just now, and what it had comes later
+        except BrokenProcessPool as error:  # it broke just now; retried below
             answer = Future()
             answer.set_exception(error)
         answer.add_done_callback(partial(self._take, item, future, repeats, pool))
@@ -161,15 +158,15 @@ class Processes(Generic[S, R]):
             future.set_exception(error)
         else:
             with self._lock:
-                if self._pool is pool:  # not a fork: there are other threads by now
+                if self._pool is pool:  # spawned: other threads are running by now
                     self._pool = self._new(is_forked=False)
-                    warn("A process was lost; it is replaced, and its work is repeated.")
+                    warn("A worker process died; it is replaced, and its work is retried.")
             self._send(item, future, repeats - 1)
 
     def end(self) -> None:
-        """End them after their current items; a second Ctrl-C ends them at once. Python would wait
-        forever otherwise: it takes an interrupted wait for a finished one, and then closes the
-        queue over which they are asked to end."""
+        """Shut down after the current items; on a second Ctrl-C, at once. Python treats an
+        interrupted shutdown as finished and closes the queue that stops the workers, so they would
+        never end otherwise."""
         processes = list((self._pool._processes or {}).values())  # Python 3.14: terminate_workers
         try:
             self._pool.shutdown(wait=True, cancel_futures=True)
@@ -181,8 +178,8 @@ class Processes(Generic[S, R]):
 
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Block Ctrl-C and the signals treated like it. Processes started meanwhile inherit that and
-    leave Ctrl-C to their parent, which ends them in order; the parent gets it afterwards."""
+    """Block Ctrl-C, SIGTERM and SIGHUP. Processes started meanwhile inherit the mask and leave
+    these signals to their parent, which receives them afterwards."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -197,11 +194,11 @@ _own_work: Callable[[Any], Any] | None = None
 
 
 def _start_worker(work: Callable[[Any], Any], threads: int) -> None:
-    global _own_work  # a worker process does exactly one kind of work
+    global _own_work  # one function per worker process
     os.environ.setdefault(THREADS_VARIABLE, str(threads))
     _own_work = work
-    # SIGTERM ends a worker as it ends any process. Ctrl-C and SIGHUP come to the whole group, and
-    # stay blocked: the parent ends its workers in order.
+    # SIGTERM terminates a worker. Ctrl-C and SIGHUP are sent to the whole process group and stay
+    # blocked, because the parent shuts its workers down.
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
@@ -211,14 +208,16 @@ def _start_worker(work: Callable[[Any], Any], threads: int) -> None:
 
 
 def collect_seldom() -> None:
-    """Collect garbage less often, and not in what is loaded: rewrites are many small objects
-    without cycles, and collecting took a quarter of the time of composing and checking."""
+    """Run the garbage collector less often, and not over loaded modules and models. Rewrites are
+    many small objects without cycles; collection took a quarter of the time of composing and
+    checking."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
 
 
 def end_with_parent() -> None:
-    """End this process when its parent was killed and could not end it."""
+    """Exit when the parent process is gone, because it was killed and could not shut this one
+    down."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -227,5 +226,5 @@ def end_with_parent() -> None:
 
 def _work(item: Any) -> Any:
     if _own_work is None:
-        raise RuntimeError("a worker was given an item before its work")
+        raise RuntimeError("a worker got an item before it was started")
     return _own_work(item)
