@@ -5,9 +5,9 @@ import sys
 
 
 def main() -> int:
-    """Run the command line. SIGTERM and SIGHUP end ``split`` as Ctrl-C does, even while modules are
-    imported, unless they are ignored, as under nohup."""
-    if sys.argv[1:2] == ["split"]:
+    """Run the command line. SIGTERM and SIGHUP end ``split`` and ``claims`` as Ctrl-C does, even
+    while modules are imported, unless they are ignored, as under nohup."""
+    if sys.argv[1:2] in (["split"], ["claims"]):
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number and signal.getsignal(number) is signal.SIG_DFL:

@@ -411,7 +411,7 @@ def test_long_run_on_a_full_disk_can_be_resumed(run: Run, monkeypatch: pytest.Mo
 
 EAGER = """
 import sys
-from parataxis.cli.main import main
+from parataxis.__main__ import main
 from parataxis.run import output
 output.EVERY = 0.0
 sys.exit(main())

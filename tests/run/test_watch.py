@@ -96,12 +96,17 @@ def test_watch_errors_are_noted_once_if_a_run_is_resumed(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_watch_signal_while_modules_are_imported_ends_a_run_as_later(number: int) -> None:
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [("split", signal.SIGTERM), ("split", signal.SIGINT), ("claims", signal.SIGTERM)],
+)
+def test_watch_signal_while_modules_are_imported_ends_a_run_as_later(
+    command: str, number: int
+) -> None:
     """Python says on standard error what it has imported."""
-    command = [sys.executable, "-X", "importtime", "-m", "parataxis", "split", "in.jsonl"]
+    program = [sys.executable, "-X", "importtime", "-m", "parataxis", command, "in.jsonl"]
     with subprocess.Popen(
-        [*command, "-o", "out.jsonl"], stderr=subprocess.PIPE, text=True
+        [*program, "-o", "out.jsonl"], stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr
         for line in process.stderr:

@@ -3,9 +3,8 @@
 import inspect
 import os
 import re
-import signal
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -18,7 +17,6 @@ from parataxis import __version__
 from parataxis.api import BATCH, DEFAULT_SPLITTER
 from parataxis.cli.options import Inputs, OptionalCount, documented
 from parataxis.cli.terminal import (
-    ENDINGS,
     Output,
     Progress,
     open_output,
@@ -26,7 +24,7 @@ from parataxis.cli.terminal import (
     wants_colour,
     warn,
 )
-from parataxis.errors import InputError
+from parataxis.errors import InputError, system_errors
 from parataxis.report import counted
 from parataxis.rewrite.record import Level
 from parataxis.run.cache import BUILT_IN, RewriteCache
@@ -417,18 +415,14 @@ class SplitRun:
                 # figures depend a little, are then the same for any number of jobs.
                 os.environ[THREADS_VARIABLE] = "1"
                 stack.callback(os.environ.pop, THREADS_VARIABLE)
-            for number in ENDINGS:  # they end a run as Ctrl-C does, unless ignored, as under nohup
-                if signal.getsignal(number) is signal.SIG_DFL:
-                    signal.signal(number, signal.default_int_handler)
-                    stack.callback(signal.signal, number, signal.SIG_DFL)
             total = sum(file.length for file in files) - output.now.consumed
             is_known = not any(file.is_stream for file in files)
             if self.errors is not None:
-                from parataxis.run.output import opened_errors
+                from parataxis.run.output import AppendedFile
 
-                output.errors = stack.enter_context(
-                    opened_errors(Path(self.errors), output.now.errors)
-                )
+                with system_errors(f"{self.errors} cannot be written"):
+                    file = AppendedFile(Path(self.errors), output.now.errors)
+                output.errors = stack.enter_context(closing(file))
             watcher = stack.enter_context(
                 RunWatcher(
                     total if is_known else None,

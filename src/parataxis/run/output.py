@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from parataxis.errors import InputError, system_errors
+from parataxis.errors import InputError
 from parataxis.run.encode import OutputFormat, RecordEncoder, write_parquet
 from parataxis.run.files import DataFile, Identity
 from parataxis.run.pipeline import Checkpoint, Encoded, StreamOutput
@@ -62,17 +62,6 @@ class AppendedFile:
         number, self._number = self._number, -1
         if number >= 0:
             os.close(number)
-
-
-@contextmanager
-def opened_errors(path: Path, length: int) -> Iterator[AppendedFile]:
-    """The file of bad records, as long as it was at the checkpoint of the output."""
-    with system_errors(f"{path} cannot be written"):
-        file = AppendedFile(path, length)
-    try:
-        yield file
-    finally:
-        file.close()
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -186,19 +175,20 @@ class Manifest:
                 )
 
 
-def _write(path: Path, value: Manifest | Checkpoint) -> None:
+def dumped_state(value: Manifest | Checkpoint) -> bytes:
+    """The state of a run as JSON."""
     fields: dict[str, Any] = TypeAdapter(type(value)).dump_python(value, mode="json")
-    write_atomically(path, json.dumps({"version": _VERSION, **fields}, indent=1).encode())
+    return json.dumps({"version": _VERSION, **fields}, indent=1).encode()
 
 
-def _read(path: Path, kind: type[T]) -> T:
-    data = path.read_bytes()
+def loaded_state(data: bytes, kind: type[T], name: Path | str, state: Path | str) -> T:
+    """What :func:`dumped_state` wrote to the file ``name`` in the folder ``state``."""
     try:
         if json.loads(data)["version"] != _VERSION:
-            raise InputError(f"{path} was written by another version of Parataxis; begin again.")
+            raise InputError(f"{name} was written by another version of Parataxis; begin again.")
         return TypeAdapter(kind).validate_json(data, strict=True)
     except (LookupError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is damaged; remove {path.parent} to begin again.") from error
+        raise InputError(f"{name} is damaged; remove {state} to begin again.") from error
 
 
 def state_of(target: Path, *, is_folder: bool) -> Path:
@@ -295,7 +285,7 @@ class FileOutput(StreamOutput):
                 self._file.sync()
             if self.errors:
                 self.errors.sync()
-            _write(self._state / _CHECKPOINT, self.now)
+            self._save(_CHECKPOINT, self.now)
             self._committed = monotonic()
 
     def finish(self) -> None:
@@ -318,18 +308,18 @@ class FileOutput(StreamOutput):
         return self._file.length
 
     def _begin(self, manifest: Manifest, *, resume: bool) -> None:
-        checkpoint = self._state / _CHECKPOINT
         if is_unfinished(self._state):
             if not resume:
                 raise _unfinished(self._state)
-            _read(self._state / _MANIFEST, Manifest).require_same(manifest, self._state)
-            self.now = _read(checkpoint, Checkpoint) if checkpoint.exists() else Checkpoint()
+            self._load(_MANIFEST, Manifest).require_same(manifest, self._state)
+            if (self._state / _CHECKPOINT).exists():
+                self.now = self._load(_CHECKPOINT, Checkpoint)
             if self.now.is_ending:
                 self._put_in_place()
         else:
             for name in (_CHECKPOINT, _DATA):
                 (self._state / name).unlink(missing_ok=True)
-            _write(self._state / _MANIFEST, manifest)
+            self._save(_MANIFEST, manifest)
             _sync_folder(self._state.parent)
 
     def _end_file(self) -> None:
@@ -368,7 +358,14 @@ class FileOutput(StreamOutput):
         self._is_placed = True
         if self.by_file:
             self.now = replace(self.now, length=0, is_ending=False)
-            _write(self._state / _CHECKPOINT, self.now)
+            self._save(_CHECKPOINT, self.now)
+
+    def _save(self, name: str, value: Manifest | Checkpoint) -> None:
+        write_atomically(self._state / name, dumped_state(value))
+
+    def _load(self, name: str, kind: type[T]) -> T:
+        path = self._state / name
+        return loaded_state(path.read_bytes(), kind, path, self._state)
 
     @contextmanager
     def _reported(self) -> Iterator[None]:

@@ -6,19 +6,16 @@ the results, so a run that was killed and resumed writes the same parts.
 """
 
 import io
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
 from typing import TypeVar
 
-from pydantic import TypeAdapter
-
 from parataxis.errors import InputError
 from parataxis.run.encode import OutputFormat, RecordEncoder, write_parquet
 from parataxis.run.files import DataFile
-from parataxis.run.output import Manifest
+from parataxis.run.output import Manifest, dumped_state, loaded_state
 from parataxis.run.pipeline import Checkpoint, Encoded, StreamOutput
 from parataxis.run.reading import Batch
 from parataxis.run.remote import ObjectStore
@@ -165,14 +162,10 @@ class PartOutput(StreamOutput):
         return f"{self._store.path}/{STATE}/{self._stem}{name}"
 
     def _save(self, name: str, value: Manifest | Checkpoint) -> None:
-        data = TypeAdapter(type(value)).dump_python(value, mode="json")
-        self._store.write(self._place(name), json.dumps(data, indent=1).encode())
+        self._store.write(self._place(name), dumped_state(value))
 
     def _load(self, name: str, kind: type[T]) -> T | None:
-        data = self._store.read(self._place(name))
-        try:
-            return None if data is None else TypeAdapter(kind).validate_json(data, strict=True)
-        except ValueError as error:
-            raise InputError(
-                f"{self._store.name(self._place(name))} is damaged; begin again in another folder."
-            ) from error
+        path = self._place(name)
+        data = self._store.read(path)
+        named = self._store.name(path), self._store.name(self._store.path)
+        return None if data is None else loaded_state(data, kind, *named)

@@ -14,7 +14,7 @@ rewriter must pickle small and load its model on first use, as :class:`SplitterT
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from parataxis.api import DEFAULT_SPLITTER, LARGEST_BATCH, Splitter
 from parataxis.cli.terminal import whole_step
@@ -31,6 +31,8 @@ from parataxis.splitters.settings import SplitSettings, too_long
 
 if TYPE_CHECKING:
     from parataxis.run.gpu.splitter import Models
+    from parataxis.run.output import AppendedFile
+    from parataxis.run.watch import RunWatcher
     from parataxis.syntax.patterns import Occurrence
 
 SENTENCES = 256
@@ -229,32 +231,12 @@ class Checkpoint:
         )
 
 
-class Watcher(Protocol):
-    """Follows a run; an error that it raises ends the run, which can be resumed."""
-
-    def advance(self, size: int, sentences: int) -> None:
-        """Count bytes of the input and sentences as done."""
-
-    def problem(self, problem: BadRecord) -> None:
-        """Report something that could not be read or rewritten, and is passed through."""
-
-
-class AppendedLines(Protocol):
-    """A file that grows; what was written counts once :meth:`sync` has returned."""
-
-    def append(self, data: bytes) -> None:
-        """Write at the end."""
-
-    def sync(self) -> None:
-        """Wait until it is on the disk."""
-
-
 class StreamOutput:
     """Writes the results of batches to a stream, such as standard output, in their order.
     ``errors`` is a file for all bad records."""
 
     by_file = False
-    errors: AppendedLines | None = None
+    errors: "AppendedFile | None" = None
 
     def __init__(self, write: Callable[[bytes], object], frame: OutputFrame | None = None) -> None:
         self._write, self._frame = write, frame or OutputFrame()
@@ -292,7 +274,7 @@ class Local:
     jobs: int = 1
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:
-        if self.jobs == 1:
+        if self.jobs == 1:  # without loading what processes need
             return ((batch, work(batch.units)) for batch in batches)
         from parataxis.run.pool import in_order
 
@@ -306,7 +288,7 @@ def run(
     files: Sequence[DataFile],
     work: Work,
     output: StreamOutput,
-    watcher: Watcher,
+    watcher: "RunWatcher",
     *,
     engine: Engine,
     columns: Columns | None = None,
