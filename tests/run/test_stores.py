@@ -296,6 +296,19 @@ def test_stores_that_refuse_name_the_variables_of_credentials() -> None:
     assert said == "No such bucket"
 
 
+def test_stores_of_azure_do_not_ask_a_program_that_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [each for each in os.environ if each.startswith("AZURE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "account")
+    for program, credentials in (("/bin/az", None), (None, "prod")):
+        monkeypatch.setattr(remote, "which", lambda _, found=program: found)
+        open_store("abfs://texts/a.txt")
+        assert os.environ.get("AZURE_TOKEN_CREDENTIALS") == credentials
+    monkeypatch.delenv("AZURE_TOKEN_CREDENTIALS")
+
+
 def test_stores_that_are_silent_are_reported_and_given_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from parataxis import __version__
 from parataxis.errors import InputError, ParataxisError, needs
 from parataxis.run.encode import RecordEncoder
-from parataxis.run.parts import part_bytes
+from parataxis.run.parts import write_part
 from parataxis.run.pipeline import Encoded, Work
 from parataxis.run.pool import BESIDE_GPU
 from parataxis.run.reading import Batch
@@ -87,13 +87,20 @@ class Cluster:
 
     @contextmanager
     def connected(self) -> Iterator[None]:
-        """Connect to the cluster, and keep Ray from printing to standard output."""
-        with (
-            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
-            redirect_stdout(nowhere),
-            _connected(self.address),
-        ):
-            yield
+        """Connect to the cluster, unless this process is connected already. Ray must not print to
+        standard output."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's future default
+        ray = ray_package()
+        with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+            if ray.is_initialized():
+                yield
+                return
+            _connect(self.address)
+            try:
+                yield
+            finally:
+                ray.shutdown()
 
     def store_part(
         self,
@@ -105,7 +112,7 @@ class Cluster:
         """Write a part from a machine of the cluster. Results that were lost with a machine are
         computed again."""
         ray, pool = ray_package(), self._pools[-1]
-        write = ray.remote(_write_part).options(
+        write = ray.remote(write_part).options(
             num_cpus=0, scheduling_strategy="SPREAD", max_retries=ATTEMPTS
         )
         for _ in range(ATTEMPTS):
@@ -145,15 +152,8 @@ def ray_package() -> "ModuleType":
     return module
 
 
-@contextmanager
-def _connected(address: str | None) -> Iterator[None]:
-    """Connect to the cluster, unless this process is connected already."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's future default
+def _connect(address: str | None) -> None:
     ray = ray_package()
-    if ray.is_initialized():
-        yield
-        return
     used, where = _resolve(address)
     _require_cluster(used, where)
     with _captured_stderr() as captured:
@@ -172,10 +172,6 @@ def _connected(address: str | None) -> Iterator[None]:
                     "set RAY_AUTH_TOKEN to what `ray get-auth-token` shows on its head."
                 ) from error
             raise InputError(f"There is no Ray cluster {where}: {_reason(error)}.") from error
-    try:
-        yield
-    finally:
-        ray.shutdown()
 
 
 @contextmanager
@@ -257,10 +253,6 @@ class _Worker:
         """The result without its bytes, the number of bytes, and the bytes, as separate objects."""
         encoded = self._work(units)
         return encoded._replace(data=b""), len(encoded.data), encoded.data
-
-
-def _write_part(store: ObjectStore, path: str, encoder: RecordEncoder, *pieces: bytes) -> None:
-    store.write(path, part_bytes(encoder, pieces))
 
 
 class _StoredBytes(bytes):

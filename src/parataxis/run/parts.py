@@ -31,23 +31,23 @@ T = TypeVar("T", Manifest, Checkpoint)
 StorePart = Callable[[ObjectStore, str, RecordEncoder, Sequence[tuple[Batch, Encoded]]], None]
 
 
-def part_bytes(encoder: RecordEncoder, pieces: Sequence[bytes]) -> bytes:
-    """A whole file of encoded batches."""
+def write_part(store: ObjectStore, path: str, encoder: RecordEncoder, *pieces: bytes) -> None:
+    """Write a file of encoded batches."""
     if encoder.form is OutputFormat.PARQUET:
         sink = io.BytesIO()
         write_parquet(io.BufferedReader(io.BytesIO(b"".join(pieces))), sink, encoder.schema())
-        return sink.getvalue()
-    frame = encoder.frame
-    whole = frame.start + frame.separator.join(pieces) + frame.end
-    return whole or frame.empty
+        store.write(path, sink.getvalue())
+    else:
+        frame = encoder.frame
+        whole = frame.start + frame.separator.join(pieces) + frame.end
+        store.write(path, whole or frame.empty)
 
 
 def store_part(
     store: ObjectStore, path: str, encoder: RecordEncoder, results: Sequence[tuple[Batch, Encoded]]
 ) -> None:
-    """Make a part of results, and write it."""
-    pieces = [encoded.data for _, encoded in results if encoded.data]
-    store.write(path, part_bytes(encoder, pieces))
+    """Write a part from results in this process."""
+    write_part(store, path, encoder, *(encoded.data for _, encoded in results if encoded.data))
 
 
 class PartOutput(StreamOutput):

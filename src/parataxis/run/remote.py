@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from queue import Empty, SimpleQueue
+from shutil import which
 from threading import Thread
 from typing import Any, BinaryIO, NamedTuple, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -168,6 +169,8 @@ def _azure(fs: Any, parts: Any, query: dict[str, str]) -> Any:
     )
     if not account:
         raise ValueError("no account is named; set AZURE_STORAGE_ACCOUNT")
+    if which("az") is None:  # else the shell prints that it does not find this program
+        os.environ.setdefault("AZURE_TOKEN_CREDENTIALS", "prod")
     return fs.AzureFileSystem(account, **{name: each for name, each in options.items() if each})
 
 

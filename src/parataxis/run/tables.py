@@ -211,9 +211,10 @@ class ParquetRows:
             label = self._columns.find(schema.names, self._name)
             if schema.names.count(label) > 1:
                 raise InputError(f'{self._name} has more than one column "{label}".')
-            kind = _field_type(schema, label)
-            if kind is None:
-                raise self._columns.missing(schema.names, self._name)
+            try:
+                kind = nested_column(schema.empty_table(), label).type
+            except arrow().ArrowException as error:  # there is no such field
+                raise self._columns.missing(schema.names, self._name) from error
             if not _is_text(kind):
                 raise InputError(f'The column "{label}" of {self._name} is {kind}, not text.')
             yield file, label
@@ -301,19 +302,6 @@ def nested_column(table: Any, name: str) -> Any:
 
     outer, *inner = name.split(".")
     return compute.struct_field(table.column(outer), inner)
-
-
-def _field_type(schema: Any, name: str) -> Any:
-    """The type of a column or of a field in a column of structs; None where there is none."""
-    if name in schema.names:
-        return schema.field(name).type
-    outer, *inner = name.split(".")
-    kind = schema.field(outer).type
-    for each in inner:
-        if not arrow().types.is_struct(kind) or kind.get_field_index(each) < 0:
-            return None
-        kind = kind.field(each).type
-    return kind
 
 
 def _values(column: Any) -> Sequence[Any]:

@@ -170,7 +170,5 @@ class RunWatcher(Progress):
         memory = f", with at most {own >> 20:,} MB of memory" if own else ""
         if largest and own:
             memory += f" and {largest >> 20:,} MB in its largest process"
-        warn(
-            f"{counted(done.sentences, 'sentence')}{records} done, {self.rate:,.0f} per second"
-            f"{memory}."
-        )
+        rate = f"{self.rate:,.0f}" if self.rate >= 10 else f"{self.rate:.1f}"
+        warn(f"{counted(done.sentences, 'sentence')}{records} done, {rate} per second{memory}.")
