@@ -180,11 +180,20 @@ def test_dask_splits_partitions(plugin: Path, scheduler: str, tmp_path: Path) ->
     made = result.compute(scheduler=scheduler, num_workers=2)
     assert list(made.columns) == list(result.columns)
     assert made["text_simple"].fillna("none").tolist() == [each or "none" for each in SIMPLE] * 2
-    assert made["text_sentences"].tolist() == SENTENCES * 2
-    made.to_parquet(tmp_path / "out.parquet")
-    rows = split_column(frame, "text", rows="sentence").compute(scheduler="synchronous")
+    assert lists(made["text_sentences"]) == SENTENCES * 2
+    result.to_parquet(tmp_path / "out", compute_kwargs={"scheduler": scheduler})
+    saved = pandas.read_parquet(tmp_path / "out").sort_values("n")
+    assert lists(saved["text_sentences"]) == SENTENCES * 2
+    rows = split_column(frame, "text", rows="sentence", records=True)
+    rows = rows.compute(scheduler="synchronous")
     assert rows["n"].tolist() == [0, 0, 1, 2, 3, 4, 4, 5, 6, 7]
-    assert rows["text_sentences"].tolist() == [each for _, _, each in BY_SENTENCE] * 2
+    assert lists(rows["text_sentences"]) == [each for _, _, each in BY_SENTENCE] * 2
+    assert '"splitter":"pointer"' in rows["text_rewrites"].iloc[0][0]
+
+
+def lists(column: Any) -> list[list[str] | None]:
+    """The lists in a column, and None for what is missing."""
+    return [None if gone else list(each) for each, gone in zip(column, column.isna(), strict=True)]
 
 
 def test_dask_loads_the_splitter_once_in_a_process(plugin: Path) -> None:

@@ -4,11 +4,14 @@ It is a function rather than an accessor (``frame["text"].parataxis``): editors 
 know its options, and it chains as ``frame.pipe(split_column, "text")``.
 """
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Unpack
 
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.errors import needs
 from parataxis.integrations.texts import TextColumn
+from parataxis.rewrite.jsonl import to_json
+from parataxis.rewrite.record import Rewrite
 from parataxis.run.units import CellKind, RowKind
 from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.settings import SettingOptions
@@ -23,7 +26,7 @@ def split_column(
     frame: "DataFrame",
     column: str,
     *,
-    splitter: str | SentenceSplitter | Splitter = DEFAULT_SPLITTER,
+    splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
     check: bool = False,
     cell: str = CellKind.TEXT,
     rows: str = RowKind.INPUT,
@@ -39,17 +42,27 @@ def split_column(
     the column "text_source".
     """
     with needs("Splitting a column needs pandas", "pandas"):
-        import pandas
+        import pandas  # noqa: F401
     split = TextColumn(column, cell, rows, records)
     split.check(list(frame.columns))
-    made = (
-        splitter if isinstance(splitter, Splitter) else Splitter(splitter, check=check, **options)
-    )
-    cells = frame[column]
+    made = Splitter(splitter, check=check, **options)
+    return with_columns(frame, split, made, record=lambda each: each)
+
+
+def with_columns(
+    frame: "DataFrame",
+    split: TextColumn,
+    splitter: Splitter,
+    record: Callable[[Rewrite], Any] = to_json,
+) -> "DataFrame":
+    """The frame with the added columns; ``record`` converts each rewrite."""
+    import pandas
+
+    cells = frame[split.name]
     texts = [None if gone else text for text, gone in zip(cells, cells.isna(), strict=True)]
     # Another type of column, such as categories, cannot hold new texts.
     text_type = cells.dtype if pandas.api.types.is_string_dtype(cells.dtype) else None
-    places, added = split(made, texts, record=lambda each: each)
+    places, added = split(splitter, texts, record)
     chosen = frame.iloc[places] if split.by_sentence else frame
     return chosen.assign(
         **{
