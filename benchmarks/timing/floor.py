@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from parataxis.checks import Checker
+from parataxis.checks.verifier import MODEL, Verifier
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer import model as shipped
 from parataxis.syntax.analyser import TREES, Analyser, load_analyser
@@ -132,6 +133,7 @@ def floor(items: Sequence[Item], beam: int, rates: "Rates") -> dict[str, object]
         "encoder": Counted(shipped_folder("pointer") / shipped.ENCODER),
         "decoder": Counted(shipped_folder("pointer") / shipped.DECODER),
         "analyser": Counted(shipped_folder("analyser") / TREES),
+        "verifier": Counted(shipped_folder("verifier") / MODEL),
     }
     description = shipped.PointerDescription.read(shipped_folder("pointer") / shipped.DESCRIPTION)
     decoder = shipped.OnnxDecoder(parts["encoder"], parts["decoder"], description)
@@ -140,7 +142,8 @@ def floor(items: Sequence[Item], beam: int, rates: "Rates") -> dict[str, object]
 
     def rewrite() -> float:
         trees = Analyser(parts["analyser"], labels, lambda text: load_analyser().frames(text))
-        splitter = PointerSplitter(trees, decoder, Checker(trees), beam=beam)
+        verifier = Verifier(parts["verifier"])
+        splitter = PointerSplitter(trees, decoder, Checker(trees), verifier, beam=beam)
         start = time.process_time()
         for _ in splitter.pipe(texts):
             pass

@@ -76,15 +76,15 @@ def make() -> tuple[OnnxDecoder, CheckingDecoder]:
 
 def test_model_pads_a_source_by_its_own_length() -> None:
     decoder, graph = make()
-    memory, words, state = decoder.read([source(3), source(17), source(16)])
+    memory, words, state = decoder.read([source(3), source(33), source(32)])
     assert (words, state) == (2 * WIDTH_STEP, (LAYERS, WIDTH))
     decoder.step(memory, place(3, 2, words))
-    assert [call["hidden"].shape for call in graph.calls] == [(2, WIDTH_STEP), (1, 2 * WIDTH_STEP)]
+    assert [call["hidden"].shape for call in graph.calls] == [(2, 32), (1, 64)]
     short, long = graph.calls
-    assert (short["hidden"] == 0).sum(axis=1).tolist() == [3, 16]
-    assert (short["inputs"] > 0).all(axis=2).sum(axis=1).tolist() == [3, 16]
-    assert (short["keys_1"] > 0).all(axis=(1, 3)).sum(axis=1).tolist() == [3, 16]
-    assert (long["values_0"] > 0).all(axis=(1, 3)).sum(axis=1).tolist() == [17]
+    assert (short["hidden"] == 0).sum(axis=1).tolist() == [3, 32]
+    assert (short["inputs"] > 0).all(axis=2).sum(axis=1).tolist() == [3, 32]
+    assert (short["keys_1"] > 0).all(axis=(1, 3)).sum(axis=1).tolist() == [3, 32]
+    assert (long["values_0"] > 0).all(axis=(1, 3)).sum(axis=1).tolist() == [33]
 
 
 def test_model_reads_sources_of_one_length_together() -> None:
@@ -131,7 +131,7 @@ def test_model_reads_a_source_without_words() -> None:
 
 def test_model_puts_the_groups_back_into_their_rows() -> None:
     decoder, _ = make()
-    memory, words, _ = decoder.read([source(3), source(17), source(16)])
+    memory, words, _ = decoder.read([source(3), source(33), source(32)])
     where = place(3, 2, words)
     logs, recurrent = decoder.step(memory, where)
     assert np.array_equal(logs[:, :, 0], where.previous)

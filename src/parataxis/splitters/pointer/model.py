@@ -27,7 +27,7 @@ MEMORY_AXES = {"keys": 2, "values": 2, "targets": 1, "inputs": 1}
 """The outputs of the encoder, and the axis of the words in each. There are keys and values for
 each layer ("keys_0")."""
 
-WIDTH_STEP = 16
+WIDTH_STEP = 32
 """Sources are padded to a multiple of this many words."""
 _HIDDEN = -1e4
 _UNSEEN = -1e9
@@ -85,8 +85,8 @@ class OnnxMemory:
 def padded_width(words: int) -> int:
     """The width of the memory of a source, in words.
 
-    >>> [padded_width(words) for words in (1, 16, 17)]
-    [16, 16, 32]
+    >>> [padded_width(words) for words in (1, 32, 33)]
+    [32, 32, 64]
     """
     return max(1, -(-words // WIDTH_STEP)) * WIDTH_STEP
 
