@@ -82,10 +82,37 @@ def json_attacks() -> Iterator[tuple[str, str, str]]:
     for path in ("split", "analyse"):
         long = json.dumps({"sentences": ['"' * 5_000] * 40})
         yield f"long sentences to {path}", path, long
+    phrases = [f"{'a b ' * 45}{number}" for number in range(1000)]
+    yield (
+        "phrases to keep",
+        "split",
+        json.dumps({"sentences": ["Ann, who sings, left."] * 100, "keep_phrases": phrases}),
+    )
+    for name, text in (("and", "Ann came and " * 150), ("because", "because Ann came " * 115)):
+        yield f"alternatives of {name}", "alternatives", json.dumps({"sentence": text[:1999]})
+    yield "words to difficulty", "difficulty", json.dumps({"text": "a " * 500_000})
     yield "9,000 fields", "split", json.dumps(dict.fromkeys(map(str, range(9_000)), 0))
     yield "escapes", "split", '{"text": "' + "\\ud83d\\ude00" * 900_000 + '"}'
     rewrite = {"source": "a " * 1000, "simple": ["a " * 1000] * 2}
     yield "long alignments", "check", json.dumps({"rewrites": [rewrite] * 20})
+
+
+def form_attacks() -> Iterator[tuple[str, dict[str, str]]]:
+    """A name and the fields of each form for the endpoint of LanguageTool."""
+    sentence = "The bridge, which was built in 1860 by a man who had never seen the sea, was old. "
+    text = (sentence * 700)[:49_000]
+    yield "many rules", {"text": text, "disabledRules": "," * 500_000}
+    markup = ",".join(['{"markup":""}'] * 20_000)
+    annotated = f'{{"annotation":[{markup},{{"text":{json.dumps(text)}}}]}}'
+    yield "much markup", {"data": annotated}
+    yield "lists", {"data": "[" + "[]," * 100_000 + "0]"}
+    for name, text in (
+        ("blanks", " " * 49_999 + "a"),
+        ("words", "a " * 25_000),
+        ("newlines", "a\n" * 25_000),
+        ("short sentences", "A b c. " * 7_000),
+    ):
+        yield f"{name} to LanguageTool", {"text": text}
 
 
 def word(body: str) -> bytes:
@@ -260,6 +287,10 @@ def main() -> None:
     attacks += [
         (name, "/v1/documents", {"files": {"file": (file, data)}})
         for name, file, data in document_attacks()
+    ]
+    attacks += [
+        (name, "/v2/check", {"data": {"language": "en-US", **fields}})
+        for name, fields in form_attacks()
     ]
     waiting = [attack for attack in attacks if options.only in attack[0] + attack[1]]
     failed: list[str] = []

@@ -379,6 +379,13 @@ def test_a_comment_switches_off_and_on(form: LintFormat, text: str) -> None:
     assert sentences(text, form) == ["I came.", "I left."]
 
 
+# Quadratic work would take hours here.
+@pytest.mark.parametrize("blank", [" ", "\t", "\n"])
+def test_many_blanks_are_read_in_linear_time(blank: str) -> None:
+    (sentence,) = read_source(f"{blank * 300_000}It rained.", LintFormat.TEXT).sentences
+    assert sentence.text == "It rained."
+
+
 def test_a_comment_in_code_switches_nothing() -> None:
     text = "A.\n\n```\n<!-- parataxis: off -->\n```\n\nUse `<!-- parataxis: off -->` here.\n\nB."
     assert sentences(text, LintFormat.MARKDOWN)[-1] == "B."

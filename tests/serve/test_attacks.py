@@ -1,26 +1,32 @@
 """Requests that are made to fill the memory, to stop the service, or to use it from elsewhere."""
 
 import asyncio
+import gc
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from parataxis.checks.checker import is_verifiable
+from parataxis.checks.verifier import FAULTS, MOST_PIECES, Verifier
 from parataxis.errors import InputError
 from parataxis.serve import middleware, models
 from parataxis.serve.middleware import JsonShape, LimitRequests, RequestLimits, Room
 from parataxis.serve.routes import _Pieces
-from parataxis.serve.tasks import LONGEST_SENTENCE
+from parataxis.serve.tasks import LONGEST_SENTENCE, LONGEST_WORD
 from parataxis.web import connections
 from parataxis.web.access import read_token
 
@@ -145,6 +151,46 @@ def test_attacks_an_endless_sentence_is_not_taken_apart(
     assert f"more than {LONGEST_SENTENCE:,} characters" in answer.text
 
 
+def test_attacks_long_words_and_sentences_are_not_remembered(plain: TestClient) -> None:
+    sizes = {id(cache): cache for cache in gc.get_objects() if isinstance(cache, _CACHE)}
+    before = {key: cache.cache_info().currsize for key, cache in sizes.items()}
+    word = "a" * (LONGEST_WORD + 1)
+    for path, body in (
+        ("readability", {"texts": [["b" * 2000, "c d " * 500]]}),
+        ("split", {"sentences": [f"It was {word}."]}),
+        ("analyse", {"sentences": [f"It was {word}."]}),
+        ("difficulty", {"text": f"It was {word}."}),
+    ):
+        assert plain.post(f"/v1/{path}", json=body).status_code == 200
+    grown = {key for key, cache in sizes.items() if cache.cache_info().currsize > before[key]}
+    assert not grown, [sizes[key].__wrapped__ for key in grown]
+
+
+_CACHE = type(lru_cache(lambda: None))
+
+
+def test_attacks_lines_are_counted_before_they_are_read(ask: Ask) -> None:
+    answer = ask("source", sentences=10).post("/v1/split", json={"text": "a\n" * 151})
+    assert (answer.status_code, "151 lines" in answer.text) == (413, True)
+
+
+# One source may have many rewrites, and the memory of the verifier grows with the square of them.
+def test_attacks_many_rewrites_are_verified_in_parts() -> None:
+    sizes: list[int] = []
+
+    def model(inputs: Any) -> Any:
+        pieces = inputs["pieces"].shape[1]
+        sizes.append(pieces)
+        return {"scores": np.zeros((1, pieces)), "faults": np.zeros((1, pieces, len(FAULTS) + 1))}
+
+    source = " ".join(f"word{n}" for n in range(100))
+    verdicts = Verifier(model)(source, [[f"{n} {source}."] for n in range(40)])
+    assert len(verdicts) == 40
+    assert max(sizes) <= MOST_PIECES
+    assert not is_verifiable("a " * 600, ["a " * 700])
+    assert is_verifiable(source, [source])
+
+
 def test_attacks_a_large_answer_gives_others_their_turn() -> None:
     turns, sizes = 0, []
 
@@ -174,10 +220,19 @@ def test_attacks_requests_that_are_too_large_together(serve: Serve) -> None:
     held = Held()
     running = serve(held, characters=100, sentences=10)
     body = {"sentences": ["a" * 100], "patterns": False, "check": False}
-    with _posted(running, [body] * 4) as threads:
-        wait_for(lambda: running.app.state.service.room.taken == 400)
-        refused = httpx2.post(f"{running.url}/v1/split", json=body)
-        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+    room = running.app.state.service.room
+
+    def refused(address: str) -> bool:
+        answer = httpx2.post(f"{running.url}/v1/split", json=body, headers=_from(address))
+        return (answer.status_code, answer.headers.get("retry-after")) == (503, "5")
+
+    with _posted(running, [body] * 2, "192.0.2.1") as threads:
+        wait_for(lambda: room.taken == 200)
+        assert refused("192.0.2.1")  # which keeps nobody else from the other half
+        with _posted(running, [body] * 2, "192.0.2.2") as more:
+            wait_for(lambda: room.taken == 400)
+            assert refused("192.0.2.3")
+            threads += more
         held.go.set()
         for thread in threads:
             thread.join(20)
@@ -185,10 +240,15 @@ def test_attacks_requests_that_are_too_large_together(serve: Serve) -> None:
     assert httpx2.post(f"{running.url}/v1/split", json=body).status_code == 200
 
 
+def _from(address: str) -> dict[str, str]:
+    """As a proxy on this machine says."""
+    return {"x-forwarded-for": address}
+
+
 @contextmanager
-def _posted(running: Running, bodies: list[Any]) -> Iterator[list[threading.Thread]]:
+def _posted(running: Running, bodies: list[Any], by: str) -> Iterator[list[threading.Thread]]:
     def post(body: Any) -> None:
-        httpx2.post(f"{running.url}/v1/split", json=body, timeout=20)
+        httpx2.post(f"{running.url}/v1/split", json=body, timeout=20, headers=_from(by))
 
     threads = [threading.Thread(target=post, args=(body,)) for body in bodies]
     for thread in threads:
@@ -236,6 +296,37 @@ def test_attacks_headers_that_do_not_come(
     running = serve("source")
     for data in (before, before + HALF_HEAD):
         assert _rest(_opened(running, data)).count(b"200 OK") == (before != b"")
+
+
+@pytest.mark.parametrize("kind", [b"POST /v1/split", b"GET /v2/check"])
+def test_attacks_a_body_that_comes_slowly(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, kind: bytes
+) -> None:
+    monkeypatch.setattr(middleware, "STALL_TIMEOUT", 0.2)
+    request = HALF_BODY.replace(b"POST /v1/split", kind)
+    assert _rest(_opened(serve("source"), request)).startswith(b"HTTP/1.1 408")
+
+
+def test_attacks_a_body_for_which_an_application_waits_forever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def patient(scope: Any, receive: Any, send: Any) -> None:
+        while scope["type"] == "http" and (await receive()).get("more_body"):
+            pass
+
+    monkeypatch.setattr(connections, "BODY_TIMEOUT", 0.5)
+    running = Running(patient)
+    opened = _opened(running, HALF_BODY)
+    ticks = 0
+    try:
+        while ticks < 200:  # a byte now and then does not help
+            ticks += 1
+            time.sleep(0.05)
+            opened.sendall(b" ")
+    except OSError:
+        pass
+    assert ticks < 60
+    running.stop()
 
 
 def test_attacks_many_half_sent_headers_make_room_for_a_whole_one(
@@ -334,6 +425,7 @@ def test_attacks_a_name_that_was_bound_to_this_address(ask: Ask, host: str, stat
         ({"origin": "http://localhost"}, True),
         ({"origin": "https://split.example.org"}, True),
         ({"origin": "http://localhost:3000"}, False),
+        ({"origin": "http://127.0.0.1:3000"}, False),
         ({"origin": "https://evil.example"}, False),
         ({"origin": "null"}, False),
         ({"origin": "moz-extension://1b2c"}, True),
@@ -346,7 +438,7 @@ def test_attacks_a_name_that_was_bound_to_this_address(ask: Ask, host: str, stat
     ],
 )
 def test_attacks_pages_of_other_sites(ask: Ask, headers: dict[str, str], is_answered: bool) -> None:
-    client = ask("source", hosts=("split.example.org",))
+    client = ask("source", hosts=("127.0.0.1", "split.example.org"))
     file = {"file": ("a.txt", b"Ann sings.")}
     answers = [
         client.post("/v1/documents", files=file, headers=headers),
@@ -364,6 +456,7 @@ def test_attacks_a_link_from_another_site_opens_the_page(ask: Ask) -> None:
     assert client.get("/v1/health", headers=link).status_code == 200
     picture = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
     assert client.get("/v1/health", headers=picture).status_code == 403
+    assert client.get("/v2/check?text=A.", headers=link).status_code == 403  # which is work
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,11 @@ from language_tool_python import LanguageTool
 
 from parataxis import Splitter
 from parataxis.errors import InputError
+from parataxis.lint.readers import LintFormat, Source, read_source
+from parataxis.lint.rules import LintVerdict, Reason
 from parataxis.serve.commands import serve as serve_command
+from parataxis.serve.languagetool import _matches
+from parataxis.serve.tasks import LONGEST_WORD
 
 from .conftest import Ask, Serve
 
@@ -156,6 +160,7 @@ def test_languagetool_leaves_markup_and_other_languages_alone(plain: TestClient)
         ({"data": "{"}, 422, 'The field "data" is no annotated text of LanguageTool.'),
         ({"data": '{"annotation": [{}]}'}, 422, 'The field "data" is no annotated text of'),
         ({"text": "a" * 50_001}, 413, "The text has 50001 characters; at most 50000 are taken."),
+        ({"text": "A.", "disabledRules": "," * 700_000}, 413, "This is too large."),
     ],
 )
 def test_languagetool_refuses(
@@ -164,6 +169,46 @@ def test_languagetool_refuses(
     answer = plain.post("/v2/check", data=fields)
     assert answer.status_code == status
     assert answer.json()["detail"].startswith(detail)
+
+
+class Commas(str):
+    """A field that counts how often it is taken apart."""
+
+    cuts = 0
+
+    def split(self, *given: Any) -> list[str]:
+        self.cuts += 1
+        return super().split(*given)
+
+
+class Places(list[tuple[int, int]]):
+    """A list that counts how often it is asked."""
+
+    asked = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        self.asked += 1
+        return super().__getitem__(place)
+
+
+def test_languagetool_fields_and_markup_are_not_read_for_each_match() -> None:
+    source = read_source(GOODS, LintFormat.TEXT)
+    sentence = source.sentences[0]
+    many = Source(source.text, [sentence] * 50)
+    verdicts = [LintVerdict((Reason.TOO_LONG,), 28, 25)] * 50
+    rules, before = Commas(",A"), Places((0, 0) for _ in range(10_000))
+    found = _matches(many, verdicts, before, {"disabledRules": rules})
+    assert (len(found), rules.cuts) == (50, 1)
+    assert before.asked < 50 * 20
+    inside = Places([(0, 0)] * 9_999 + [(sentence.start + 5, sentence.start + 6)])
+    assert _matches(many, verdicts, inside, {}) == []
+    assert inside.asked < 50 * 20
+
+
+def test_languagetool_a_long_word_is_not_judged(plain: TestClient) -> None:
+    text = f"{GOODS} {GOODS[:-1]} {'a' * (LONGEST_WORD + 1)}."
+    answer = plain.post("/v2/check", data={"text": text, "language": "en"})
+    assert [match["sentence"] for match in answer.json()["matches"]] == [GOODS]
 
 
 def test_languagetool_address_must_be_one() -> None:

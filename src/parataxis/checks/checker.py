@@ -39,8 +39,19 @@ rewrites and how many corruptions are above."""
 Verifying = Callable[[str, Sequence[Sequence[str]]], Sequence["RewriteVerdict"]]
 """Judges the rewrites of a source; see :mod:`parataxis.checks.verifier`."""
 
-LONGEST_VERIFIED = 5000
-"""Longer sources and rewrites, in characters, get no estimate."""
+LONGEST_VERIFIED = 1200
+"""Word pieces, at most, of a source and a rewrite that get an estimate; see the verifier."""
+
+
+def is_verifiable(source: str, simple: Sequence[str]) -> bool:
+    """Whether a source and its rewrite are short enough for an estimate."""
+    characters = len(source) + sum(map(len, simple))
+    if not LONGEST_VERIFIED // 2 < characters <= 5 * LONGEST_VERIFIED:
+        return characters <= LONGEST_VERIFIED
+    from parataxis.checks.verifier import rewrite_pieces
+
+    return len(rewrite_pieces([source, *simple])[0]) <= LONGEST_VERIFIED
+
 
 WINDOW = 64
 """The number of rewrites whose sentences are analysed together."""
@@ -111,7 +122,9 @@ class Checker:
 
     def _with_estimate(self, case: "_Case", findings: list[Finding]) -> list[Finding]:
         """The findings and the verifier's, unless one of them says the same already."""
-        if self._verifying is None or not case.is_changed or case.is_long:
+        if self._verifying is None or not case.is_changed:
+            return findings
+        if not is_verifiable(case.source, case.simple):
             return findings
         from parataxis.checks.estimates import estimate
 
@@ -156,11 +169,6 @@ class _Case:
     @property
     def is_changed(self) -> bool:
         return list(self.simple) != [self.source]
-
-    @property
-    def is_long(self) -> bool:
-        """Whether the rewrite is too long for the verifier, whose memory grows with the square."""
-        return max(len(self.source), sum(map(len, self.simple))) > LONGEST_VERIFIED
 
     def uncertain(self, analysis: Analysis | None) -> list[str]:
         """The simple sentences that must be analysed, given the analysis of the source."""

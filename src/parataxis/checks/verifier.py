@@ -33,6 +33,10 @@ NEXT_MARK, END_MARK = 102, 101
 CACHED_SENTENCES = 256
 """The size of the cache: the rewrites of a source share most of their sentences."""
 
+MOST_PIECES = 1200
+"""Pieces of a source and several rewrites that are read at once: the memory that this takes grows
+with their square, to 150 MB for so many."""
+
 UNSEEN = -1e4
 """Added to the attention scores of pieces that are masked."""
 
@@ -206,6 +210,9 @@ class Verifier:
         if not all(map(len, rewrites)):
             raise InputError("A rewrite must have at least one simple sentence.")
         reading = read(source, rewrites)
+        if len(reading.pieces) > MOST_PIECES and len(rewrites) > 1:
+            half = len(rewrites) // 2
+            return [*self(source, rewrites[:half]), *self(source, rewrites[half:])]
         found = self._model(
             {
                 "pieces": reading.pieces[None],

@@ -322,7 +322,9 @@ def _verbatim_names(block: Block, ranges: Iterable[tuple[int, int]]) -> dict[str
 # ------------------------------------------------------------------------------------ text
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n.*?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_TEXT_SWITCH = re.compile(rf"^[ \t]*(?:#|//|<!--|\.\.|%)?[ \t]*{_SWITCH}[ \t]*(?:-->)?$", re.M)
+_TEXT_SWITCH = re.compile(
+    rf"^[ \t]*+(?:(?:#|//|<!--|\.\.|%)[ \t]*+)?{_SWITCH}[ \t]*+(?:-->)?$", re.M
+)
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,})\s*$")
 
 

@@ -197,6 +197,8 @@ class Judge:
         splits: dict[int, Rewrite] = {}
         for level, own in ((Level.PLAIN, places), (Level.ATOMIC, instructions)):
             left = [i for i in own if i not in splits]
+            if not left:  # to make a splitter takes time, too
+                continue
             splitter = Splitter(
                 check=True,
                 confidence=SUGGESTED,

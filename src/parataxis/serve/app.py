@@ -1,6 +1,7 @@
 """Assembles the service."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -16,7 +17,7 @@ with needs("The service needs FastAPI, prometheus-client and python-multipart", 
 from fastapi import FastAPI
 
 from parataxis import __version__
-from parataxis.serve.languagetool import languagetool_router
+from parataxis.serve.languagetool import LARGEST, languagetool_router
 from parataxis.serve.middleware import CountRequests, LimitRequests, RequestLimits
 from parataxis.serve.models import WrittenRewrite
 from parataxis.serve.problems import add_handlers, refusal, reported
@@ -109,6 +110,7 @@ async def _load(service: Service) -> None:
             pass
         async for _ in submit(AnalyseTask(), [_WARM_UP]).results():
             service.is_ready = True
+        gc.freeze()  # the models stay, so that collections need not look through them
     except Exception as error:
         service.problem = reported(error)
 
@@ -120,6 +122,8 @@ def _is_open(path: str) -> bool:
 def _largest(path: str, settings: ServiceSettings) -> int:
     """The largest body in bytes. A character can take twelve bytes of JSON, and the provenance of
     a word in a rewrite about twenty times its length."""
+    if path.startswith("/v2/"):
+        return LARGEST
     if path.endswith(("/documents/rewritten", "/documents/blocked")):
         return settings.upload + 32 * settings.characters
     if path.endswith("/documents"):

@@ -90,6 +90,8 @@ def serve(
     base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     what = f"The page is at {base} and the API" if page else "The API is"
     sys.stderr.write(f"{what} at {base}/v1 (Ctrl-C ends it).\n")
+    # Threads that work should give way soon to the one that answers.
+    sys.setswitchinterval(0.0005)
     config = uvicorn.Config(
         app,
         host=host,

@@ -23,7 +23,7 @@ from parataxis.run.documents import (
 from parataxis.run.documents.docx import Archive
 from parataxis.run.documents.imported import ImportedDocument
 from parataxis.serve.models import DocumentRead, DocumentSentence
-from parataxis.serve.problems import TooMuchError, complaint, measure, require_short
+from parataxis.serve.problems import LINES, TooMuchError, complaint, measure, require_short
 from parataxis.text.documents import read_document
 from parataxis.text.english import looks_english
 
@@ -44,7 +44,6 @@ _PARTS = {
     None: (re.compile(rb"\n"), "lines"),
 }
 """What makes a document slow to read even if it has little text."""
-_PARTS_OF_A_SENTENCE = 15
 _HEADINGS = 1.25
 """The characters of a document for each in its sentences."""
 
@@ -79,7 +78,7 @@ def _require_small(
     written = _xml(data, name) if is_word else data
     shown = _TAG.sub(b"", written) if kind in _PARTS else written
     for number, most, noun in (
-        (sum(1 for _ in sign.finditer(written)), _PARTS_OF_A_SENTENCE * sentences, what),
+        (sum(1 for _ in sign.finditer(written)), LINES * sentences, what),
         (len(shown.decode(errors="replace")), round(_HEADINGS * characters), "characters"),
     ):
         if number > most:

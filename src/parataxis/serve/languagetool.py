@@ -5,14 +5,17 @@ merged in."""
 import json
 import logging
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Any
 from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import Request as UrlRequest
 from urllib.request import urlopen
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
@@ -20,19 +23,24 @@ from fastapi.responses import JSONResponse, Response
 from parataxis import __version__
 from parataxis.errors import InputError
 from parataxis.lint import LintFinding, LintFormat, LintSettings, findings_of, load_judge
-from parataxis.lint.readers import read_source
+from parataxis.lint.readers import Source, read_source
 from parataxis.lint.rules import LintVerdict
 from parataxis.serve.problems import TooMuchError
-from parataxis.serve.service import ServiceDep, results
+from parataxis.serve.service import Service, ServiceDep, results
+from parataxis.serve.tasks import is_readable
 from parataxis.text.english import looks_english
 
 _LOG = logging.getLogger(__name__)
 
 LONGEST = 50_000
 """Characters of the longest text."""
+LARGEST = 12 * LONGEST + (1 << 16)
+"""Bytes of a form: a character can take twelve."""
 _PATIENCE = 30.0
 """Seconds that a LanguageTool server has to answer."""
 _LARGEST_ANSWER = 20_000_000
+_ASKING = 8
+"""Requests to a LanguageTool server at the same time, so that a slow one takes few threads."""
 _CATEGORY = "PARATAXIS"
 _THEIRS = "TOO_LONG_SENTENCE"
 """LanguageTool's own rule for long sentences, which says nothing that we do not say."""
@@ -55,40 +63,33 @@ class JudgeTask:
     lane: str = "lint"
 
     def __call__(self, items: Sequence[str], /) -> list[LintVerdict | None]:
-        return load_judge(LintSettings())(items)
+        found = iter(load_judge(LintSettings())([item for item in items if is_readable(item)]))
+        return [next(found) if is_readable(item) else None for item in items]
 
 
 @languagetool_router.api_route("/check", methods=["GET", "POST"])
 async def check(request: Request, service: ServiceDep) -> Response:
     """Report long sentences, each with its rewrite, as LanguageTool does."""
-    async with request.form(max_files=0, max_fields=50, max_part_size=32 * LONGEST) as form:
+    async with request.form(max_files=0, max_fields=50, max_part_size=LARGEST) as form:
         sent = {**request.query_params, **form}
     fields = {name: value for name, value in sent.items() if isinstance(value, str)}
-    text, markup = _text(fields)
+    text, markup = await run_in_threadpool(_text, fields)
+    service.require_room(request, [text])
     language = fields.get("language", "auto")
-    theirs = None
-    if service.settings.languagetool:
-        theirs = await run_in_threadpool(
-            _asked, service.settings.languagetool, "check", urlencode(fields).encode()
-        )
+    theirs = await _theirs(service, "check", fields)
     found = []
     if language.startswith("en") or (language == "auto" and looks_english(text)):
         source = await run_in_threadpool(read_source, text, LintFormat.TEXT)
         sentences = [sentence.text for sentence in source.sentences]
-        service.require_room(request, sentences)
         verdicts = await results(request, service.engine.submit(JudgeTask(), sentences))
-        listed = findings_of(source, verdicts)
-        found = [_match(each, text) for each in listed if not _touches(each, markup)]
-        found = [each for each in found if _is_wanted(each, fields)]
+        found = await run_in_threadpool(_matches, source, verdicts, markup, fields)
     return JSONResponse(_merged(_answer(language, found), theirs))
 
 
 @languagetool_router.get("/languages")
 async def languages(service: ServiceDep) -> Response:
     """List the languages."""
-    theirs = None
-    if service.settings.languagetool:
-        theirs = await run_in_threadpool(_asked, service.settings.languagetool, "languages", None)
+    theirs = await _theirs(service, "languages", None)
     return JSONResponse(theirs if isinstance(theirs, list) else _LANGUAGES)
 
 
@@ -122,9 +123,23 @@ def _annotated(data: str) -> tuple[str, list[tuple[int, int]]]:
     return text, markup
 
 
+def _matches(
+    source: Source,
+    verdicts: Sequence[LintVerdict | None],
+    markup: Sequence[tuple[int, int]],
+    fields: dict[str, str],
+) -> list[dict[str, Any]]:
+    """The matches of the rules that are wanted."""
+    is_wanted = _wanted(fields)
+    listed = (each for each in findings_of(source, verdicts) if not _touches(each, markup))
+    found = (_match(each, source.text) for each in listed)
+    return [each for each in found if is_wanted(each["rule"]["id"])]
+
+
 def _touches(finding: LintFinding, markup: Sequence[tuple[int, int]]) -> bool:
     """Whether a sentence has markup in it, which a rewrite would lose."""
-    return any(start < finding.end and finding.start < end for start, end in markup)
+    before = bisect_right(markup, finding.start, key=lambda place: place[1])
+    return before < len(markup) and markup[before][0] < finding.end
 
 
 def _match(finding: LintFinding, text: str) -> dict[str, Any]:
@@ -161,18 +176,17 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _is_wanted(match: dict[str, Any], fields: dict[str, str]) -> bool:
-    """Whether neither the rule nor the category of a match is switched off."""
-    rule = match["rule"]["id"]
-    named = {name: set(value.split(",")) for name, value in fields.items()}
-    if rule in named.get("disabledRules", ()):
-        return False
-    if _CATEGORY in named.get("disabledCategories", ()):
-        return False
-    is_named = rule in named.get("enabledRules", ()) or _CATEGORY in named.get(
-        "enabledCategories", ()
+def _wanted(fields: dict[str, str]) -> Callable[[str], bool]:
+    """Whether neither a rule nor our category is switched off."""
+    off, on = (
+        {
+            *fields.get(f"{state}Rules", "").split(","),
+            *fields.get(f"{state}Categories", "").split(","),
+        }
+        for state in ("disabled", "enabled")
     )
-    return is_named or fields.get("enabledOnly") not in ("true", "yes")
+    is_only = fields.get("enabledOnly") in ("true", "yes")
+    return lambda rule: not off & {rule, _CATEGORY} and bool(not is_only or on & {rule, _CATEGORY})
 
 
 def _answer(language: str, matches: list[dict[str, Any]]) -> dict[str, Any]:
@@ -214,12 +228,22 @@ def _merged(ours: dict[str, Any], theirs: object) -> dict[str, Any]:
     return {**ours, **theirs, "matches": matches}
 
 
-def _asked(url: str, path: str, body: bytes | None) -> object:
+_limiter = CapacityLimiter(_ASKING)
+
+
+async def _theirs(service: Service, path: str, fields: dict[str, str] | None) -> object:
+    """What the LanguageTool server answers, if there is one."""
+    url = service.settings.languagetool
+    return url and await to_thread.run_sync(_asked, url, path, fields, limiter=_limiter)
+
+
+def _asked(url: str, path: str, fields: dict[str, str] | None) -> object:
     """What a LanguageTool server answers; None if it does not, since ours can stand alone."""
+    body = None if fields is None else urlencode(fields).encode()
     request = UrlRequest(f"{url}/v2/{path}", data=body)
     try:
         with urlopen(request, timeout=_PATIENCE) as answer:
             return json.loads(answer.read(_LARGEST_ANSWER))
-    except (URLError, OSError, ValueError) as error:
+    except (URLError, OSError, ValueError, RecursionError, HTTPException) as error:
         _LOG.warning("the LanguageTool server at %s does not answer: %s", url, error)
         return None

@@ -1,23 +1,22 @@
 """The outermost layers of the service: metrics for Prometheus, and limits on requests."""
 
 import asyncio
-import ipaddress
 import math
 import re
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+import prometheus_client as prometheus
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parataxis.errors import TryLaterError
 from parataxis.serve.problems import is_json, refusal
-from parataxis.web import Throttle
+from parataxis.web import Throttle, network_of
 
 BODY_TIMEOUT = 60.0
 """Seconds in which the body of a request must have arrived."""
@@ -43,9 +42,9 @@ class Metrics:
     """The metrics of one service."""
 
     def __init__(self, waiting: Callable[[], int]) -> None:
-        self._registry = CollectorRegistry()
-        counter = partial(Counter, registry=self._registry)
-        histogram = partial(Histogram, registry=self._registry)
+        self._registry = prometheus.CollectorRegistry()
+        counter = partial(prometheus.Counter, registry=self._registry)
+        histogram = partial(prometheus.Histogram, registry=self._registry)
         self.requests = counter(
             "parataxis_requests", "Requests that were answered.", ("method", "path", "status")
         )
@@ -62,7 +61,9 @@ class Metrics:
             "parataxis_batch_sentences", "Sentences in a batch.", ("lane",), buckets=_SIZES
         )
         self._busy = counter("parataxis_busy_seconds", "Seconds spent on batches.", ("lane",))
-        gauge = Gauge("parataxis_waiting_sentences", "Waiting sentences.", registry=self._registry)
+        gauge = prometheus.Gauge(
+            "parataxis_waiting_sentences", "Waiting sentences.", registry=self._registry
+        )
         gauge.set_function(waiting)
 
     def count_batch(self, lane: str, items: int, seconds: float) -> None:
@@ -73,7 +74,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """All metrics in the Prometheus text format."""
-        return generate_latest(self._registry)
+        return prometheus.generate_latest(self._registry)
 
 
 class CountRequests:
@@ -141,22 +142,31 @@ class JsonShape:
 
 class Room:
     """Counts the characters of all requests that are being answered, which may be ``characters``
-    together."""
+    together, and those of one address half of it: whoever does not read the answers keeps others
+    from nothing."""
 
     def __init__(self, characters: int) -> None:
         self._most = characters
-        self.taken = 0
+        self._of: Counter[str] = Counter()
+
+    @property
+    def taken(self) -> int:
+        """The characters of all requests."""
+        return self._of.total()
 
     def take(self, scope: Scope, characters: int) -> None:
         """Count the characters of a request; raises TryLaterError if there are too many already."""
-        if self.taken and self.taken + characters > self._most:
-            raise TryLaterError("The service is busy; try again in 5 s.", 5)
-        self.taken += characters
+        address = network_of(scope["client"])
+        for taken, most in ((self.taken, self._most), (self._of[address], self._most // 2)):
+            if taken and taken + characters > most:
+                raise TryLaterError("The service is busy; try again in 5 s.", 5)
+        self._of[address] += characters
         scope[_CHARACTERS] = scope.get(_CHARACTERS, 0) + characters
 
     def leave(self, scope: Scope) -> None:
         """Forget the characters of a request, which has been answered."""
-        self.taken -= scope.pop(_CHARACTERS, 0)
+        self._of[network_of(scope["client"])] -= scope.pop(_CHARACTERS, 0)
+        self._of = +self._of  # without zeros
 
 
 @dataclass(frozen=True)
@@ -194,7 +204,7 @@ class LimitRequests:
         if scope["type"] != "http" or _only_looks(scope):
             await self._app(scope, receive, send)
             return
-        address, visit = _network(scope), _Visit(asyncio.get_running_loop().time())
+        address, visit = network_of(scope["client"]), _Visit(asyncio.get_running_loop().time())
         visits = self._visits.setdefault(address, [])
         try:
             try:
@@ -273,8 +283,11 @@ class LimitRequests:
 
 
 def _only_looks(scope: Scope) -> bool:
-    """Whether a request asks for no work; a text can also come in the query."""
-    return scope["method"] in ("GET", "HEAD", "OPTIONS") and not scope["query_string"]
+    """Whether a request asks for no work; a text can also come in the query or with a GET."""
+    if scope["method"] not in ("GET", "HEAD", "OPTIONS") or scope["query_string"]:
+        return False
+    headers = Headers(scope=scope)
+    return "transfer-encoding" not in headers and headers.get("content-length", "0") == "0"
 
 
 def _drop_stalled(visits: list[_Visit]) -> bool:
@@ -302,17 +315,3 @@ def _replayed(parts: deque[bytearray], receive: Receive) -> Receive:
         return {"type": "http.request", "body": part, "more_body": bool(parts)}
 
     return replayed
-
-
-def _network(scope: Scope) -> str:
-    """The IPv4 address, or the /64 network of an IPv6 address, from which one subscriber can
-    choose addresses freely."""
-    host = (scope.get("client") or ("unknown",))[0]
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return str(host)
-    address = getattr(address, "ipv4_mapped", None) or address
-    if address.version == 4:
-        return str(address)
-    return str(ipaddress.ip_network(f"{address}/64", strict=False))

@@ -44,6 +44,16 @@ def measure(items: Sequence[Sized], most: int, characters: int, what: str = "sen
     return total
 
 
+LINES = 15
+"""Lines, tags or runs that are allowed for each sentence, since they take time too."""
+
+
+def require_few_lines(text: str, sentences: int) -> None:
+    """Refuse a text with far more lines than sentences are allowed."""
+    if (lines := text.count("\n")) > LINES * sentences:
+        raise TooMuchError(f"There are {lines} lines; at most {LINES * sentences} are taken.")
+
+
 _LONGEST_NAME = 200
 _SENTENCES = {
     400: "The body cannot be read.",

@@ -13,7 +13,7 @@ from parataxis.api import DEFAULT_SPLITTER
 from parataxis.serve.engine import Engine, Job
 from parataxis.serve.middleware import Metrics, Room
 from parataxis.serve.models import WithSentences, WithText
-from parataxis.serve.problems import measure
+from parataxis.serve.problems import measure, require_few_lines
 from parataxis.serve.reader import Readers
 from parataxis.serve.tasks import Offers
 from parataxis.splitters.registry import SentenceSplitter
@@ -98,6 +98,7 @@ class Service:
             self.require_room(request, body.sentences)
             return None, body.sentences
         self.require_room(request, [body.text])
+        require_few_lines(body.text, self.settings.sentences)
         document = await run_in_threadpool(read_document, body.text)
         sentences = [span.text for span in document.sentences]
         measure(sentences, self.settings.sentences, self.settings.characters)

@@ -27,7 +27,24 @@ _READING = "reading"
 """The lane of the tasks without a splitter."""
 LONGEST_SENTENCE = 5_000
 """Characters of the longest sentence that is read; the models read none of that length."""
-_TOO_LONG = f"Left whole because it has more than {LONGEST_SENTENCE:,} characters."
+LONGEST_WORD = 500
+"""Characters of the longest word: words are remembered, and there may be 65,536 of them."""
+_TOO_LONG = (
+    f"Left whole because it has more than {LONGEST_SENTENCE:,} characters, or {LONGEST_WORD} in "
+    "one word."
+)
+
+
+def is_readable(sentence: str) -> bool:
+    """Whether a sentence is short enough to be read.
+
+    >>> is_readable("It rained."), is_readable("word " * 1_001), is_readable("w" * 501)
+    (True, False, False)
+    """
+    return (
+        len(sentence) <= LONGEST_SENTENCE
+        and max(map(len, sentence.split()), default=0) <= LONGEST_WORD
+    )
 
 
 class Made(NamedTuple):
@@ -50,13 +67,9 @@ class SplitTask:
     patterns: bool
 
     def __call__(self, items: Sequence[str], /) -> list[Made]:
-        short = [item for item in items if len(item) <= LONGEST_SENTENCE]
-        rewrites = list(self.splitter.pipe(short))
+        rewrites = list(self.splitter.pipe(filter(is_readable, items)))
         made = _explained(rewrites) if self.patterns else _unexplained(rewrites)
-        return [
-            next(made) if len(item) <= LONGEST_SENTENCE else self._left_whole(item)
-            for item in items
-        ]
+        return [next(made) if is_readable(item) else self._left_whole(item) for item in items]
 
     def _left_whole(self, item: str) -> Made:
         findings = () if self.check else None
@@ -101,10 +114,10 @@ class DifficultyTask:
     def __call__(self, items: Sequence[str], /) -> list[Made]:
         from parataxis.syntax.analyser import load_trees
 
-        trees = load_trees().pipe(item for item in items if len(item) <= LONGEST_SENTENCE)
+        trees = load_trees().pipe(filter(is_readable, items))
         made = []
         for item in items:
-            tree = next(trees) if len(item) <= LONGEST_SENTENCE else None
+            tree = next(trees) if is_readable(item) else None
             nested = isinstance(tree, Analysis) and has_nested_clauses(tree)
             made.append(Made(dumps({"words": word_count(item), "nested": nested}).encode()))
         return made
@@ -138,11 +151,10 @@ class AnalyseTask:
     def __call__(self, items: Sequence[str], /) -> list[Made]:
         from parataxis.syntax.analyser import load_analyser
 
-        short = [item for item in items if len(item) <= LONGEST_SENTENCE]
-        analyses = load_analyser().pipe(short)
+        analyses = load_analyser().pipe(filter(is_readable, items))
         made = []
         for item in items:
-            analysis = next(analyses) if len(item) <= LONGEST_SENTENCE else _TOO_LONG
+            analysis = next(analyses) if is_readable(item) else _TOO_LONG
             found = (
                 models.AnalysedSentence.of(analysis, find_patterns(analysis))
                 if isinstance(analysis, Analysis)
@@ -224,7 +236,7 @@ class Offers(dict[str, SentenceSplitter | ParataxisError]):
         name = self.default if options.splitter is None else options.splitter
         if name not in self:
             raise UnknownSplitterError(
-                f'There is no splitter "{name}" here; there are: {", ".join(self)}.'
+                f'There is no splitter "{name[:40]}" here; there are: {", ".join(self)}.'
             )
         found = self[name]
         if isinstance(found, ParataxisError):

@@ -3,6 +3,7 @@ sentence as ``max_words`` counts them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -80,7 +81,7 @@ def _phrases(given: object) -> tuple[str, ...]:
         given = [line for line in lines if line and not line.startswith("#")]
     is_list = isinstance(given, Iterable) and not isinstance(given, str)
     found = tuple(dict.fromkeys(given)) if is_list else ()  # type: ignore[call-overload]
-    if not is_list or not all(isinstance(each, str) and _words(each) for each in found):
+    if not is_list or not all(isinstance(each, str) and _phrase(each) for each in found):
         raise InputError("The phrases to keep must be a list of words or phrases, or a file.")
     return found
 
@@ -92,23 +93,19 @@ def broken_phrase(phrases: Sequence[str], source: str, simple: Sequence[str]) ->
     >>> broken_phrase(["act of God"], "It was an act of God.", ["It was an act.", "God did it."])
     'act of God'
     """
-    if not phrases:
+    if not phrases or list(simple) == [source]:
         return None
-    before, after = _words(source), [_words(sentence) for sentence in simple]
-    for phrase in phrases:
-        words = _words(phrase)
-        if sum(_occurrences(words, each) for each in after) < _occurrences(words, before):
-            return phrase
-    return None
+    before, after = _framed(source), "\n".join(map(_framed, simple))
+    framed = ((phrase, _phrase(phrase)) for phrase in phrases)
+    return next((each for each, words in framed if after.count(words) < before.count(words)), None)
 
 
-def _words(text: str) -> list[str]:
-    return [token.text.casefold() for token in tokenize(text)]
+def _framed(text: str) -> str:
+    """The words of a text, each in a frame, so that a phrase is found only as whole words."""
+    return "".join("\0" + token.text.casefold() + "\1" for token in tokenize(text))
 
 
-def _occurrences(phrase: Sequence[str], words: Sequence[str]) -> int:
-    starts = range(len(words) - len(phrase) + 1)
-    return sum(words[start : start + len(phrase)] == phrase for start in starts)
+_phrase = lru_cache(1 << 12)(_framed)
 
 
 def too_long(rewrite: Rewrite, limit: int) -> dict[int, int]:

@@ -71,7 +71,7 @@ def count_syllables(word: str) -> int:
     >>> [count_syllables(word) for word in ("area", "created", "named", "table", "BBC", "1984")]
     [3, 3, 1, 2, 3, 1]
     """
-    return max(1, sum(_of_letters(part) for part in _LETTERS.findall(word)))
+    return max(1, sum(_of_letters(part[:_LONGEST_WORD]) for part in _LETTERS.findall(word)))
 
 
 @lru_cache(maxsize=2**16)
@@ -94,17 +94,27 @@ _PER_LENGTH, _PER_SYLLABLE, _OFFSET = 0.39, 11.8, 15.59
 VISIBLE = re.compile(r"[^\W_]")
 _NO_WORD = re.compile(r"['’`]\w{1,2}\Z|n['’`]t\Z", re.IGNORECASE)
 _CACHED = 2**15
+_LONGEST = 1000
+"""Characters of the longest sentence that is remembered."""
+_LONGEST_WORD = 100
+"""Letters of a word whose syllables are counted."""
 
 
-@lru_cache(maxsize=_CACHED)
 def spoken_words(sentence: str) -> tuple[str, ...]:
     """The words of a sentence without punctuation and clitics.
 
     >>> spoken_words("Andrew White 's genre , 16.76 km per sec .")
     ('Andrew', 'White', 'genre', '16.76', 'km', 'per', 'sec')
     """
+    return (_spoken if len(sentence) > _LONGEST else _remembered)(sentence)
+
+
+def _spoken(sentence: str) -> tuple[str, ...]:
     pieces = plain_brackets(sentence).split()
     return tuple(piece for piece in pieces if VISIBLE.search(piece) and not _NO_WORD.match(piece))
+
+
+_remembered = lru_cache(_CACHED)(_spoken)
 
 
 def readability_counts(simple: Sequence[str]) -> tuple[int, int, int]:

@@ -1,5 +1,6 @@
 """What the service and the studies share: security headers, body limits and rate limits."""
 
+import ipaddress
 import re
 import threading
 import time
@@ -110,6 +111,22 @@ def allow_frame(headers: MutableHeaders, where: str) -> None:
     """Let another site show a page in a frame and receive its form; only for pages without a
     session."""
     headers["content-security-policy"] = _policy(frame_ancestors=where, form_action=where)
+
+
+def network_of(client: tuple[str, int] | None) -> str:
+    """The IPv4 address, or the /64 network of an IPv6 address, from which one subscriber can
+    choose addresses freely.
+
+    >>> network_of(("::ffff:192.0.2.1", 80)), network_of(("2001:db8::1", 80)), network_of(None)
+    ('192.0.2.1', '2001:db8::/64', '')
+    """
+    host = client[0] if client else ""
+    try:
+        found = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    found = getattr(found, "ipv4_mapped", None) or found
+    return str(found if found.version == 4 else ipaddress.ip_network((found, 64), strict=False))
 
 
 class Throttle:

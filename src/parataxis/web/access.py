@@ -48,7 +48,7 @@ class Access:
         refuse: Callable[[str, int], Response] = PlainTextResponse,
     ) -> None:
         self._app = app
-        self._hosts = frozenset(map(_name, hosts))
+        self._hosts = frozenset(name for name in map(_name, hosts) if not _is_address(name))
         self._token = token and sha256(token.encode()).digest()
         self._is_open = is_open
         self._refuse = refuse
@@ -62,7 +62,7 @@ class Access:
         host = headers.get("host", "localhost")
         if not self._is_known(_name(host)):
             return self._refuse(f"This service is not offered at the host {host[:100]!r}.", 403)
-        if self._is_foreign(scope["method"], headers):
+        if self._is_foreign(scope, headers):
             return self._refuse("Pages of other sites cannot use this service.", 403)
         if self._token and not self._is_open(scope["path"]) and not self._has_token(headers):
             answer = self._refuse(
@@ -77,17 +77,12 @@ class Access:
         name that it was loaded from, so addresses are always allowed."""
         if name in self._hosts or "*" in self._hosts or name == "localhost":
             return True
-        if name.endswith(".localhost"):
-            return True
-        try:
-            ipaddress.ip_address(name.strip("[]"))
-        except ValueError:
-            return False
-        return True
+        return name.endswith(".localhost") or _is_address(name)
 
-    def _is_foreign(self, method: str, headers: Headers) -> bool:
+    def _is_foreign(self, scope: Scope, headers: Headers) -> bool:
         """Whether a browser says that a page of another site sends the request. Links to the page
-        of the service may be anywhere."""
+        of the service may be anywhere, but a query asks for work. The page of another port of this
+        machine is one of another site."""
         scheme, _, authority = headers.get("origin", "").partition("://")
         if scheme.endswith("-extension"):  # of the browser: no site has such an origin
             return False
@@ -97,13 +92,22 @@ class Access:
         site = headers.get("sec-fetch-site")
         if site is None:
             return "origin" in headers
-        is_link = method in _READING and headers.get("sec-fetch-mode") == "navigate"
+        is_reading = scope["method"] in _READING and not scope["query_string"]
+        is_link = is_reading and headers.get("sec-fetch-mode") == "navigate"
         return site not in ("same-origin", "none") and not is_link
 
     def _has_token(self, headers: Headers) -> bool:
         kind, _, given = headers.get("authorization", "").partition(" ")
         found = sha256(given.strip().encode()).digest()
         return kind.lower() == "bearer" and compare_digest(found, self._token or b"")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _name(host: str) -> str:

@@ -1,13 +1,18 @@
-"""Connections of slow clients: deadlines for headers and for reading answers, and a limit per
-address. Needs uvicorn."""
+"""Connections of slow clients: deadlines for headers, for bodies and for reading answers, and a
+limit per address. Needs uvicorn."""
 
 import asyncio
 from collections import defaultdict
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from parataxis.web import network_of
 
 HEADER_TIMEOUT = 10.0
 """Seconds in which the headers of a request must have arrived."""
+BODY_TIMEOUT = 75.0
+"""Seconds in which its body must have arrived; an application may be less patient."""
 WRITE_TIMEOUT = 60.0
 """Seconds in which a client must take the next 64 KB of an answer."""
 PER_ADDRESS = 256
@@ -29,7 +34,9 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         transport.max_size = _READ_SIZE  # type: ignore[attr-defined]
         self._deadline: asyncio.TimerHandle | None = None
-        self._others = self._by_address[self.client[0] if self.client else ""]
+        self._awaited: object = None  # the request whose body has a deadline
+        self._address = network_of(self.client)
+        self._others = self._by_address[self._address]
         self._others[self] = None
         self._wait(HEADER_TIMEOUT)
         if len(self._others) > PER_ADDRESS:
@@ -39,8 +46,8 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._wait(None)
         self._others.pop(self, None)
-        if not self._others and self.client:
-            self._by_address.pop(self.client[0], None)
+        if not self._others:
+            self._by_address.pop(self._address, None)
         super().connection_lost(exc)
 
     @property
@@ -50,8 +57,13 @@ class Connection(H11Protocol):
 
     def handle_events(self) -> None:
         super().handle_events()
-        if self.is_answering and not self.flow.write_paused:
+        if not self.is_answering or self.flow.write_paused:
+            return
+        if self.conn.their_state is not h11.SEND_BODY:
             self._wait(None)
+        elif self._awaited is not self.cycle:
+            self._awaited = self.cycle
+            self._wait(BODY_TIMEOUT)
 
     def on_response_complete(self) -> None:
         # Before the next request is read, which ends it.

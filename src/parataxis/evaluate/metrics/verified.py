@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from parataxis.checks.checker import LONGEST_VERIFIED, Verifying
+from parataxis.checks.checker import Verifying, is_verifiable
 from parataxis.checks.verifier import load_verifier
 from parataxis.evaluate.metrics.protocol import RatioMetric, ScoredItem
 
@@ -26,7 +26,7 @@ class Verified(RatioMetric):
     def counts(self, item: ScoredItem) -> tuple[float, float]:
         """The probability that there is no fault, and one."""
         item = item.plain
-        if not item.simple or max(len(item.source), len(item.text)) > LONGEST_VERIFIED:
+        if not item.simple or not is_verifiable(item.source, item.simple):
             return 0.0, 0.0
         verifying = self._given or load_verifier()
         return 1.0 - verifying(item.source, [item.simple])[0].risk, 1.0

@@ -241,6 +241,8 @@ def serve(
 
     with needs("Serving a study needs uvicorn", "study"):
         import uvicorn
+
+        from parataxis.web.connections import limited_connections
     described = load_study(study)
     base = (url or described.url or f"http://{host}:{port}").rstrip("/")
     if not base.startswith(("http://", "https://")):
@@ -269,6 +271,8 @@ def serve(
             root_path=urlsplit(base).path,
             log_level="warning",
             access_log=False,
+            http=limited_connections(),
+            ws="none",
             forwarded_allow_ips=[*_LOCALHOST, *(proxy or [])],
         )
 

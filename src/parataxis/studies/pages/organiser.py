@@ -5,7 +5,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from ipaddress import ip_address, ip_network
 from typing import Annotated
 
 from fastapi import APIRouter, Path
@@ -72,7 +71,7 @@ async def login(visit: AnyVisit) -> Response:
     site, logins = visit.site, visit.site.logins
     # Somebody else's wrong passwords do not keep a browser out that has logged in before.
     browser = site.signing.browser(visit.request.cookies.get(BROWSER_COOKIE, ""))
-    address = browser or network_of(visit.address)
+    address = browser or visit.address
     if wait := logins.wait(address):
         answer = _login_page(visit, "login-too-often", 429)
         answer.headers["retry-after"] = str(int(wait) + 1)
@@ -86,15 +85,6 @@ async def login(visit: AnyVisit) -> Response:
     visit.keep_session(welcome, ORGANISER, ORGANISER)
     visit.set_cookie(welcome, BROWSER_COOKIE, site.signing.browser() or "")
     return welcome
-
-
-def network_of(address: str) -> str:
-    """What one attacker has of an address: all of one of IPv4, the first half of one of IPv6."""
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    return address if found.version == 4 else str(ip_network((found, 64), strict=False))
 
 
 @router.post("/logout")

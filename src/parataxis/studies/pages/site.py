@@ -17,7 +17,7 @@ from parataxis.studies.rubric import Case, Rubric
 from parataxis.studies.store import Store
 from parataxis.studies.study import Study
 from parataxis.studies.yaml_files import LanguageTexts, texts_of
-from parataxis.web import Throttle
+from parataxis.web import Throttle, network_of
 
 PERSON, ORGANISER = "person", "organiser"
 """The kinds of sessions. ORGANISER is also whose session it is after logging in."""
@@ -139,7 +139,7 @@ class Visit:
 
     @property
     def address(self) -> str:
-        return self.request.client.host if self.request.client else ""
+        return network_of(self.request.client)
 
     @property
     def language(self) -> str:
