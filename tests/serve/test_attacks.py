@@ -1,14 +1,12 @@
 """Requests that are made to fill the memory, to stop the service, or to use it from elsewhere."""
 
 import asyncio
-import gc
 import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,9 @@ from parataxis.serve import middleware, models
 from parataxis.serve.middleware import JsonShape, LimitRequests, RequestLimits, Room
 from parataxis.serve.routes import _Pieces
 from parataxis.serve.tasks import LONGEST_SENTENCE, LONGEST_WORD
+from parataxis.syntax.analyser import ROLES, Analyser, Tokenized, load_analyser
+from parataxis.text import readability
+from parataxis.text.tokens import tokenize
 from parataxis.web import connections
 from parataxis.web.access import read_token
 
@@ -152,21 +153,13 @@ def test_attacks_an_endless_sentence_is_not_taken_apart(
 
 
 def test_attacks_long_words_and_sentences_are_not_remembered(plain: TestClient) -> None:
-    sizes = {id(cache): cache for cache in gc.get_objects() if isinstance(cache, _CACHE)}
-    before = {key: cache.cache_info().currsize for key, cache in sizes.items()}
-    word = "a" * (LONGEST_WORD + 1)
-    for path, body in (
-        ("readability", {"texts": [["b" * 2000, "c d " * 500]]}),
-        ("split", {"sentences": [f"It was {word}."]}),
-        ("analyse", {"sentences": [f"It was {word}."]}),
-        ("difficulty", {"text": f"It was {word}."}),
-    ):
-        assert plain.post(f"/v1/{path}", json=body).status_code == 200
-    grown = {key for key, cache in sizes.items() if cache.cache_info().currsize > before[key]}
-    assert not grown, [sizes[key].__wrapped__ for key in grown]
-
-
-_CACHE = type(lru_cache(lambda: None))
+    before = readability._remembered.cache_info().misses
+    long = {"texts": [["b" * 2000, "c d " * 500]]}
+    assert plain.post("/v1/readability", json=long).status_code == 200
+    assert readability._remembered.cache_info().misses == before
+    body = {"sentences": [f"It was {'a' * (LONGEST_WORD + 1)}."]}
+    for path in ("split", "analyse"):
+        assert f"{LONGEST_WORD} in one word" in plain.post(f"/v1/{path}", json=body).text
 
 
 def test_attacks_lines_are_counted_before_they_are_read(ask: Ask) -> None:
@@ -189,6 +182,26 @@ def test_attacks_many_rewrites_are_verified_in_parts() -> None:
     assert max(sizes) <= MOST_PIECES
     assert not is_verifiable("a " * 600, ["a " * 700])
     assert is_verifiable(source, [source])
+
+
+# Ten verbs in a long sentence take a hundred megabytes.
+def test_attacks_the_roles_of_many_verbs_are_found_in_parts() -> None:
+    analyser = load_analyser()
+    sizes: list[int] = []
+
+    def model(inputs: Any) -> Any:
+        found = analyser._model(inputs)
+        verbs, words, _ = found["roles"].shape
+        sizes.append(verbs * words)
+        return found
+
+    text = "Ann came and " * 30 + "Ann left because Bob, who sang, had seen it."
+    found = Analyser(model, analyser._labels)(text)
+    assert len(found.frames) == 34
+    assert max(sizes) <= ROLES < sum(sizes)
+    tokens = Tokenized(text, tokenize(text), [frame.predicate for frame in found.frames])
+    (whole,) = analyser.pipe_tokenized([tokens])
+    assert found == whole  # at once
 
 
 def test_attacks_a_large_answer_gives_others_their_turn() -> None:

@@ -33,6 +33,11 @@ WHOLE, TREES = "analyser.onnx", "trees.onnx"
 WINDOW = 256
 """The number of sentences that are read ahead and analysed together."""
 
+SHORT = 80
+"""Words of a sentence whose roles are always found at once."""
+ROLES = 1_500
+"""Pairs of a verb and a word of a longer one whose roles are found at once; each takes 50 kB."""
+_OF_PREDICATES = ("role_words", "roles", "predicates")
 CACHED_ANALYSES = 1024
 """The size of the cache: splitters, patterns and checks analyse the same sentences."""
 
@@ -106,15 +111,34 @@ class Analyser:
         (pieces,) = self._word_pieces([[token.text for token in sentence.tokens]])
         if len(pieces.ids) > MAX_PIECES:
             return too_long(sentence, pieces)
-        scores = self._model(
-            {
-                "pieces": np.array([pieces.ids]),
-                "shapes": np.array([pieces.shapes]),
-                "first": np.array([pieces.first]),
-                "forced": forced(sentence),
-            }
-        )
-        return self.read([sentence], scores)[0]
+        return self.read([sentence], self._scores(sentence, pieces))[0]
+
+    def _scores(self, sentence: Tokenized, pieces: Pieces) -> Arrays:
+        """The scores of a sentence. If it is long and has many verbs, their roles are found in
+        parts, which need less memory."""
+        inputs = {
+            "pieces": np.array([pieces.ids]),
+            "shapes": np.array([pieces.shapes]),
+            "first": np.array([pieces.first]),
+        }
+        words = len(sentence.tokens)
+        if words <= SHORT or sentence.predicates is not None or self._find_frames is not None:
+            return self._model({**inputs, "forced": forced(sentence)})
+        bare = self._model({**inputs, "forced": forced(replace(sentence, predicates=()))})
+        tags = [self._labels.upos[tag] for tag in bare["upos"][0].tolist()]
+        verbs = [place for place, tag in enumerate(tags) if tag in ("VERB", "AUX")]
+        size = max(1, ROLES // words)
+        if len(verbs) <= size:
+            return self._model({**inputs, "forced": forced(sentence)})
+        found = []
+        for start in range(0, len(verbs), size):
+            allowed = forced(replace(sentence, predicates=()))
+            allowed[0, verbs[start : start + size]] = 0
+            scores = self._model({**inputs, "forced": allowed})
+            found.append([scores[name] for name in _OF_PREDICATES])
+        words_of, roles, predicates = zip(*found, strict=True)
+        merged = (np.concatenate(words_of), np.concatenate(roles), np.max(predicates, axis=0))
+        return {**bare, **dict(zip(_OF_PREDICATES, merged, strict=True))}
 
     def read(self, sentences: Sequence[Tokenized], scores: Arrays) -> list[Analysis]:
         """The analyses for the model's scores of a batch; a model with roles takes one sentence."""
