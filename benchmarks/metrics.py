@@ -25,11 +25,11 @@ from rich.console import Console
 from rich.table import Table
 from sacrebleu.metrics.bleu import BLEU
 
-from parataxis.evaluate.metrics import bleu, sari, tokens
+from parataxis.evaluate.metrics import sari, tokens
 from parataxis.evaluate.metrics.protocol import Metric, ScoredItem, Statistics, score, score_all
 from parataxis.evaluate.metrics.registry import METRICS, load_metric
 
-ANALYSED = ("facts", "learned", "patterns")
+ANALYSED = ("facts", "learned", "patterns", "verified")
 Grams = Counter[tuple[str, ...]]
 T = TypeVar("T")
 
@@ -99,8 +99,8 @@ def _forget() -> None:
     tokens.tokens.cache_clear()
     tokens.ngrams.cache_clear()
     tokens._tokenizer.cache_clear()
-    bleu.bleu_counts.cache_clear()
-    sari._operations.cache_clear()
+    tokens.count_references.cache_clear()
+    sari._KEPT.clear()
     tokenizer = BLEU(tokenize="13a", force=True).tokenizer
     type(tokenizer).__call__.cache_clear()
 

@@ -45,10 +45,7 @@ class Bleu(TextMetric):
         written = ngrams(item.text, tokenize=self.tokenize, lowercase=bool(self.lowercase))
         length, references = len(self.tokens(item.text)), self.references(item)
         nearest = min(references.lengths(), key=lambda other: (abs(other - length), other))
-        right = [
-            sum(min(count, references.most(ngram)) for ngram, count in found.items())
-            for found in written
-        ]
+        right = map(references.right, ORDERS, written)
         return (length, nearest, *right, *(max(0, length - order + 1) for order in ORDERS))
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from parataxis.evaluate.metrics.protocol import Score, ScoredItem, Statistics, score
+from parataxis.evaluate.metrics.protocol import WINDOW, Score, ScoredItem, Statistics, score
 from parataxis.evaluate.metrics.tokens import (
     ORDERS,
     Ngram,
@@ -52,6 +52,9 @@ class _Operations(NamedTuple):
     deleted: tuple[float, int]
 
 
+_KEPT: dict[tuple[ScoredItem, str, bool | None], list[_Operations]] = {}
+
+
 class CorpusSari(TextMetric):
     """SARI as corrected in EASSE (Alva-Manchego et al. 2019), its default: counts are summed over
     the corpus, each operation and each n has an F1, and a precision or recall of nothing is 0. So
@@ -81,11 +84,17 @@ class CorpusSari(TextMetric):
         return self._score(100 * f1.mean(axis=1))
 
     def _operations(self, item: ScoredItem) -> list[_Operations]:
-        """The counts that all three formulas are made of, for each length of n-grams."""
-        references, lowercase = self.references(item), bool(self.lowercase)
-        before = ngrams(item.source, tokenize=self.tokenize, lowercase=lowercase)
-        after = ngrams(item.text, tokenize=self.tokenize, lowercase=lowercase)
-        return [_operations(n, before[n - 1], after[n - 1], references) for n in ORDERS]
+        """The counts that all three formulas are made of, for each length of n-grams. They are
+        kept for the other two, which score the same items next."""
+        kept = item, self.tokenize, self.lowercase
+        if kept not in _KEPT:
+            if len(_KEPT) >= 2 * WINDOW:
+                _KEPT.clear()
+            references, lowercase = self.references(item), bool(self.lowercase)
+            before = ngrams(item.source, tokenize=self.tokenize, lowercase=lowercase)
+            after = ngrams(item.text, tokenize=self.tokenize, lowercase=lowercase)
+            _KEPT[kept] = [_operations(n, before[n - 1], after[n - 1], references) for n in ORDERS]
+        return _KEPT[kept]
 
     def _score(self, parts: Statistics) -> Score:
         named = dict(zip(_PARTS, parts.tolist(), strict=True))
@@ -165,8 +174,8 @@ def _operations(
     keeps = keeps_wanted = keeps_both = deletes_both = size = 0
     kept = to_keep = deleted = 0
     kept_rightly = rightly_kept = deleted_rightly = 0.0
-    for ngram, count in before.items():
-        target = references.occurrences(ngram)
+    targets = references.occurrences(n, before)
+    for (ngram, count), target in zip(before.items(), targets, strict=True):
         source_count = times * count
         written = times * min(count, after.get(ngram, 0))
         wanted = min(source_count, target)
@@ -188,7 +197,7 @@ def _operations(
             deletes_both += min(left, source_count - wanted)
     return _Operations(
         (
-            sum(references.occurrences(ngram) > 0 for ngram in added),
+            sum(count > 0 for count in references.occurrences(n, added)),
             len(added),
             references.number_outside(n, before),
         ),

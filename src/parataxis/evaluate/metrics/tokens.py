@@ -5,9 +5,10 @@ sacrebleu, which tokenises, is imported when it is first needed.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from parataxis.errors import ParataxisError, needs
@@ -74,9 +75,8 @@ class TextMetric(BaseMetric):
     def references(self, item: ScoredItem) -> "References":
         """The references of an item, counted as this metric reads them."""
         options = {"tokenize": self.tokenize, "lowercase": bool(self.lowercase)}
-        if not item.pool:
-            return References(count_references(item.reference_texts, **options))
-        return References(count_references(item.pool, **options), ngrams(item.text, **options))
+        counts = count_references(item.pool or item.reference_texts, **options)
+        return References(counts, ngrams(item.text, **options) if item.pool else None)
 
 
 @lru_cache(maxsize=_TEXTS)
@@ -110,12 +110,13 @@ def ngrams(text: str, *, tokenize: str = "13a", lowercase: bool = False) -> Ngra
 
 @dataclass(frozen=True, slots=True)
 class ReferenceNgrams:
-    """The n-grams of one length in all references of a source: how often each occurs, how many
-    references have it, and the two highest counts of those that a reference has repeatedly."""
+    """The n-grams of one length in all references of a source: how many references have each, and
+    of those that a reference has repeatedly, how many repetitions there are in all references and
+    the two highest counts."""
 
-    occurrences: dict[Ngram, int]
     holders: Counter[Ngram]
-    repeated: dict[Ngram, tuple[int, int]]
+    repetitions: dict[Ngram, int]
+    highest: dict[Ngram, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,23 +135,22 @@ def count_references(
     references: tuple[str, ...], *, tokenize: str, lowercase: bool
 ) -> ReferenceCounts:
     """Count the n-grams of the references of a source, once for all rewrites and metrics."""
-    found = tuple(ReferenceNgrams({}, Counter(), {}) for _ in ORDERS)
     texts = [tokens(text, tokenize=tokenize, lowercase=lowercase) for text in references]
-    for text in references:
-        counted = ngrams(text, tokenize=tokenize, lowercase=lowercase)
-        for counts, own in zip(found, counted, strict=True):
-            counts.holders.update(own.keys())
+    counted = [ngrams(text, tokenize=tokenize, lowercase=lowercase) for text in references]
+    found = []
+    for order, columns in zip(ORDERS, zip(*counted, strict=True), strict=True):
+        counts = ReferenceNgrams(Counter(chain.from_iterable(columns)), {}, {})
+        found.append(counts)
+        for words, own in zip(texts, columns, strict=True):
+            if len(own) > len(words) - order:  # no n-gram occurs twice, as in most texts
+                continue
             for ngram, count in own.items():
                 if count > 1:
-                    known = counts.repeated.get(ngram, (0, 0))
+                    more = counts.repetitions.get(ngram, 0) + count - 1
+                    known = counts.highest.get(ngram, (0, 0))
                     first, second, _ = sorted((*known, count), reverse=True)
-                    counts.repeated[ngram] = first, second
-                    counts.occurrences[ngram] = counts.occurrences.get(ngram, 0) + count - 1
-    for counts in found:
-        # So far these are only the repetitions.
-        for ngram, holders in counts.holders.items():
-            counts.occurrences[ngram] = counts.occurrences.get(ngram, 0) + holders
-    return ReferenceCounts(len(texts), Counter(texts), Counter(map(len, texts)), found)
+                    counts.repetitions[ngram], counts.highest[ngram] = more, (first, second)
+    return ReferenceCounts(len(texts), Counter(texts), Counter(map(len, texts)), tuple(found))
 
 
 class References:
@@ -171,26 +171,38 @@ class References:
         own = sum(self._left_out[0].values()) if self.number < self._counts.number else -1
         return [each for each, count in self._counts.lengths.items() if count > (each == own)]
 
-    def occurrences(self, ngram: Ngram) -> int:
-        """How often an n-gram occurs in all of them together."""
-        place = len(ngram) - 1
-        own = self._left_out[place].get(ngram, 0)
-        return self._counts.ngrams[place].occurrences.get(ngram, 0) - own
+    def occurrences(self, order: int, ngrams: Iterable[Ngram]) -> list[int]:
+        """How often each n-gram occurs in all of them together."""
+        known, own = self._counts.ngrams[order - 1], self._left_out[order - 1]
+        holders = known.holders
+        if not own and not known.repetitions:
+            return [holders.get(each, 0) for each in ngrams]
+        more = known.repetitions
+        return [holders.get(each, 0) + more.get(each, 0) - own.get(each, 0) for each in ngrams]
 
-    def most(self, ngram: Ngram) -> int:
-        """How often an n-gram occurs in the reference that has it most."""
-        place = len(ngram) - 1
-        known, own = self._counts.ngrams[place], self._left_out[place].get(ngram, 0)
-        if known.holders.get(ngram, 0) == (own > 0):
+    def right(self, order: int, written: Mapping[Ngram, int]) -> int:
+        """How many of the written n-grams are right: each as often as the reference that has it
+        most."""
+        known, own = self._counts.ngrams[order - 1], self._left_out[order - 1]
+        if own:
+            return sum(min(count, self._most(known, own, each)) for each, count in written.items())
+        found = written.keys() & known.holders.keys()
+        repeated = known.highest.keys() & found
+        return len(found) + sum(min(written[each], known.highest[each][0]) - 1 for each in repeated)
+
+    @staticmethod
+    def _most(known: ReferenceNgrams, own: Mapping[Ngram, int], ngram: Ngram) -> int:
+        left_out = own.get(ngram, 0)
+        if known.holders.get(ngram, 0) == (left_out > 0):
             return 0
-        first, second = known.repeated.get(ngram, (1, 1))
-        return max(1, second if own == first else first)
+        first, second = known.highest.get(ngram, (1, 1))
+        return max(1, second if left_out == first else first)
 
     def number_outside(self, order: int, known: Mapping[Ngram, int]) -> int:
         """How many different n-grams they have besides the known ones."""
         holders, own = self._counts.ngrams[order - 1].holders, self._left_out[order - 1]
         lost = sum(holders[ngram] == 1 for ngram in own if ngram not in known)
-        return len(holders.keys() - known.keys()) - lost
+        return len(holders) - len(holders.keys() & known.keys()) - lost
 
 
 def text_items(
