@@ -57,7 +57,7 @@ three is certainly too long."""
 FLOOR_OF_CLAIMS = 0.2
 """The same at the level ``atomic``, where the judgements say less: with 0.35, claims were fewer and
 agreed less with those of people."""
-SURE = 0.86
+SURE = 0.9
 """The lowest confidence of a rewrite that is taken in strict mode."""
 
 TINIEST = 1e-9
