@@ -212,6 +212,18 @@ WRITTEN = [
         ["Buyer pays Seller.", "Buyer agrees that Buyer will not sell the goods."],
         id="a term without an article keeps its capital",
     ),
+    pytest.param(
+        "The toddler, who had run away, was found by Leszek Wrona.",
+        ["the toddler had run away", "[he] was found by Leszek Wrona"],
+        ["The toddler had run away.", "The toddler was found by Leszek Wrona."],
+        id="a noun in place of a guessed gender",
+    ),
+    pytest.param(
+        "The skater, who lost her skates, lives in Oslo.",
+        ["the skater lost her skates", "[she] lives in Oslo"],
+        ["The skater lost her skates.", "She lives in Oslo."],
+        id="a pronoun whose gender the source tells",
+    ),
 ]  # fmt: skip
 
 

@@ -1,17 +1,20 @@
-"""What opens a source and governs all its clauses is said again where a clause has left it.
+"""What is said again.
 
-"In 1847 he invented A and took B abroad" becomes "In 1847 he invented A. In 1847, he took B
-abroad." A condition is not repeated but taken up by "In that case,".
+What opens a source and governs all its clauses is repeated where a clause has left it: "In 1847 he
+invented A and took B abroad" becomes "In 1847 he invented A. In 1847, he took B abroad." A
+condition is not repeated but taken up by "In that case,". A noun stands in place of "he" or "she"
+where the gender would be a guess: "The toddler had run away. The toddler was found."
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from parataxis.checks.lexicon import FEMININE, GENDERED_ENDINGS, MASCULINE
 from parataxis.rewrite.compose import Copy, Insert, Part
 from parataxis.rewrite.forms import key
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text.english import words
+from parataxis.text.english import PRONOUN_FORMS, words
 
 _CONDITIONS = words("if should provided")
 _SETTINGS = words(
@@ -146,3 +149,50 @@ def _tense(analysis: Analysis, verb: Word) -> str:
     first = next((word for word in analysis.children(verb.index, "aux", "cop")), verb)
     tag = "VBZ" if first.xpos == "VBP" else first.xpos
     return tag if tag in ("VBD", "VBZ", "MD") else ""
+
+
+_TELLING = {"he": PRONOUN_FORMS["he"] | MASCULINE, "she": PRONOUN_FORMS["she"] | FEMININE}
+"""The words that tell the gender of a pronoun."""
+_LATEST = 4
+"""The last place at which a pronoun is taken for the subject of its sentence."""
+
+
+def without_guess(analysis: Analysis, sentence: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The sentence with a noun in place of a subject pronoun whose gender is a guess. Names stay
+    pronouns: a first name mostly tells."""
+    for place, part in enumerate(sentence[:_LATEST]):
+        if isinstance(part, Insert) and part.text in _TELLING:
+            rest = [each.word for each in sentence[place + 1 :] if not isinstance(each, Insert)]
+            if not rest or part.text in analysis.once(_told):
+                return sentence
+            noun = _meant(analysis, analysis[rest[0]])
+            if noun is None or noun.xpos != "NN" or analysis.children(noun.index, "conj", "nsubj"):
+                return sentence
+            return (*sentence[:place], Insert("the"), Copy(noun.index), *sentence[place + 1 :])
+    return sentence
+
+
+def _told(analysis: Analysis) -> frozenset[str]:
+    """The pronouns whose gender a word of the source tells."""
+    keys = {key(word.text) for word in analysis}
+    has_ending = any(word.endswith(GENDERED_ENDINGS) for word in keys)
+    return frozenset(name for name, forms in _TELLING.items() if has_ending or forms & keys)
+
+
+def _meant(analysis: Analysis, word: Word) -> Word | None:
+    """The noun that the clause of a word is about in the source."""
+    if word.relation in ("aux", "cop", "advmod") and word.head >= 0:
+        word = analysis[word.head]
+    for _ in range(3):
+        subject = next(iter(analysis.children(word.index, "nsubj")), None)
+        if subject is not None and subject.upos in ("NOUN", "PROPN"):
+            return subject
+        if word.head < 0:
+            return None
+        head = analysis[word.head]
+        if word.relation == "acl" and head.upos in ("NOUN", "PROPN"):
+            return head
+        if word.relation not in ("conj", "advcl"):
+            return None
+        word = head
+    return None

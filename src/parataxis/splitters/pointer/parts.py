@@ -27,7 +27,7 @@ from parataxis.splitters.pointer.actions import (
     FORMS,
     NEXT,
 )
-from parataxis.splitters.pointer.openers import with_openers
+from parataxis.splitters.pointer.openers import with_openers, without_guess
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.english import ARTICLES, DEMONSTRATIVES, words
 from parataxis.text.tokens import find_symbols, has_word, is_symbol, lower_first
@@ -102,7 +102,8 @@ def sentence_parts(
         if parts is None:
             return None
         sentences.append(parts)
-    return _with_symbols(analysis, with_openers(analysis, sentences))
+    opened = with_openers(analysis, sentences)
+    return _with_symbols(analysis, [without_guess(analysis, each) for each in opened])
 
 
 def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | None:
