@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from parataxis.studies.pages.work import give_help
 from parataxis.studies.study import Role
 
 ANSWERS = {
@@ -100,6 +101,27 @@ def test_api_a_draft_keeps_what_is_an_answer(serve: Any) -> None:
         "meaning": 2,
         "comments": "so so",
     }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"answers": {str(number): [] for number in range(5_000)}},
+        {"answers": {}, **{"a" * 1_000 + str(number): 0 for number in range(100)}},
+    ],
+)
+def test_api_of_many_faults_a_few_are_reported(serve: Any, body: Any) -> None:
+    _, visitor = serve().person()
+    task = visitor.api("GET", "/tasks/next").json()
+    answer = visitor.api("POST", f"/tasks/{task['slot']}/submission", body, visitor.token)
+    assert answer.status_code == 422
+    assert 0 < len(answer.json()["problems"]) <= 20
+    assert len(answer.content) < 10_000
+
+
+def test_api_words_of_an_endless_rewrite_are_not_compared() -> None:
+    assert give_help("Ann came.", "Bob came. " * 401).new == ()
+    assert give_help("Ann came.", "Bob came.").new == ("Bob",)
 
 
 def test_api_a_draft_after_the_submission_is_no_fault(serve: Any) -> None:

@@ -4,7 +4,17 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
 from fastapi.security import APIKeyCookie, APIKeyHeader
-from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field, StrictBool, StrictStr
+from pydantic import (
+    AfterValidator,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+)
+from pydantic_core import PydanticCustomError
 
 from parataxis.studies.pages import work
 from parataxis.studies.pages.site import COOKIES, PERSON, CsrfError, Visit, person_visit
@@ -139,12 +149,22 @@ class ProgressOut(BaseModel):
     can_undo: bool
 
 
+_ANSWERS = 200
+
+
+def _few(answers: Any) -> Any:
+    """Refuse too many answers before each of them gets errors of its own."""
+    if isinstance(answers, dict) and len(answers) > _ANSWERS:
+        raise PydanticCustomError("too_long", "There are more than {most}", {"most": _ANSWERS})
+    return answers
+
+
 class AnswersIn(BaseModel):
     """Answers by question; for a write task "rewrite" or "flag"."""
 
     model_config = ConfigDict(extra="forbid")
 
-    answers: dict[str, Value] = Field(max_length=200)
+    answers: Annotated[dict[str, Value], BeforeValidator(_few)] = Field(max_length=_ANSWERS)
     seconds: float | None = Field(default=None, ge=0, le=86_400)
 
 

@@ -99,13 +99,18 @@ def _no_session(request: Request, error: NoSessionError) -> Response:
     return Visit(request).page("landing.html", status=401)
 
 
+_PROBLEMS, _PROBLEM = 20, 200
+"""The problems of a request that are reported, and the characters of a name in one."""
+
+
 def _invalid(request: Request, error: RequestValidationError) -> Response:
     found = error.errors()
     if found and found[0]["type"] == "json_invalid":
         return _answer(request, 400, "not-understood", "The body is not JSON.")
     if not _is_api(request):
         return _answer(request, 404, "not-found", "")
-    problems = {".".join(map(str, each["loc"])): str(each["msg"]) for each in found}
+    first = found[:_PROBLEMS]
+    problems = {".".join(map(str, each["loc"]))[:_PROBLEM]: str(each["msg"]) for each in first}
     return _answer(request, 422, "not-understood", "The request is not valid.", problems)
 
 

@@ -21,6 +21,8 @@ STATUS = "/status"
 SlotPath = Annotated[str, Path(pattern="^[0-9a-z]{1,32}$", description="The id of the task.")]
 _LONGEST_WORK = 86_400.0
 _LONGEST_BACKGROUND = 500
+_LONGEST_HELPED = 4_000
+"""Characters of a rewrite whose words are compared, which takes time with their square."""
 # Control characters and surrogates, which a database or a page cannot hold.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
@@ -212,7 +214,7 @@ def undo(visit: Visit) -> str:
 def give_help(source: str, text: str) -> HelpOut:
     """Count the sentences of a rewrite, and compare its words with those of its source."""
     simple = sentences_of(text)
-    found = check(source, simple) if simple else ()
+    found = check(source, simple) if simple and len(text) <= _LONGEST_HELPED else ()
     words = {
         kind: tuple(dict.fromkeys(each.words for each in found if each.kind is kind))
         for kind in (FindingKind.LOST, FindingKind.NEW)
