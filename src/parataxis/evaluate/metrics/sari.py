@@ -86,15 +86,17 @@ class CorpusSari(TextMetric):
     def _operations(self, item: ScoredItem) -> list[_Operations]:
         """The counts that all three formulas are made of, for each length of n-grams. They are
         kept for the other two, which score the same items next."""
-        kept = item, self.tokenize, self.lowercase
-        if kept not in _KEPT:
-            if len(_KEPT) >= 2 * WINDOW:
-                _KEPT.clear()
+        key = item, self.tokenize, self.lowercase
+        found = _KEPT.get(key)
+        if found is None:
             references, lowercase = self.references(item), bool(self.lowercase)
             before = ngrams(item.source, tokenize=self.tokenize, lowercase=lowercase)
             after = ngrams(item.text, tokenize=self.tokenize, lowercase=lowercase)
-            _KEPT[kept] = [_operations(n, before[n - 1], after[n - 1], references) for n in ORDERS]
-        return _KEPT[kept]
+            found = [_operations(n, before[n - 1], after[n - 1], references) for n in ORDERS]
+            if len(_KEPT) >= 2 * WINDOW:
+                _KEPT.clear()
+            _KEPT[key] = found
+        return found
 
     def _score(self, parts: Statistics) -> Score:
         named = dict(zip(_PARTS, parts.tolist(), strict=True))
