@@ -35,7 +35,7 @@ WINDOW = 256
 
 SHORT = 80
 """Words of a sentence whose roles are always found at once."""
-ROLES = 1_500
+ROLES = 600
 """Pairs of a verb and a word of a longer one whose roles are found at once; each takes 50 kB."""
 _OF_PREDICATES = ("role_words", "roles", "predicates")
 CACHED_ANALYSES = 1024
