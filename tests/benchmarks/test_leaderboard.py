@@ -67,6 +67,7 @@ def test_leaderboard_takes_a_whole_submission(tmp_path: Path) -> None:
 
 
 def test_leaderboard_page_has_all_systems_and_ratings() -> None:
-    head, *rest = page(EXAMPLES[:0] or EXAMPLES)
+    pytest.importorskip("sacrebleu")
+    head, *rest = page(EXAMPLES)
     assert "| pointer |" in head.replace("**", "")
     assert any("## Blind ratings" in part for part in rest)
