@@ -338,11 +338,12 @@ def refuse_changes(
     rubric: Rubric,
 ) -> None:
     """InputError if anything that decides the results differs from the stored description, or if
-    one of the files has changed. Settings that an older version did not know are accepted."""
+    one of the files has changed. Settings that an older version did not know had their defaults."""
     paths = {name for name, _ in _files(now)} | {_RUBRIC}
-    given = now.model_dump(mode="json")
-    for name, before, after in _changes(dict(stored), given):
-        if not name.startswith(_FREE) and name not in paths:
+    known_now = Study.model_validate(stored).model_dump(mode="json")
+    for name, before, after in _changes(known_now, now.model_dump(mode="json")):
+        is_file = before is not None and name in paths  # which is compared below
+        if not is_file and not name.startswith(_FREE):
             raise InputError(f"{_said(name, before, after)}; {_FIXED}")
     known, found = files or {}, digests(now, rubric)
     given_items = stored.get("items")
@@ -373,8 +374,9 @@ def _said(name: str, before: object, after: object) -> str:
 def _changes(before: Any, after: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
     """The names of settings that differ, with both values."""
     if isinstance(before, dict) and isinstance(after, dict):
-        for key, value in before.items():
-            yield from _changes(value, after.get(key), f"{name}.{key}" if name else key)
+        for key in before | after:
+            new = f"{name}.{key}" if name else key
+            yield from _changes(before.get(key), after.get(key), new)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for place, value in enumerate(before):
             yield from _changes(value, after[place], f"{name}.{place}")

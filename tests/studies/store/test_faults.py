@@ -21,10 +21,11 @@ from parataxis.studies.rubric import load_rubric
 from parataxis.studies.store import Store
 from parataxis.studies.store.database import _FairLock
 from parataxis.studies.store.types import SlotState, StoreError, Task
-from parataxis.studies.study import ItemKind, Panel, Role
+from parataxis.studies.study import ItemKind, Panel, Role, Study
 
 WORKER = Path(__file__).with_name("worker.py")
 OK = {"grammatical": 5}
+FIELD = {"id": "field", "kind": "choice", "text": "What?", "choices": {"law": "Law"}}
 
 
 def start(url: str, *people: str) -> "subprocess.Popen[str]":
@@ -363,6 +364,28 @@ def test_faults_a_changed_text_is_taken_over_but_nothing_that_decides_results(ur
             store.update(study.model_copy(update={"rubric": "concise"}), load_rubric("concise"))
     with Store.open(url) as store:
         assert store.study == study.model_copy(update={"instructions": "Read.", "lease_minutes": 5})
+
+
+@pytest.mark.parametrize(
+    ("part", "added", "name"),
+    [
+        ("items", Path("items.jsonl"), "items"),
+        ("qualification", {"training": "a.jsonl", "test": "b.jsonl"}, "qualification.test"),
+        ("consent", {"en": "Agreed?", "es": "¿Acepta?"}, "consent.es"),
+        ("background", [{**FIELD, "choices": {"law": "Law", "art": "Art"}}], "background.0.cho.*"),
+    ],
+)
+def test_faults_what_is_added_later_is_refused_and_not_ignored(
+    make, tmp_path: Path, part: str, added: object, name: str
+) -> None:
+    known = {"consent": {"en": "Agreed?"}, "background": [FIELD]}
+    study = make.study(**known, qualification={"training": "a.jsonl"})
+    now = Study.model_validate({**study.model_dump(mode="json"), part: added})
+    gms = load_rubric("gms")
+    with Store.open(str(tmp_path / "study.db")) as store:
+        store.create(study, make.rewrites(1), gms)
+        with pytest.raises(InputError, match=f'"{name}" was unset when the study was created'):
+            store.update(now, gms)
 
 
 def test_faults_a_failed_creation_leaves_nothing(store, make) -> None:
