@@ -18,7 +18,8 @@ from parataxis.cli.main import main
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.items import Item
 from parataxis.studies.platforms import PLATFORMS
-from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, opaque, written
+from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, written
+from parataxis.studies.platforms.files import opaque as opaque_by
 from parataxis.studies.platforms.results import ratings_of
 from parataxis.studies.records import Rating, read_ratings
 from parataxis.studies.rubric import available_rubrics, complete, load_rubric, writing
@@ -45,6 +46,11 @@ RATED = {
 }
 MTURK = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "SubmitTime", "WorkTimeInSeconds"]
 APPEN = ["_unit_id", "_created_at", "_golden", "_id", "_started_at", "_tainted", "_worker_id"]
+KEY = b"known to the organiser"
+
+
+def opaque(item: str) -> str:
+    return opaque_by(item, KEY)
 
 
 @pytest.fixture
@@ -54,6 +60,7 @@ def study(tmp_path: Path) -> Path:
         (tmp_path / name).write_text(lines, encoding="utf-8")
 
     write("items.jsonl", ITEMS)
+    (tmp_path / "pilot.platform-key").write_bytes(KEY)
     write("attention.jsonl", [CONTROL])
     (tmp_path / "sources.txt").write_text("Bo, who sat, ate.\nIt rained.\n", encoding="utf-8")
     (tmp_path / "pilot.yaml").write_text(
@@ -144,6 +151,33 @@ def test_platforms_mturk_table_is_html_without_large_characters(study: Path) -> 
     assert "${" not in first["source"]
     assert html.unescape(first["source"]) == SOURCE
     assert (first["identical"], rows[opaque("rules:2")]["identical"]) == ("no", "yes")
+
+
+@pytest.mark.parametrize("platform", list(PLATFORMS))
+def test_platforms_ids_cannot_be_guessed_without_the_key(study: Path, platform: str) -> None:
+    (study.parent / "pilot.platform-key").unlink()
+    tables = []
+    for folder in ("first", "again", "other"):
+        out = study.parent / folder
+        assert main(["study", "to-platform", str(study), "-p", platform, "-o", str(out)]) == 0
+        with (out / "items.csv").open(encoding="utf-8", newline="") as stream:
+            tables.append([row["item"] for row in csv.DictReader(stream)])
+        if folder == "again":
+            (study.parent / "pilot.platform-key").unlink()
+    assert tables[0] == tables[1]
+    assert not set(tables[0]) & set(tables[2])
+
+
+def test_platforms_mturk_table_has_no_formulas(study: Path) -> None:
+    texts = ["=1+1 is two.", "+1 is a number.", "-1 too.", "@Ann left."]
+    (study.parent / "sources.txt").write_text("\n".join(texts), encoding="utf-8")
+    out = study.parent / "task"
+    given = ["to-platform", str(study), "-p", "mturk", "--phase", "write", "-o", str(out)]
+    assert main(["study", *given]) == 0
+    with (out / "items.csv").open(encoding="utf-8", newline="") as stream:
+        cells = [row["source"] for row in csv.DictReader(stream)]
+    assert {cell[0] for cell in cells} == {"&"}
+    assert sorted(map(html.unescape, cells)) == sorted(texts)
 
 
 def test_platforms_appen_test_questions(study: Path) -> None:
@@ -311,8 +345,8 @@ def test_platforms_answers_come_back_as_they_were(
             identical = item.id == "same"
             given = rate(asked, {}, Habits(care=0.5), chance, identical=identical)
             texts = {name: written(value) for name, value in given.items() if value is not None}
-            row = _turk if platform == "mturk" else _appen
-            rows.append(row(f"W{worker}", item.id, texts))
+            row, column = (_turk, "Input.item") if platform == "mturk" else (_appen, "item")
+            rows.append({**row(f"W{worker}", item.id, texts), column: item.id})
             wanted.append(complete(asked, given, identical=identical))
     results = list(PLATFORMS[platform].read(_write(tmp_path / "results.csv", rows)))
     found = ratings_of(results, Study(rubric=rubric), asked, items, str)

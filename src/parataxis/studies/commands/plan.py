@@ -4,6 +4,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
@@ -21,7 +22,7 @@ from parataxis.studies.budget import TaskBatch, affordable, batches_of
 from parataxis.studies.commands.results import read_item_file
 from parataxis.studies.items import Item, read_items
 from parataxis.studies.platforms import PLATFORMS
-from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, shuffled
+from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, opaque, shuffled
 from parataxis.studies.platforms.results import ratings_of, rewrites_of
 from parataxis.studies.records import FlaggedSource, Purpose
 from parataxis.studies.rubric import load_rubric, writing
@@ -128,6 +129,7 @@ def to_platform(
     """Write a study as the files of a crowd platform: the page of the task, and its items.
 
     The page loads nothing from elsewhere. Items have opaque ids, and control items are mixed in.
+    The key of the ids is in a file beside the study, which `from-platform` needs.
 
     Options:
     STUDY: The YAML file of the study.
@@ -148,7 +150,9 @@ def to_platform(
         instructions=described.instructions,
         tolerance=max(tolerances, default=0),
     )
-    files = PLATFORMS[platform.value].files(design, shuffled(found, seed))
+    key = key_file(study.with_suffix(KEY_SUFFIX))
+    blind = [replace(item, id=opaque(item.id, key)) for item in found]
+    files = PLATFORMS[platform.value].files(design, shuffled(blind, seed))
     write_folder(output, files)
     warn(f"{output} has {', '.join(files)}.")
 
@@ -179,8 +183,14 @@ def from_platform(
     --output, -o DIR: The folder for the files.
     """
     described, found = _read(study, items, phase)
-    name = str if worker_ids else Pseudonyms(key_file(study.with_suffix(KEY_SUFFIX)))
-    answered = [one for path in results for one in PLATFORMS[platform.value].read(path)]
+    key = key_file(study.with_suffix(KEY_SUFFIX))
+    name = str if worker_ids else Pseudonyms(key)
+    ids = {opaque(item.id, key): item.id for item in found}
+    answered = [
+        replace(one, item=ids.get(one.item, one.item))
+        for path in results
+        for one in PLATFORMS[platform.value].read(path)
+    ]
     if phase is ItemKind.RATE:
         imported = ratings_of(answered, described, load_rubric(described.rubric), found, name)
         rated = [

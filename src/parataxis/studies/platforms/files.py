@@ -155,14 +155,15 @@ def options(question: Question, language: str) -> list[tuple[str, str]]:
 # --- Tables of items and of answers
 
 
-def opaque(id_: str) -> str:
-    """The id of an item on a platform; its own id may reveal the system."""
-    return hashlib.sha256(id_.encode()).hexdigest()[:16]
+def opaque(id_: str, key: bytes) -> str:
+    """The id of an item on a platform. Its own id may reveal the system or a control item, and is
+    easily guessed; nobody can check a guess without the key."""
+    return hmac.new(key, id_.encode(), hashlib.sha256).hexdigest()[:16]
 
 
 def shuffled(items: Iterable[Item], seed: int) -> list[Item]:
     """The items in random order, independent of the order in the file."""
-    found = sorted(items, key=lambda item: opaque(item.id))
+    found = sorted(items, key=lambda item: item.id)
     random.Random(seed).shuffle(found)
     return found
 
@@ -175,7 +176,7 @@ def field_of(question: Question) -> str:
 
 def cells_of(item: Item) -> dict[str, str]:
     """The row of an item in the table of items, as plain text."""
-    cells = {ITEM: opaque(item.id), SOURCE: " ".join(item.source.split())}
+    cells = {ITEM: item.id, SOURCE: " ".join(item.source.split())}
     if item.rewrite is not None:
         cells[REWRITE] = " ".join(" ".join(item.rewrite.simple).split())
         cells[IDENTICAL] = "yes" if is_identical(item.rewrite) else "no"

@@ -61,8 +61,10 @@ def read(path: Path) -> Iterator[Answered]:
 
 def _cell(text: str) -> str:
     """A cell for the site, which inserts it into the page as HTML and refuses characters of four
-    bytes."""
+    bytes; a spreadsheet does not treat it as a formula."""
     escaped = html.escape(text, quote=False).replace("$", "&#36;")
+    if escaped[:1] in ("=", "+", "-", "@"):
+        escaped = f"&#{ord(escaped[0])};{escaped[1:]}"
     return escaped.encode("ascii", "xmlcharrefreplace").decode()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.items import Effort, Item, as_expected, effort, sentences_of
-from parataxis.studies.platforms.files import Answered, field_of, opaque
+from parataxis.studies.platforms.files import Answered, field_of
 from parataxis.studies.records import (
     HUMAN,
     REWRITE,
@@ -124,7 +124,7 @@ def _valid(
     notes: list[str],
 ) -> Iterator[tuple[Answered, Item, Answers]]:
     """The results about items of the study with answers that the rubric allows, once each."""
-    known = {opaque(item.id): item for item in items if item.kind is kind}
+    known = {item.id: item for item in items if item.kind is kind}
     seen: set[tuple[str, str]] = set()
     if rejected := sum(one.rejected for one in results):
         notes.append(f"{rejected:,} rejected pieces of work are left out.")
