@@ -3,6 +3,8 @@
 import pytest
 
 from parataxis.checks import Checker
+from parataxis.rewrite.align import align
+from parataxis.rewrite.record import FindingKind, Origin
 
 
 @pytest.mark.parametrize(
@@ -95,3 +97,12 @@ def test_predicates_in_other_words_are_kept(
     checker: Checker, source: str, simple: list[str]
 ) -> None:
     assert checker(source, simple) == []
+
+
+def test_predicates_of_a_form_that_the_dictionary_does_not_know(checker: Checker) -> None:
+    source, simple = "The old dog must walks home.", ("The old dog trundlewent home.",)
+    provenance = align(source, simple)
+    changed = provenance[0][3].model_copy(update={"origin": Origin.INFLECTED, "source": (17, 22)})
+    tokens = (*provenance[0][:3], changed, *provenance[0][4:])
+    found = checker(source, simple, [tokens])
+    assert {finding.kind for finding in found} >= {FindingKind.NEW}

@@ -85,6 +85,19 @@ from parataxis.checks import Checker
             ["Does 'weak' belong to 'get'? In the source it stands after 'get'."],
         ),
         (
+            "The police believe that the driver fell asleep, causing the crash.",
+            ["The police believe that the driver fell asleep.", "This caused the crash."],
+            ["Is this a fact ('caused')? In the source somebody only says so ('believe')."],
+        ),
+        (
+            "Unless the parties agree otherwise, the case is heard in Oslo and its end is final.",
+            [
+                "Unless the parties agree otherwise, the case is heard in Oslo.",
+                "In that event, its end is final.",
+            ],
+            ["In which case ('final')? In the source it holds unless something happens ('agree')."],
+        ),
+        (
             "My client claims that the fence, which you built in 2019, stands on her land.",
             ["My client claims that the fence stands on her land.", "You built it in 2019."],
             ["Is this a fact ('built')? In the source somebody only says so ('claims')."],

@@ -343,12 +343,20 @@ def _assertions(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Fi
             clause,
             *(w for w in others if is_last or source.children(w.index, "nsubj", "mark")),
             *_alleged(source, clause, saying),
+            *_participles(source, clause),
         ]
         for verb in reported:
             for sentence, token in _uses(verb, sentences):
                 if not _REPORTING & sentence.lemmas():
                     message = f"Is this a fact ('{token.text}')? In the source somebody only says "
                     yield sentence.new(token, f"{message}so ('{saying.text}').")
+
+
+def _participles(source: Analysis, clause: Word) -> Iterator[Word]:
+    """The participles of a clause: "it fell, **killing** two men"."""
+    for verb in source.children(clause.index, "advcl"):
+        if verb.xpos == "VBG" and not source.children(verb.index, "aux", "mark"):
+            yield verb
 
 
 def _alleged(source: Analysis, clause: Word, saying: Word) -> Iterator[Word]:
@@ -391,6 +399,8 @@ def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator
         restated = {word for s in sentences if clause.index in s.places for word in s.keys}
         if restated & _RESTATED:
             continue
+        if key(opener) == "unless" and clause.index < main.index:
+            yield from _reversed(source, clause, main, sentences)
         governed = [main, *source.children(main.index, "conj")]
         if clause.index > main.index:
             governed = _before(source, clause, first, main)
@@ -402,6 +412,19 @@ def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator
                     message = f"Does this always hold ('{token.text}')? In the source it depends "
                     message += f"on a condition ('{condition}')."
                     yield sentence.new(token, message)
+
+
+def _reversed(
+    source: Analysis, clause: Word, main: Word, sentences: Sequence[_Sentence]
+) -> Iterator[Finding]:
+    """Clauses with "In that case" that hold unless the case arises."""
+    for verb in source.children(main.index, "conj"):
+        for sentence, token in _uses(verb, sentences):
+            first = sentence.pairs[0][0]
+            opening = [key(each.text) for each, _ in sentence.pairs[:3]]
+            if opening[:2] == ["in", "that"] and clause.index not in sentence.places:
+                message = f"In which case ('{token.text}')? In the source it holds unless something"
+                yield sentence.new(first, f"{message} happens ('{clause.text}').")
 
 
 def _conditions(source: Analysis, clause: Word) -> Iterator[Word]:

@@ -157,6 +157,8 @@ def _faults(
     verb: _Verb, forms: Sequence[_Verb], index: int, *, is_repeated: bool
 ) -> Iterator[Finding]:
     """What is wrong with a verb of a simple sentence, given the same verb in the source."""
+    if not forms:  # an inflection that the dictionary does not know
+        return
     text, modal, finite, written = verb.word.text, verb.modal, verb.finite, _keys(verb.tree)
     # Of several forms in the source, those before the same word are meant.
     before = [each for each in forms if each.follower == verb.follower] or forms
