@@ -51,7 +51,7 @@ def decoder(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> OnnxDeco
         # Random weights leave many near ties, which int8 decides otherwise.
         patch.setattr(exporting, "LEAST_EQUAL", 0.5)
         export(weights, folder)
-    assert {path.name for path in folder.iterdir()} == set(BUNDLE)
+    assert {path.name for path in folder.iterdir()} == {*BUNDLE, "model.json"}
     return open_decoder(folder)
 
 

@@ -13,6 +13,8 @@ from lxml import etree
 MILL = "The mill, which was built in 1811, burnt down."
 FERRY = "Ann lives in Oslo, and Bo lives in Rome."
 SHORT = "It rained."
+FUSE = "A fuse blew, and the alarm failed to sound."
+HARD = "It was very hard, but it was forced on him."
 TEXT = f"{MILL}  {SHORT}\n\n* {FERRY}\n"
 MILL_SPLIT = ["The mill burnt down.", "The mill was built in 1811."]
 FERRY_SPLIT = ["Ann lives in Oslo.", "Bo lives in Rome."]
@@ -107,7 +109,7 @@ def test_journey_with_buttons_alone(writer: Callable[..., Any], server: Any) -> 
     ann.page.get_by_label("Splitter", exact=True).select_option("pointer")
     ann.page.get_by_label("Skip doubtful splits").check()
     with ann.page.expect_request("**/split/stream") as asked:
-        ann.split(TEXT, "pointer")
+        ann.split(f"{FUSE}  {SHORT}\n\n* {HARD}\n", "pointer")
     assert asked.value.post_data_json["strict"] is True
     for name, label in (
         ("Next", "Sentence 1,"),
@@ -444,6 +446,7 @@ def test_journey_of_a_comparison(writer: Callable[..., Any], picture: Any) -> No
     assert ann.page.locator("#compare-feed article:visible").count() == 3
     taken.get_by_role("button", name="Use this").click()
     ann.page.get_by_role("button", name="Back to the result").click()
+    ann.row(0).wait_for()
     assert ann.simple(0) == sentences
     ann.page.get_by_role("button", name="Undo").click()
     assert ann.simple(0) == before

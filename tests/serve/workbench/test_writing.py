@@ -208,7 +208,7 @@ def test_writing_a_draft_survives_a_reload(writer: Callable[..., Any]) -> None:
     ann.split(f"{MILL} {FERRY}")
     ann.act(0, "Accept")
     ann.act(1, "Reject")
-    _wait(page, f"JSON.parse({DRAFT}).result?.rows.every((row) => row[2] > 0)")
+    _wait(page, f"JSON.parse({DRAFT})?.result?.rows.every((row) => row[2] > 0)")
     page.reload()
     ann.row(1).wait_for()
     decisions = [ann.row(number).get_attribute("data-decision") for number in range(2)]
