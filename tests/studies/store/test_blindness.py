@@ -1,6 +1,7 @@
 """Neither ids nor order nor anything else that raters see tells where an item comes from."""
 
 import re
+from collections import Counter
 from itertools import product
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.items import Item
 from parataxis.studies.records import Purpose
+from parataxis.studies.store.tasks import _due
 from parataxis.studies.store.types import Stage
 from parataxis.studies.study import Controls, Role
 
@@ -54,6 +56,16 @@ def test_blindness_ids_and_order_carry_no_information_about_the_origin(store, ma
         for what in (0, 1):
             some, others = ([each[what] for each in seen[name]] for name in (one, other))
             assert _chance_to_be_higher(some, others) == pytest.approx(0.5, abs=0.1), (one, other)
+
+
+def test_blindness_control_items_have_no_favourite_place() -> None:
+    controls, places = Controls(items="a.jsonl", every=6), range(1, 7)
+    first = Counter(
+        next(done for done in places if _due(controls, seed, Purpose.KNOWN, done))
+        for seed in range(5000)
+    )
+    assert set(first) == {1, 2, 3, 4, 5}
+    assert all(count == pytest.approx(1000, abs=150) for count in first.values())
 
 
 def test_blindness_a_late_task_keeps_its_id_and_a_new_one_has_another(store, make, clock) -> None:

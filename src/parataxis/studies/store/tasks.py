@@ -482,10 +482,10 @@ class _Worker:
 
 def _due(controls: Controls, seed: int, purpose: Purpose, done: int) -> int:
     """How many control items should have been shown after so many items: one in each stretch, at
-    a random place, but never as the very first task."""
+    any of its places but the first."""
     stretch, place = divmod(done, controls.every)
     chance = random.Random(f"{seed}:{purpose}:{stretch}:place")
-    return stretch + (place >= min(chance.randrange(controls.every) + 1, controls.every - 1 or 1))
+    return stretch + (place > chance.randrange(max(controls.every - 1, 1)))
 
 
 def _wanted(kind: str, *states: SlotState) -> Select[Any]:
