@@ -421,8 +421,8 @@ def _reversed(
     for verb in source.children(main.index, "conj"):
         for sentence, token in _uses(verb, sentences):
             first = sentence.pairs[0][0]
-            opening = [key(each.text) for each, _ in sentence.pairs[:3]]
-            if opening[:2] == ["in", "that"] and clause.index not in sentence.places:
+            opening = [key(each.text) for each, _ in sentence.pairs[:2]]
+            if opening == ["in", "that"] and clause.index not in sentence.places:
                 message = f"In which case ('{token.text}')? In the source it holds unless something"
                 yield sentence.new(first, f"{message} happens ('{clause.text}').")
 

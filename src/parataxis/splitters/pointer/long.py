@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from parataxis.errors import TooLongError
 from parataxis.rewrite.record import Origin, OutputToken, Rewrite
 from parataxis.syntax.analysis import Analysis
 from parataxis.text.tokens import capitalise
@@ -22,7 +23,7 @@ _TIED = re.compile(
 """What opens a part that belongs to the one before it."""
 _DEPTH = {"(": 1, "[": 1, "“": 1, ")": -1, "]": -1, "”": -1}
 
-Analyse = Callable[[Sequence[str]], Iterable[object]]
+Analyse = Callable[[Sequence[str]], Iterable[Analysis | TooLongError]]
 
 
 def cut_long(sentence: str, analyse: Analyse) -> list[tuple[int, str]]:
@@ -57,7 +58,7 @@ def _is_outside(sentence: str, place: int) -> bool:
     return depth == 0 and sentence.count('"', 0, place) % 2 == 0
 
 
-def _is_clause(analysis: object) -> bool:
+def _is_clause(analysis: Analysis | TooLongError) -> bool:
     """Whether a part has a subject and a finite verb; what is too long to be read counts as one."""
     if not isinstance(analysis, Analysis):
         return True

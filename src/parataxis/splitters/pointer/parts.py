@@ -349,7 +349,7 @@ def _under_modal(analysis: Analysis, part: Inflect, before: Sequence[Part]) -> I
     allows B" becomes "could layer A and allow B"."""
     verb = analysis[part.word]
     first = next((each for each in before if _word(each) == verb.head), None)
-    is_joined = verb.relation == "conj" and verb.xpos == "VBG" and isinstance(first, Inflect)
+    is_joined = verb.relation == "conj" and verb.xpos == "VBG"
     if not is_joined or not isinstance(first, Inflect):
         return part
     base = form_of(key(analysis[verb.head].text), "VB")

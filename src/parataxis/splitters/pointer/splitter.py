@@ -174,8 +174,9 @@ class PointerSplitter:
         rewrites = dict(enumerate(map(untouched, sentences, words, features)))
         readable = [place for place, rewrite in rewrites.items() if rewrite is None]
         for place, rewrite in rewrites.items():
-            is_long = is_too_long(words[place], features[place])
-            if rewrite is not None and is_long and not self.settings.strict:
+            if rewrite is None or self.settings.strict:
+                continue
+            if is_too_long(words[place], features[place]):
                 rewrites[place] = self._cut(rewrite, pool)
         founds = self.search([features[place] for place in readable])
         # A sentence that certainly stays whole need not be analysed.
