@@ -20,6 +20,9 @@ from parataxis.lab.verifier.decode import BatchDecoder  # noqa: E402
 from parataxis.lab.verifier.gguf import load_model, shrink  # noqa: E402
 from parataxis.lab.verifier.label import Labeller, label  # noqa: E402
 from parataxis.lab.verifier.teacher import (  # noqa: E402
+    Pair,
+    Tuning,
+    add_adapters,
     load_teacher,
     pair_loss,
     score_sources,
@@ -114,7 +117,7 @@ def test_decoder_writes_what_transformers_writes(model: Any) -> None:
         assert own is not None
         assert own[0] == written[: written.index(end)]
         with torch.no_grad():
-            loss, _ = pair_loss(model, [(prompt, [*own[0], end])], CPU)
+            loss, _ = pair_loss(model, [Pair(prompt, [*own[0], end])], CPU)
         assert own[1] == pytest.approx(-float(loss), abs=1e-3)
 
 
@@ -181,12 +184,14 @@ def test_scores_are_those_of_whole_rewrites(model: Any, tokens: TeacherTokens) -
     candidates = [TrainingCandidate([MILL], "whole"), TrainingCandidate(SPLIT, "found")]
     source = RankedSource("1", "invented", MILL, None, 0.1, candidates)
     other = RankedSource("2", "invented", "It rained.", None, 0.1, [candidates[0]])
+    add_adapters(model, Tuning(rank=2))
     score_sources([source, other], tokens, model, CPU)
     (prompt,) = tokens.prompts([(MILL, None)])
     (written,) = tokens.batch(["\n".join(SPLIT)])
     with torch.no_grad():
-        loss, _ = pair_loss(model, [(prompt, [*written, tokens.end])], CPU)
+        loss, _ = pair_loss(model, [Pair(prompt, [*written, tokens.end])], CPU)
     assert candidates[1].teacher == pytest.approx(-float(loss), rel=1e-3)
+    assert [len(each.risks or []) for each in candidates] == [1, 2]
 
 
 def test_tuning_continues_from_other_adapters(
@@ -210,7 +215,10 @@ def test_tuning_continues_from_other_adapters(
     record = {"complex": MILL, "simple": SPLIT, "level": "atomic"}
     rewrites.write_text((json.dumps(record) + "\n") * 4, encoding="utf-8")
     changes = {"rank": "2", "batch": "2", "epochs": "8"}
-    tune(folder, [rewrites], [rewrites], changes=changes)
+    judged = tmp_path / "judged.jsonl"
+    judgement = {"source": MILL, "simple": SPLIT[::-1], "faults": [[1, "order"]]}
+    judged.write_text(json.dumps(judgement) + "\n", encoding="utf-8")
+    tune(folder, [rewrites, judged], [rewrites, judged], changes=changes)
     first = torch.load(folder / "adapters.pt")
     adapters = folder / "adapters.pt"
     tune(folder, [rewrites], [], adapters, {**changes, "rate": "0.0"})

@@ -25,9 +25,9 @@ from parataxis.lab.verifier.candidates import (  # noqa: E402
 )
 from parataxis.lab.verifier.corruptions import corruptions  # noqa: E402
 from parataxis.lab.verifier.examples import (  # noqa: E402
-    GUESSED,
     JUDGED,
-    SOME_FAULT,
+    TAUGHT,
+    UNKNOWN,
     WRITTEN,
     make_example,
     read_training,
@@ -58,9 +58,9 @@ CPU = torch.device("cpu")
 def mill() -> RankedSource:
     """A source with three candidates, of which the teacher prefers the split."""
     found = [
-        TrainingCandidate([MILL], "whole", -3.0, -5.0),
-        TrainingCandidate(SPLIT, "found", -1.0, -0.1),
-        TrainingCandidate(OTHER, "found", -1.0, -9.0),
+        TrainingCandidate([MILL], "whole", -3.0, -5.0, [0.01]),
+        TrainingCandidate(SPLIT, "found", -1.0, -0.1, [0.02, 0.03]),
+        TrainingCandidate(OTHER, "found", -1.0, -9.0, [0.02, 0.75]),
     ]
     return RankedSource("1", "invented", MILL, None, 0.1, found)
 
@@ -107,12 +107,13 @@ def test_example_labels_the_ends_of_sentences() -> None:
     # The first sentence of the judged rewrite is that of the split, too.
     assert labels[0, JUDGED] == 1
     assert labels[referent, JUDGED] == 1
-    assert labels[0, GUESSED] == 2
+    assert labels[UNKNOWN, round(TAUGHT, 3)] == 2
     assert any(weight == WRITTEN for _, weight in labels)  # corruptions of the split
     assert np.isnan(example.scores[3:]).all()
     without = make_example(mill(), {})
     assert without is not None
-    assert SOME_FAULT in without.labels.tolist()
+    assert without.risks.max() == 1.0  # of a corruption
+    assert np.isclose(without.risks, 0.75).sum() == 1
 
 
 def test_training_data_has_scores_rewrites_and_judgements(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from parataxis.splitters.pointer.actions import (
     closed_word,
     read_source,
 )
+from parataxis.syntax.onnx import threads
 from parataxis.syntax.wordpieces import Pieces
 from parataxis.text.tokens import has_word, tokenize
 
@@ -324,6 +326,8 @@ class _Source:
 
 log = logging.getLogger(__name__)
 
+CHUNK = 1000
+"""The number of pairs that a process makes into examples at once."""
 _SHORTEST = 5
 
 SURE = {
@@ -403,15 +407,25 @@ def _content(text: str) -> Iterator[str]:
 
 
 def make_examples(pairs: Iterable[TrainingPair]) -> Iterator[PointerExample]:
-    """Examples of the pairs that the model can write at all."""
-    tried = made = 0
+    """Examples of the pairs that the model can write at all, made in several processes."""
+    known = list(pairs)
+    parts = [known[start : start + CHUNK] for start in range(0, len(known), CHUNK)]
+    made = 0
+    with ProcessPoolExecutor(threads()) as pool:
+        for examples in pool.map(_made, parts):
+            made += len(examples)
+            yield from examples
+    log.info("%d of %d pairs can be written", made, len(known))
+
+
+def _made(pairs: Sequence[TrainingPair]) -> list[PointerExample]:
+    examples = []
     for pair in pairs:
-        tried += 1
         words = [token.text for token in tokenize(pair.source)]
         if pair.kind.startswith(FAITHFUL) and not pair.is_faithful:
             continue
         actions = target_actions(words, pair.simple, whole=pair.is_whole)
         if actions is not None:
-            made += 1
-            yield PointerExample(read_source(words, pair.level), actions, pair.kind, pair.source)
-    log.info("%d of %d pairs can be written", made, tried)
+            source = read_source(words, pair.level)
+            examples.append(PointerExample(source, actions, pair.kind, pair.source))
+    return examples

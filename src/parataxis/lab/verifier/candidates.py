@@ -46,6 +46,8 @@ class TrainingCandidate:
     kind: str
     log_chance: float | None = None
     teacher: float | None = None
+    risks: list[float] | None = None
+    """The teacher's probability of a fault in each simple sentence."""
 
 
 @dataclass

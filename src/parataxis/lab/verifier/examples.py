@@ -16,7 +16,6 @@ from parataxis.errors import InputError
 from parataxis.lab.verifier.candidates import (
     FOUND,
     REFERENCE,
-    WHOLE,
     RankedSource,
     TrainingCandidate,
     read_sources,
@@ -24,12 +23,12 @@ from parataxis.lab.verifier.candidates import (
 from parataxis.lab.verifier.corruptions import corruptions
 from parataxis.syntax.onnx import threads
 
-UNKNOWN, RIGHT, SOME_FAULT = -1, 0, len(FAULTS) + 1
+UNKNOWN, RIGHT = -1, 0
 """Labels of sentences; a fault of a known kind is its number in :data:`FAULTS` plus one."""
-JUDGED, WRITTEN, GUESSED = 4.0, 1.0, 0.3
-"""The weight of a label: by a rater, by a writer or a program, by the teacher's score."""
-NEAR, FAR = 0.5, 8.0
-"""A candidate so close to the teacher's best is taken for right, one so far behind for wrong."""
+JUDGED, WRITTEN, TAUGHT = 4.0, 1.0, 0.9
+"""The weight of a label: by a rater, by a writer or a program, by the teacher."""
+SURELY_RIGHT = 0.1
+"""The teacher's probability of a fault below which a rewrite is right enough to be corrupted."""
 CORRUPTED, CORRUPTED_ALONE = 2, 4
 """Corruptions of a source with scored candidates, and of a rewrite alone."""
 LONGEST = 1100
@@ -59,6 +58,9 @@ class VerifierExample:
     nodes: Shorts
     """The ends of the sentences with a label."""
     labels: Shorts
+    """Their kinds of fault; of those that the teacher judged, the kind is unknown."""
+    risks: Floats
+    """The probability that they have a fault."""
     weights: Floats
 
 
@@ -68,7 +70,11 @@ class _Candidate:
     teacher: float | None = None
     log_chance: float | None = None
     labels: Sequence[int] = ()
+    risks: Sequence[float] = ()
     weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.risks = self.risks or [float(label > RIGHT) for label in self.labels]
 
 
 def read_training(paths: Iterable[Path]) -> tuple[list[RankedSource], dict[str, Judgements]]:
@@ -126,51 +132,48 @@ def make_example(source: RankedSource, judged: Judgements) -> VerifierExample | 
     reading = read(source.complex, [candidate.simple for candidate in candidates])
     if len(reading.pieces) > LONGEST:
         return None
-    labels: dict[int, tuple[int, float]] = {}
+    known: dict[int, tuple[int, float, float]] = {}
     written = reading.pieces[reading.source :]
     for candidate, path in zip(candidates, reading.tree.paths, strict=True):
         ends = path[np.isin(written[path], (NEXT_MARK, END_MARK))].tolist()
-        for node, label in zip(ends, candidate.labels, strict=False):
-            if label != UNKNOWN and candidate.weight > labels.get(node, (0, 0.0))[1]:
-                labels[node] = label, candidate.weight
+        for node, label, risk in zip(ends, candidate.labels, candidate.risks, strict=False):
+            if candidate.weight > known.get(node, (0, 0.0, 0.0))[-1]:
+                known[node] = label, risk, candidate.weight
+    labels, risks, weights = zip(*known.values(), strict=True) if known else ((), (), ())
     return VerifierExample(
         *(_short(reading.pieces), _short(reading.shapes), _short(reading.places), reading.source),
         end=_short(reading.tree.end),
         paths=tuple(map(_short, reading.tree.paths)),
         scores=_floats(candidate.teacher for candidate in candidates),
         chances=_floats(candidate.log_chance for candidate in candidates),
-        nodes=np.array(list(labels), np.int16),
-        labels=np.array([label for label, _ in labels.values()], np.int16),
-        weights=np.array([weight for _, weight in labels.values()], np.float32),
+        nodes=np.array(list(known), np.int16),
+        labels=np.array(labels, np.int16),
+        risks=np.array(risks, np.float32),
+        weights=np.array(weights, np.float32),
     )
 
 
 def _labelled(source: RankedSource, judged: Judgements) -> list[_Candidate]:
     """The candidates of a source with what is known of their sentences, and corruptions."""
-    scores = [each.teacher for each in source.candidates if each.teacher is not None]
-    best = max(scores, default=None)
     found: list[_Candidate] = []
     good: Sequence[str] | None = None
+    is_scored = any(each.teacher is not None for each in source.candidates)
     for each in source.candidates:
-        right = [RIGHT] * len(each.simple)
-        candidate = _Candidate(each.simple, each.teacher, each.log_chance)
-        behind = None if best is None or each.teacher is None else best - each.teacher
+        labels, weight = [RIGHT] * len(each.simple), 0.0
+        risks: Sequence[float] = ()
         if tuple(each.simple) in judged:
             for place, kind in judged[tuple(each.simple)]:
-                right[place - 1] = FAULTS.index(kind) + 1
-            candidate.labels, candidate.weight = right, JUDGED
+                labels[place - 1] = FAULTS.index(kind) + 1
+            weight = JUDGED
         elif each.kind == REFERENCE:
-            candidate.labels, candidate.weight, good = right, WRITTEN, each.simple
-        elif each.kind == WHOLE:
-            candidate.labels, candidate.weight = right, GUESSED
-        elif behind is not None and len(right) > 1 and behind < NEAR:
-            candidate.labels, candidate.weight, good = right, GUESSED, good or each.simple
-        elif behind is not None and len(right) > 1 and behind > FAR:
-            labels = [UNKNOWN] * (len(right) - 1) + [SOME_FAULT]
-            candidate.labels, candidate.weight = labels, GUESSED
-        found.append(candidate)
+            weight, good = WRITTEN, each.simple
+        elif each.risks is not None:
+            labels, risks, weight = [UNKNOWN] * len(labels), each.risks, TAUGHT
+            if len(labels) > 1 and max(risks) < SURELY_RIGHT:
+                good = good or each.simple
+        found.append(_Candidate(each.simple, each.teacher, each.log_chance, labels, risks, weight))
     if good is not None:
-        count = CORRUPTED_ALONE if best is None else CORRUPTED
+        count = CORRUPTED if is_scored else CORRUPTED_ALONE
         known = [list(candidate.simple) for candidate in found]
         for made in corruptions(good, source.complex, random.Random(source.complex), count):
             if made.simple not in known:

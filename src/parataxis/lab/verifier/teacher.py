@@ -1,7 +1,9 @@
 """The teacher: a language model that is fine-tuned on rewrites and then scores candidates.
 
-Its folder holds the reduced weights, the tokenizer, the kept tokens, and the adapters: only
-low-rank adapters are trained (Hu et al. 2022, "LoRA"), which forget less and are small.
+It learns to write rewrites, and to tell where one is at fault: a head on its states estimates, at
+the end of each simple sentence, the probability of each kind of fault. Its folder holds the reduced
+weights, the tokenizer, the kept tokens, and the adapters: only low-rank adapters are trained (Hu et
+al. 2022, "LoRA"), which forget less and are small.
 """
 
 import json
@@ -13,19 +15,22 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from parataxis.checks.verifier import PrefixTree, prefix_tree
+from parataxis.checks.verifier import FAULTS, PrefixTree, prefix_tree
 from parataxis.errors import InputError
 from parataxis.lab.training import choose_device
 from parataxis.lab.verifier.candidates import RankedSource, read_sources, write_sources
+from parataxis.lab.verifier.corruptions import corruptions
+from parataxis.lab.verifier.examples import JUDGED, RIGHT, UNKNOWN, WRITTEN
 from parataxis.lab.verifier.gguf import LanguageModel, load_model, shrink
 from parataxis.lab.verifier.tokens import TOKENIZER, TeacherTokens, choose_vocabulary
+from parataxis.lab.verifier.train import auc
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +46,29 @@ TOGETHER = 12
 NODES = 48_000
 """The number of nodes in one batch, including padding."""
 
-Pair = tuple[list[int], list[int]]
-"""The tokens of a prompt and of a rewrite."""
+CORRUPTED_EVERY = 3
+"""Every so many-th rewrite is also seen with a fault."""
+FAULT_SHARE = 0.5
+"""The weight of the loss on faults, beside the loss of a token."""
+
+
+class Pair(NamedTuple):
+    """The tokens of a prompt and of a rewrite, and the labels of its simple sentences.
+
+    ``is_model`` says whether rewrites should be written like this one.
+    """
+
+    prompt: list[int]
+    written: list[int]
+    labels: Sequence[tuple[int, int]] = ()
+    """The place of the token that ends a sentence, and its label."""
+    weight: float = WRITTEN
+    is_model: bool = True
+
+    @property
+    def size(self) -> int:
+        """The number of tokens."""
+        return len(self.prompt) + len(self.written)
 
 
 @dataclass(frozen=True)
@@ -80,13 +106,17 @@ class Adapted(nn.Module):
         return self.base
 
 
-def add_adapters(model: nn.Module, tuning: Tuning) -> list[nn.Parameter]:
-    """Add adapters to all layers, freeze the rest, and return the adapters' parameters."""
+def add_adapters(model: LanguageModel, tuning: Tuning) -> list[nn.Parameter]:
+    """Add adapters to all layers and the head for faults, freeze the rest, and return the
+    parameters that are trained."""
     model.requires_grad_(False)
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if name in ADAPTED and isinstance(child, nn.Linear):
                 setattr(module, name, Adapted(child, tuning.rank, tuning.scale))
+    model.faults = nn.Linear(model.config.hidden_size, len(FAULTS) + 1, device=model.device)
+    nn.init.normal_(model.faults.weight, std=0.01)
+    nn.init.constant_(model.faults.bias, -2.0)
     return [each for each in model.parameters() if each.requires_grad]
 
 
@@ -126,48 +156,113 @@ def load_teacher(folder: Path, device: torch.device) -> LanguageModel:
     return model.eval()
 
 
-def read_pairs(paths: Iterable[Path], tokens: TeacherTokens) -> list[Pair]:
-    """Read rewrites from JSONL files with ``complex``, ``simple`` and perhaps ``level``, as
-    tokens."""
-    records = []
+def read_pairs(
+    paths: Iterable[Path], tokens: TeacherTokens, *, corrupted: bool = False
+) -> list[Pair]:
+    """Read rewrites (``complex``, ``simple``, perhaps ``level``) and judgements (``source``,
+    ``simple``, ``faults``) from JSONL files, as tokens; perhaps with corruptions of rewrites."""
+    rows: list[tuple[str, str | None, Sequence[str], Sequence[int], float, bool]] = []
     for path in paths:
-        with path.open(encoding="utf-8") as stream:
-            records += [json.loads(line) for line in stream]
-    prompts = tokens.prompts((record["complex"], record.get("level")) for record in records)
-    written = tokens.batch(["\n".join(record["simple"]) for record in records])
-    return [(prompt, [*own, tokens.end]) for prompt, own in zip(prompts, written, strict=True)]
+        for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            simple, level = record["simple"], record.get("level")
+            labels = [RIGHT] * len(simple)
+            if "faults" in record:
+                for place, kind in record["faults"]:
+                    labels[place - 1] = FAULTS.index(kind) + 1
+                rows.append((record["source"], level, simple, labels, JUDGED, False))
+                continue
+            source = record["complex"]
+            rows.append((source, level, simple, labels, WRITTEN, True))
+            if corrupted and len(rows) % CORRUPTED_EVERY == 0:
+                for made in corruptions(simple, source, random.Random(source), 1):
+                    until = [RIGHT] * made.place + [FAULTS.index(made.kind) + 1]
+                    rows.append((source, level, made.simple, until, WRITTEN, False))
+    prompts = tokens.prompts((source, level) for source, level, *_ in rows)
+    texts = tokens.batch(["\n".join(simple) for _, _, simple, *_ in rows])
+    pairs = []
+    for (*_, own_labels, weight, is_model), prompt, own in zip(rows, prompts, texts, strict=True):
+        written = [*own, tokens.end]
+        ends = zip(tokens.sentence_ends(written), own_labels, strict=False)
+        known = [(place, label) for place, label in ends if label != UNKNOWN]
+        pairs.append(Pair(prompt, written, known, weight, is_model))
+    return pairs
+
+
+def _states(
+    model: LanguageModel, pairs: Sequence[Pair], device: torch.device
+) -> tuple[Tensor, Tensor]:
+    """The states at all tokens of pairs, and the tokens themselves.
+
+    Padding on the right needs no mask, because no token attends to what follows it.
+    """
+    tokens = torch.zeros(len(pairs), max(pair.size for pair in pairs), dtype=torch.long)
+    for row, pair in enumerate(pairs):
+        tokens[row, : pair.size] = torch.tensor(pair.prompt + pair.written)
+    tokens = tokens.to(device)
+    return model.model(input_ids=tokens).last_hidden_state, tokens
 
 
 def pair_loss(
     model: LanguageModel, pairs: Sequence[Pair], device: torch.device
 ) -> tuple[Tensor, int]:
-    """The summed negative log-probability of rewrites, and their number of tokens.
+    """The summed negative log-probability of rewrites, and their number of tokens."""
+    return _writing_loss(model, pairs, *_states(model, pairs, device))
 
-    Padding on the right needs no mask, because no token attends to what follows it.
-    """
-    longest = max(len(prompt) + len(written) for prompt, written in pairs)
-    tokens = torch.zeros(len(pairs), longest, dtype=torch.long)
-    goals = torch.full((len(pairs), longest), -1)
-    for row, (prompt, written) in enumerate(pairs):
-        size = len(prompt) + len(written)
-        tokens[row, :size] = torch.tensor(prompt + written)
-        goals[row, len(prompt) : size] = torch.tensor(written)
-    goals = goals[:, 1:].to(device)
-    states = model.model(input_ids=tokens.to(device)).last_hidden_state[:, :-1]
-    wanted = goals >= 0
-    logits = model.lm_head(states[wanted]).float()
-    return nn.functional.cross_entropy(logits, goals[wanted], reduction="sum"), int(wanted.sum())
+
+def _writing_loss(
+    model: LanguageModel, pairs: Sequence[Pair], states: Tensor, tokens: Tensor
+) -> tuple[Tensor, int]:
+    wanted = torch.zeros(tokens.shape, dtype=torch.bool)
+    for row, pair in enumerate(pairs):
+        wanted[row, len(pair.prompt) : pair.size] = pair.is_model
+    wanted = wanted[:, 1:].to(tokens.device)
+    logits = model.lm_head(states[:, :-1][wanted]).float()
+    loss = nn.functional.cross_entropy(logits, tokens[:, 1:][wanted], reduction="sum")
+    return loss, int(wanted.sum())
+
+
+def _fault_logits(
+    model: LanguageModel, pairs: Sequence[Pair], states: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The logits of faults, the labels and the weights of all labelled sentences."""
+    known = [
+        (row, len(pair.prompt) + place, label, pair.weight)
+        for row, pair in enumerate(pairs)
+        for place, label in pair.labels
+    ]
+    rows, places, labels, weights = torch.tensor(known).T
+    found = states[rows.long().to(states.device), places.long().to(states.device)]
+    device = states.device
+    return model.faults(found.float()), labels.long().to(device), weights.to(device)
+
+
+def _fault_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+    kinds = nn.functional.one_hot(labels, len(FAULTS) + 1)[:, 1:]
+    wanted = torch.cat([kinds, (labels > 0)[:, None]], 1).float()
+    losses = nn.functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none")
+    shares = torch.ones(len(FAULTS) + 1, device=logits.device)
+    shares[:-1] = 0.5
+    return (weights * (losses * shares).sum(1)).sum() / weights.sum()
 
 
 @torch.no_grad()
-def held_out_loss(model: LanguageModel, pairs: Sequence[Pair], device: torch.device) -> float:
-    """The loss in nats per rewrite."""
-    ordered = sorted(pairs, key=lambda pair: sum(map(len, pair)))
-    total = sum(
-        float(pair_loss(model, ordered[start : start + 128], device)[0])
-        for start in range(0, len(ordered), 128)
-    )
-    return total / len(pairs)
+def held_out_figures(
+    model: LanguageModel, pairs: Sequence[Pair], device: torch.device
+) -> dict[str, float]:
+    """The loss of rewrites in nats, and the area under the ROC curve for judged sentences."""
+    ordered = sorted(pairs, key=lambda pair: pair.size)
+    total, count = 0.0, sum(pair.is_model for pair in pairs)
+    risks, faulty = [], []
+    for start in range(0, len(ordered), 128):
+        some = ordered[start : start + 128]
+        states, tokens = _states(model, some, device)
+        total += float(_writing_loss(model, some, states, tokens)[0])
+        logits, labels, _ = _fault_logits(model, some, states)
+        risks.append(logits[:, -1].cpu().numpy())
+        faulty.append((labels > 0).cpu().numpy())
+    found = {"nats": total / count} if count else {}
+    area = auc(np.concatenate(risks), np.concatenate(faulty))
+    return found if area is None else {**found, "area": area}
 
 
 def finetune(
@@ -187,22 +282,27 @@ def finetune(
         slope = 0.02 + 0.49 * (1 + math.cos(math.pi * step / len(plan)))
         for group in optimiser.param_groups:
             group["lr"] = tuning.rate * min(1.0, step / warm) * slope
-        loss, count = pair_loss(model, [train[row] for row in rows], device)
-        torch.autograd.backward(loss / count)
+        some = [train[row] for row in rows]
+        states, tokens = _states(model, some, device)
+        loss, count = _writing_loss(model, some, states, tokens)
+        faults = _fault_loss(*_fault_logits(model, some, states))
+        torch.autograd.backward(loss / max(count, 1) + FAULT_SHARE * faults)
         norm = nn.utils.clip_grad_norm_(parameters, 1.0)
         if torch.isfinite(norm):
             optimiser.step()
         optimiser.zero_grad(set_to_none=True)
-        seen.append((loss / count).detach())
+        seen.append(torch.stack([loss / max(count, 1), faults]).detach())
         if step % 50 == 0:
-            mean = float(torch.stack(seen[-50:]).mean())
+            a_token, a_sentence = torch.stack(seen[-50:]).mean(0).tolist()
             log.info(
-                "%d of %d: %.4f a token, %.0f s", step, len(plan), mean, time.monotonic() - started
+                "%d of %d: %.4f a token, %.4f a judged sentence, %.0f s",
+                *(step, len(plan), a_token, a_sentence, time.monotonic() - started),
             )
         if step % tuning.evaluate_every == 0 or step == len(plan):
             model.eval()
             for name, pairs in held_out.items():
-                log.info("%s: %.3f a rewrite", name, held_out_loss(model, pairs, device))
+                for figure, value in held_out_figures(model, pairs, device).items():
+                    log.info("%s: %s %.4f", name, figure, value)
             model.train()
     model.eval()
 
@@ -215,19 +315,18 @@ def _plan(train: Sequence[Pair], tuning: Tuning) -> list[list[int]]:
     while len(plan) * size < tuning.epochs * len(train):
         order = chance.sample(range(len(train)), len(train))
         for start in range(0, len(order), size * 50):
-            part = sorted(
-                order[start : start + size * 50], key=lambda row: sum(map(len, train[row]))
-            )
+            part = sorted(order[start : start + size * 50], key=lambda row: train[row].size)
             batches = [part[place : place + size] for place in range(0, len(part), size)]
             plan += chance.sample(batches, len(batches))
     return plan[: math.ceil(tuning.epochs * len(train) / size)]
 
 
 @torch.no_grad()
-def node_logs(
+def node_verdicts(
     model: LanguageModel, trees: Sequence[PrefixTree], device: torch.device
-) -> list[NDArray[np.float32]]:
-    """The log-probability of every node of each tree of tokens, given its ancestors."""
+) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    """For every node of each tree of tokens, given its ancestors, the log-probability, and the
+    probability of a fault if a sentence ends there."""
     longest = -(-max(map(len, trees)) // STEP) * STEP
     tokens, depth, parent = (np.zeros((len(trees), longest), np.int64) for _ in range(3))
     # Padding attends to itself; a row that attends to nothing would give NaN.
@@ -258,8 +357,11 @@ def node_logs(
         logits = model.lm_head(before[part]).float()
         chosen = logits.gather(1, goals[part, None])[:, 0]
         logs[part] = chosen - logits.logsumexp(1)
+    head = model.faults
+    risks = nn.functional.linear(states.float(), head.weight[-1:].float(), head.bias[-1:].float())
     found = logs.view(len(trees), longest).cpu().numpy()
-    return [found[row, : len(tree)] for row, tree in enumerate(trees)]
+    risk = risks[..., 0].sigmoid().cpu().numpy()
+    return [(found[row, : len(tree)], risk[row, : len(tree)]) for row, tree in enumerate(trees)]
 
 
 def make_teacher(model: Path, tokenizer: Path, texts: Sequence[Path], output: Path) -> None:
@@ -279,7 +381,8 @@ def tune(
     start: Path | None = None,
     changes: Mapping[str, str] | None = None,
 ) -> None:
-    """Fine-tune the teacher in a folder on files of rewrites, and write its adapters there.
+    """Fine-tune the teacher in a folder on files of rewrites and of judgements, and write its
+    adapters there.
 
     It continues from the adapters in ``start``; ``changes`` are those of :class:`Tuning`.
     """
@@ -290,7 +393,7 @@ def tune(
         name: type(getattr(Tuning, name))(float(value)) for name, value in (changes or {}).items()
     }
     tuning, tokens, device = Tuning(**settings), TeacherTokens(folder), choose_device()
-    pairs = read_pairs(train, tokens)
+    pairs = read_pairs(train, tokens, corrupted=True)
     held = {path.stem: read_pairs([path], tokens) for path in held_out}
     network = load_model(folder, device)
     parameters = load_adapters(network, start) if start else add_adapters(network, tuning)
@@ -320,20 +423,24 @@ def score_sources(
     network: LanguageModel,
     device: torch.device,
 ) -> None:
-    """Set the teacher's log-probability of each candidate, in batches of trees of similar size."""
+    """Set what the teacher thinks of each candidate, in batches of trees of similar size."""
     prompts = tokens.prompts((source.complex, None) for source in sources)
+    texts = [["\n".join(each.simple) for each in source.candidates] for source in sources]
+    flat = iter(tokens.batch([text for own in texts for text in own]))
     rows = []
     for source, prompt in zip(sources, prompts, strict=True):
-        texts = ["\n".join(candidate.simple) for candidate in source.candidates]
-        tree = prefix_tree([[*prompt, *own, tokens.end] for own in tokens.batch(texts)])
-        rows.append((tree, len(prompt), source))
+        written = [[*next(flat), tokens.end] for _ in source.candidates]
+        tree = prefix_tree([[*prompt, *own] for own in written])
+        rows.append((tree, len(prompt), written, source))
     rows.sort(key=lambda row: len(row[0]))
     while rows:
         count = 1
         while count < len(rows) and (count + 1) * len(rows[count][0]) <= NODES:
             count += 1
         some, rows = rows[:count], rows[count:]
-        found = node_logs(network, [tree for tree, _, _ in some], device)
-        for (tree, size, source), logs in zip(some, found, strict=True):
-            for candidate, path in zip(source.candidates, tree.paths, strict=True):
+        found = node_verdicts(network, [tree for tree, *_ in some], device)
+        for (tree, size, written, source), (logs, risks) in zip(some, found, strict=True):
+            for candidate, own, path in zip(source.candidates, written, tree.paths, strict=True):
                 candidate.teacher = float(logs[path[size:]].sum())
+                ends = path[[size + place for place in tokens.sentence_ends(own)]]
+                candidate.risks = [round(risk, 4) for risk in risks[ends].tolist()]

@@ -12,6 +12,8 @@ PROMPT = "Complex{}: {}\nSimple:\n"
 line follows, then the end mark."""
 TOKENIZER, KEPT = "tokenizer.json", "kept.npy"
 _END = "<|im_end|>"
+_NEWLINE = "Ċ"
+"""The character of a newline in the names of tokens."""
 _BYTES = 256
 """The first tokens are single bytes, which can spell everything."""
 _OFTEN = 2
@@ -29,6 +31,8 @@ class TeacherTokens:
         self._old: NDArray[np.int64] = np.load(folder / KEPT)
         self._new = {token: place for place, token in enumerate(self._old.tolist())}
         self.end = self._new[self._tokenizer.token_to_id(_END)]
+        names = map(self._tokenizer.id_to_token, self._old.tolist())
+        self._breaks = {place for place, name in enumerate(names) if _NEWLINE in (name or "")}
 
     def batch(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of many texts, on all cores."""
@@ -54,6 +58,14 @@ class TeacherTokens:
         return self.batch(
             [PROMPT.format(f" ({level})" if level else "", source) for source, level in sources]
         )
+
+    def sentence_ends(self, rewrite: Sequence[int]) -> list[int]:
+        """The places of the tokens that end the simple sentences of a rewrite."""
+        return [
+            place
+            for place, token in enumerate(rewrite)
+            if token in self._breaks or token == self.end
+        ]
 
     def decode(self, rows: Sequence[Sequence[int]]) -> list[str]:
         """The texts of rows of tokens."""

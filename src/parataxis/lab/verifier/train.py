@@ -31,6 +31,7 @@ from parataxis.lab.training import (
 )
 from parataxis.lab.verifier.examples import (
     JUDGED,
+    UNKNOWN,
     WRITTEN,
     VerifierExample,
     make_examples,
@@ -90,6 +91,7 @@ class VerifierBatch:
     scores: Tensor
     ends: Tensor
     labels: Tensor
+    risks: Tensor
     weights: Tensor
 
     def sums(self, flat: Tensor) -> Tensor:
@@ -138,6 +140,7 @@ def make_batch(examples: Sequence[VerifierExample], device: torch.device) -> Ver
         tensor(np.array(scores, np.float32)),
         tensor(np.concatenate(ends)),
         tensor(np.concatenate([each.labels for each in examples]).astype(np.int64)),
+        tensor(np.concatenate([each.risks for each in examples])),
         tensor(np.concatenate([each.weights for each in examples])),
     )
 
@@ -160,11 +163,11 @@ def losses(
     gap = wanted - _log_softmax(batch.sums(scores) / temperature, batch.row, count)
     by_list = (wanted.exp() * gap).sum() / count
     cross_entropy = nn.functional.binary_cross_entropy_with_logits
-    at_fault = cross_entropy(faults[:, -1], (batch.labels > 0).float(), reduction="none")
-    # Each kind has a column; a fault of an unknown kind says nothing of the columns.
-    kinds = nn.functional.one_hot(batch.labels, len(FAULTS) + 2)[:, 1:-1].float()
+    at_fault = cross_entropy(faults[:, -1], batch.risks, reduction="none")
+    # Each kind has a column; what is of an unknown kind says nothing of the columns.
+    kinds = nn.functional.one_hot(batch.labels.clamp(min=0), len(FAULTS) + 1)[:, 1:].float()
     by_kind = cross_entropy(faults[:, :-1], kinds, reduction="none").sum(1)
-    by_kind = by_kind * (batch.labels <= len(FAULTS))
+    by_kind = by_kind * (batch.labels != UNKNOWN)
     weighted = (batch.weights * (at_fault + kind_share * by_kind)).sum()
     return by_list, weighted / batch.weights.sum().clamp(min=1e-6)
 
