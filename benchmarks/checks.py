@@ -23,9 +23,9 @@ from typing import TypedDict
 from rich.console import Console
 from rich.table import Table
 
+from damage import DAMAGES, damaged
 from parataxis.checks import Checker
 from parataxis.checks.checker import RISKY
-from parataxis.checks.damage import DAMAGES, damaged
 from parataxis.checks.verifier import load_verifier
 from parataxis.lab.verifier.corruptions import corruptions
 from parataxis.rewrite.record import Finding, FindingKind

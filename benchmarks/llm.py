@@ -19,8 +19,8 @@ from random import Random
 from rich.console import Console
 from rich.table import Table
 
+from damage import damaged
 from parataxis.checks import Checker
-from parataxis.checks.damage import damaged
 from parataxis.checks.units import Sort, units
 from parataxis.rewrite.record import Finding
 from parataxis.splitters.llm import LlmSplitter

@@ -159,8 +159,6 @@ class Checker:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A rewrite to be checked."""
-
     source: str
     simple: Sequence[str]
     provenance: Provenance | None
@@ -264,7 +262,8 @@ def uncertain_sentences(source: Analysis, sentences: Sequence[Sequence[OutputTok
             word if token.origin is _COPIED else None
             for token, word in zip(tokens, came_from, strict=True)
         ]
-        if index and _may_be_ambiguous(keys, came_from):
+        is_about_noun = any(word is not None and word.relation == "acl" for word in came_from)
+        if index and is_about_noun and not english.THIRD_PERSON.isdisjoint(keys):
             found |= {index - 1, index}
         elif _may_be_no_sentence(keys, copied) or _has_moved_noun(source, came_from, copied):
             found.add(index)
@@ -328,10 +327,4 @@ def _is_unmoved(source: Analysis, left: Word, right: Word) -> bool:
     between = source.words[left.index + 1 : right.index]
     return bool(between) and all(
         word.upos == "PUNCT" or key(word.text) in WH_RELATIVES for word in between
-    )
-
-
-def _may_be_ambiguous(keys: Sequence[str], came_from: Sequence[Word | None]) -> bool:
-    return not english.THIRD_PERSON.isdisjoint(keys) and any(
-        word is not None and word.relation == "acl" for word in came_from
     )

@@ -7,7 +7,7 @@ is used as well: a participle of the source that was copied is still a participl
 from collections.abc import Iterator, Sequence
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding
+from parataxis.checks.findings import Origins, finding, finding_at
 from parataxis.rewrite.forms import is_verb_form, key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
@@ -116,7 +116,7 @@ def is_fragment(analysis: Analysis) -> bool:
     # "Whilst at the same time he taught": the parser may tag the subordinator as a preposition.
     return (
         word in lexicon.NEVER_PREPOSITIONS
-        and key(_text_after(analysis, opener)) != "of"
+        and [key(after.text) for after in analysis.words[opener.index + 1 :][:1]] != ["of"]
         and not any(w.text == "," for w in analysis)
     )
 
@@ -203,10 +203,6 @@ def _is_one_clause(analysis: Analysis) -> bool:
     return len({head.index for head in finite if head.relation not in _CLAUSES | {"conj"}}) <= 1
 
 
-def _text_after(analysis: Analysis, word: Word) -> str:
-    return analysis[word.index + 1].text if word.index + 1 < len(analysis) else ""
-
-
 def _upwards(analysis: Analysis, word: Word) -> Iterator[Word]:
     """A word and its governors, without the root."""
     while word.head >= 0:
@@ -241,12 +237,7 @@ def lost_particles(
     used = {word.index for origin in origins for word in origin.used()}
     written = {key(word) for sentence in simple for word in sentence.split()}
     return [
-        finding(
-            FindingKind.LOST,
-            word.text,
-            f"The word '{word.text}' is missing.",
-            start=word.start,
-        )
+        finding_at(FindingKind.LOST, word, f"The word '{word.text}' is missing.")
         for word in particles
         if word.index not in used
         and word.head in used

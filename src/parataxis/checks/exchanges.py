@@ -12,16 +12,15 @@ from itertools import chain, combinations, islice, pairwise
 from types import MappingProxyType
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding, that_noun, verb_phrase
+from parataxis.checks.findings import Origins, Pair, finding_at, that_noun, verb_phrase
 from parataxis.checks.relations import Referents, is_noun
 from parataxis.rewrite.forms import key, lemmas
-from parataxis.rewrite.record import Finding, FindingKind, OutputToken
+from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.english import words
 from parataxis.text.tokens import has_word
 
-_Pair = tuple[OutputToken, Word | None]
-
+_KIND = FindingKind.RELATION
 _ORDER = words("before after until till since when while once")
 _LOGIC = words("if unless because although though whereas whether")
 _JOINING = words("and or but nor")
@@ -40,7 +39,7 @@ def exchange_findings(
     source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
 ) -> list[Finding]:
     """What was exchanged in a rewrite; sentences without an analysis are read less closely."""
-    sentences = _spoken(origins)
+    sentences = [each.spoken() for each in origins]
     return [
         *_other_words(source, sentences),
         *_swapped_parts(source, simple, origins),
@@ -51,16 +50,12 @@ def exchange_findings(
 
 def swap_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
     """The first pair of words that have changed places, if there is one."""
-    sentences = _spoken(origins)
+    sentences = [each.spoken() for each in origins]
     swaps = chain(_swapped_words(source, sentences), _swapped_neighbours(source, sentences))
     return list(islice(swaps, 1))
 
 
-def _spoken(origins: Sequence[Origins]) -> list[list[_Pair]]:
-    return [[pair for pair in each.pairs() if has_word(pair[0].text)] for each in origins]
-
-
-def _other_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:
+def _other_words(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
     """Words of a group in the place of another one, between the same two words."""
     between: dict[tuple[str, str], set[str]] = defaultdict(set)
     keys = [key(word.text) for word in source if has_word(word.text)]
@@ -78,7 +73,7 @@ def _other_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iter
                 other = min(known)
                 token = pairs[place][0]
                 message = f"Is it '{token.text}' or '{other}' here? The source has '{other}'."
-                yield _relation(token, index, message)
+                yield finding_at(_KIND, token, message, index)
 
 
 def _differ(word: str, other: str) -> bool:
@@ -87,9 +82,7 @@ def _differ(word: str, other: str) -> bool:
     return any(word in group and other in group for group in _EXCHANGES)
 
 
-def _swapped_neighbours(
-    source: Analysis, sentences: Sequence[Sequence[_Pair]]
-) -> Iterator[Finding]:
+def _swapped_neighbours(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
     """Pairs of words that have exchanged the words after them, function words aside: "$7 for the
     apples" and "$5 for the pears" where the source has it the other way round.
 
@@ -116,7 +109,8 @@ def _swapped_neighbours(
             for token, _ in pairs
             if key(token.text) == one
         )
-        yield _relation(token, index, _SWAPPED.format(token.text, _spelt(source, other)))
+        message = _SWAPPED.format(token.text, _spelt(source, other))
+        yield finding_at(_KIND, token, message, index)
 
 
 _SWAPPED = "Have '{}' and '{}' changed places? In the source it is the other way round."
@@ -145,7 +139,7 @@ _BEFORE, _AFTER = 2, 3
 _CONTENT = frozenset(("NOUN", "PROPN", "NUM", "ADJ", "ADV"))
 
 
-def _swapped_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:
+def _swapped_words(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
     """Pairs of words of one sort, each of which now stands where the other stood."""
     spoken = [word for word in source if has_word(word.text)]
     before = [[key(word.text) for word in spoken]]
@@ -167,7 +161,8 @@ def _swapped_words(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> It
             if was == is_ and was[0] != was[1] and all(map(any, was)):
                 index, place = new[one]
                 token = sentences[index][place][0]
-                yield _relation(token, index, _SWAPPED.format(token.text, _spelt(source, other)))
+                message = _SWAPPED.format(token.text, _spelt(source, other))
+                yield finding_at(_KIND, token, message, index)
 
 
 def _only_places(sentences: Sequence[Sequence[str]]) -> dict[str, tuple[int, int]]:
@@ -191,11 +186,6 @@ def _around(
     found = (middle + step for step in width)
     words_there = [sentence[at] if 0 <= at < len(sentence) else "" for at in found]
     return [masked.get(word, word) for word in words_there]
-
-
-def _relation(token: OutputToken | Word, index: int, message: str) -> Finding:
-    start = token.start
-    return finding(FindingKind.RELATION, token.text, message, start=start, sentence=index)
 
 
 def _swapped_parts(
@@ -226,7 +216,8 @@ def _swapped_parts(
                     referents.are_same(each, came_from) for each in before.values()
                 )
                 if is_turned or (is_swapped and is_only):
-                    yield _relation(noun, index, _who(tree, noun, source, other, part))
+                    message = _who(tree, noun, source, other, part)
+                    yield finding_at(_KIND, noun, message, index)
 
 
 def _who(tree: Analysis, noun: Word, source: Analysis, other: Word | None, part: str) -> str:
@@ -290,7 +281,7 @@ def _is_certain(tree: Analysis, noun: Word) -> bool:
     return bool(tree.children(noun.head, "obj", "iobj"))
 
 
-def _reversed_events(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:
+def _reversed_events(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
     """Sentences that begin with "Then" and tell what the source tells first."""
     if _TIES & {key(word.text) for word in source}:
         return
@@ -302,22 +293,23 @@ def _reversed_events(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> 
         if one is None or other is None or other.index >= one.index:
             continue
         message = f"What came first? The source tells '{other.text}' before '{one.text}'."
-        yield _relation(later, index, message)
+        yield finding_at(_KIND, later, message, index)
 
 
-def _first_verb(source: Analysis, pairs: Sequence[_Pair]) -> Word | None:
+def _first_verb(source: Analysis, pairs: Sequence[Pair]) -> Word | None:
     found = (word for _, word in pairs if word is not None and word.xpos in ("VBD", "VBZ", "VBP"))
     return next((word for word in found if word.upos == "VERB"), None)
 
 
-def _moved_dates(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iterator[Finding]:
+def _moved_dates(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
     """Dates that stand with another verb than in the source."""
     places = [{word.index for _, word in pairs if word is not None} for pairs in sentences]
     for date in source:
         verb = source[date.head]
         if date.relation != "obl" or not _is_date(date) or verb.upos != "VERB":
             continue
-        if date.index < verb.index or _has_verb(source, verb.index + 1, date.index):
+        between = source.words[verb.index + 1 : date.index]
+        if date.index < verb.index or any(word.upos == "VERB" for word in between):
             continue
         with_date = [index for index, own in enumerate(places) if date.index in own]
         with_verb = [index for index, own in enumerate(places) if verb.index in own]
@@ -329,13 +321,9 @@ def _moved_dates(source: Analysis, sentences: Sequence[Sequence[_Pair]]) -> Iter
         if finite:
             message = f"What happened then ('{date.text}'): '{verb.text}' or '{finite[0].text}'? "
             message += f"In the source it is '{verb.text}'."
-            yield _relation(token, index, message)
+            yield finding_at(_KIND, token, message, index)
 
 
 def _is_date(word: Word) -> bool:
     text = key(word.text)
     return text in lexicon.DATE_WORDS or (text.isdigit() and len(text) == 4)
-
-
-def _has_verb(source: Analysis, start: int, end: int) -> bool:
-    return any(word.upos == "VERB" for word in source.words[start:end])

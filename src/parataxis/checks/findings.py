@@ -7,6 +7,7 @@ from parataxis.checks import lexicon
 from parataxis.checks.units import FactUnit, Sort
 from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
+from parataxis.text.tokens import has_word
 
 _WIDEST_GAP = 2
 _NEAR = 5
@@ -27,6 +28,13 @@ def finding(
     """A finding on the words at ``start`` of a simple sentence, or of the source."""
     end = start + len(words)
     return Finding(kind=kind, words=words, sentence=sentence, start=start, end=end, message=message)
+
+
+def finding_at(
+    kind: FindingKind, word: OutputToken | Word, message: str, sentence: int | None = None
+) -> Finding:
+    """A finding on a word of a simple sentence, or of the source."""
+    return finding(kind, word.text, message, start=word.start, sentence=sentence)
 
 
 def lost(source: str, run: Sequence[FactUnit]) -> Finding:
@@ -53,16 +61,13 @@ def runs(found: Sequence[FactUnit], units: Sequence[FactUnit]) -> list[list[Fact
     place = {id(unit): index for index, unit in enumerate(units)}
     groups: list[list[FactUnit]] = []
     for unit in found:
-        here = place[id(unit)]
-        if groups and _is_near(units[place[id(groups[-1][-1])] + 1 : here]):
+        between = units[place[id(groups[-1][-1])] + 1 : place[id(unit)]] if groups else ()
+        is_near = len(between) <= _WIDEST_GAP and all(u.sort is Sort.FUNCTION for u in between)
+        if groups and is_near:
             groups[-1].append(unit)
         else:
             groups.append([unit])
     return groups
-
-
-def _is_near(between: Sequence[FactUnit]) -> bool:
-    return len(between) <= _WIDEST_GAP and all(u.sort is Sort.FUNCTION for u in between)
 
 
 def _is_quoted(source: str, run: Sequence[FactUnit]) -> bool:
@@ -108,6 +113,9 @@ def verb_phrase(analysis: Analysis, verb: Word, *, without: Word) -> str:
     return analysis.phrase(first, verb.index) if without.text in phrase else phrase
 
 
+Pair = tuple[OutputToken, Word | None]
+
+
 class Origins:
     """For the words of one simple sentence, the source words that they were copied or inflected
     from."""
@@ -137,12 +145,16 @@ class Origins:
         starts = (token.source[0] for token in self._tokens.values() if token.source)
         return [self._words[start] for start in starts if start in self._words]
 
-    def pairs(self) -> list[tuple[OutputToken, Word | None]]:
+    def pairs(self) -> list[Pair]:
         """The tokens of the sentence, in order, with the source words that they come from."""
         words = self._words
         return [
             (each, words.get(each.source[0]) if each.source else None) for each in self._in_order
         ]
+
+    def spoken(self) -> list[Pair]:
+        """The pairs without marks."""
+        return [pair for pair in self.pairs() if has_word(pair[0].text)]
 
     def _source(self, word: Word, *origins: Origin) -> Word | None:
         token = self._tokens.get(word.start)

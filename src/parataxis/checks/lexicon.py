@@ -77,6 +77,13 @@ MODAL_GROUNDS = MODALS | words(
 
 CONDITIONS = words("if unless except provided save")
 
+SAYING = words(
+    "say claim allege report believe state announce argue think fear suggest deny testify "
+    "represent warrant insist admit warn complain assert maintain contend estimate suspect predict "
+    "expect concede confirm declare suppose assume doubt conclude write agree acknowledge"
+)
+"""Verbs whose content is somebody's word, by lemma."""
+
 CONDITION_SUBSTITUTES = words(
     "exception exceptions excepting excepted excluding condition conditions conditional "
     "conditioned event case extent where when whenever whether should were had only not n't but "

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding, lost, new
+from parataxis.checks.findings import Origins, finding, finding_at, lost, new
 from parataxis.checks.units import FactUnit, Side, Sort
 from parataxis.checks.words import has_opposite
 from parataxis.rewrite.forms import key, lemmas
@@ -190,8 +190,11 @@ def _flipped(source: Side, simple: Side) -> list[FactUnit]:
             continue
         if following.sort is not Sort.WORD or len(_places(following, source.units)) > 1:
             continue
-        if any(not _is_denied(simple.units, place) for place in _places(following, simple.units)):
-            found.append(unit)
+        for place in _places(following, simple.units):
+            before = simple.units[max(0, place - _SCOPE) : place]
+            if not any(other.sort is Sort.NEGATION for other in before):
+                found.append(unit)
+                break
     return found
 
 
@@ -228,17 +231,7 @@ def _places(word: FactUnit, units: Sequence[FactUnit]) -> list[int]:
     return [i for i, unit in enumerate(units) if not forms.isdisjoint(lemmas(unit.key))]
 
 
-def _is_denied(units: Sequence[FactUnit], place: int) -> bool:
-    return any(unit.sort is Sort.NEGATION for unit in units[max(0, place - _SCOPE) : place])
-
-
-_SAYING = words(
-    "say claim allege report believe state announce argue think fear suggest hope deny testify"
-    " represent warrant insist admit warn complain assert maintain contend estimate suspect"
-    " predict expect concede confirm declare suppose assume doubt conclude write agree acknowledge"
-    " instruct"
-)
-"""Verbs whose content is somebody's word, by lemma."""
+_SAYING = lexicon.SAYING | words("hope instruct")
 _ALLEGING = words("claim allege assert contend suspect instruct")
 """Verbs that leave open whether their content is true, with all that it contains."""
 _SAYING_NOUNS = words(
@@ -282,7 +275,7 @@ class _Sentence:
 
     def __init__(self, index: int, origins: Origins) -> None:
         self.index = index
-        self.pairs = [p for p in origins.pairs() if has_word(p[0].text)]
+        self.pairs = origins.spoken()
         self.keys = {key(token.text) for token, _ in self.pairs}
         self.places = {word.index: token for token, word in self.pairs if word is not None}
 
@@ -293,7 +286,7 @@ class _Sentence:
         return bool(self.keys & _TIES or opening & _OPENING_TIES)
 
     def new(self, token: OutputToken, message: str) -> Finding:
-        return finding(FindingKind.NEW, token.text, message, start=token.start, sentence=self.index)
+        return finding_at(FindingKind.NEW, token, message, self.index)
 
     def lemmas(self) -> set[str]:
         return {lemma for word in self.keys for lemma in lemmas(word)}
@@ -342,28 +335,20 @@ def _assertions(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Fi
         reported = [
             clause,
             *(w for w in others if is_last or source.children(w.index, "nsubj", "mark")),
-            *_alleged(source, clause, saying),
-            *_participles(source, clause),
+            *(
+                verb  # "it fell, **killing** two men"
+                for verb in source.children(clause.index, "advcl")
+                if verb.xpos == "VBG" and not source.children(verb.index, "aux", "mark")
+            ),
         ]
+        if _ALLEGING & lemmas(key(saying.text)):
+            for subject in source.children(clause.index, "nsubj"):
+                reported += source.children(subject.index, "acl:relcl")
         for verb in reported:
             for sentence, token in _uses(verb, sentences):
                 if not _REPORTING & sentence.lemmas():
                     message = f"Is this a fact ('{token.text}')? In the source somebody only says "
                     yield sentence.new(token, f"{message}so ('{saying.text}').")
-
-
-def _participles(source: Analysis, clause: Word) -> Iterator[Word]:
-    """The participles of a clause: "it fell, **killing** two men"."""
-    for verb in source.children(clause.index, "advcl"):
-        if verb.xpos == "VBG" and not source.children(verb.index, "aux", "mark"):
-            yield verb
-
-
-def _alleged(source: Analysis, clause: Word, saying: Word) -> Iterator[Word]:
-    """The relative clauses in the subject of what somebody only alleges."""
-    if _ALLEGING & lemmas(key(saying.text)):
-        for subject in source.children(clause.index, "nsubj"):
-            yield from source.children(subject.index, "acl:relcl")
 
 
 def _reporting(source: Analysis, clause: Word) -> Word | None:
@@ -470,13 +455,7 @@ def _moved(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding
             token = here[0].places[clause.index]
             message = f"Does '{token.text}' belong to '{other.text}'? In the source it stands "
             message += f"after '{before[-1].text}'."
-            yield finding(
-                FindingKind.RELATION,
-                token.text,
-                message,
-                start=token.start,
-                sentence=here[0].index,
-            )
+            yield finding_at(FindingKind.RELATION, token, message, here[0].index)
 
 
 def _spine(source: Analysis) -> list[Word]:
@@ -523,7 +502,7 @@ def _unconnected_clauses(source: Analysis, sentences: Sequence[_Sentence]) -> It
             continue
         if not any(found[0][0].is_tied for found in (first, second)):
             message = f"When or why? The link '{link.text}' before '{clause.text}' is missing."
-            yield finding(FindingKind.LOST, link.text, message, start=link.start)
+            yield finding_at(FindingKind.LOST, link, message)
 
 
 def _uses(word: Word, sentences: Sequence[_Sentence]) -> Iterator[tuple[_Sentence, OutputToken]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding
+from parataxis.checks.findings import Origins, finding_at
 from parataxis.checks.links import is_example
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
@@ -171,7 +171,8 @@ def _faults(
     elif not modal and verb.tense and all(each.modal for each in forms):
         allowed = _OTHER_GROUNDS.union(*(lemmas(key(each.text)) for each in modals))
         if not allowed & written:
-            yield _lost(modals[0], f"The modal verb '{modals[0].text}' is missing before '{text}'.")
+            message = f"The modal verb '{modals[0].text}' is missing before '{text}'."
+            yield finding_at(FindingKind.LOST, modals[0], message)
     elif finite and not modal and all(map(verb.has_same_shape, before)):
         old = before[0].finite
         same = old and (key(old.text) in written or verb.tense in {each.tense for each in before})
@@ -182,10 +183,10 @@ def _faults(
     if verb.negation:
         if not is_repeated and not any(denying & each.clause_words for each in before):
             message = f"Is '{text}' denied? The source does not deny it."
-            word = verb.negation
-            yield finding(FindingKind.NEW, word.text, message, start=word.start, sentence=index)
+            yield finding_at(FindingKind.NEW, verb.negation, message, index)
     elif negations and len(negations) == len(forms) and not denying & written:
-        yield _lost(negations[0], f"The negation '{negations[0].text}' of '{text}' is missing.")
+        message = f"The negation '{negations[0].text}' of '{text}' is missing."
+        yield finding_at(FindingKind.LOST, negations[0], message)
 
 
 def _unknown_modals(source: Analysis, tree: Analysis | None, index: int) -> Iterator[Finding]:
@@ -200,11 +201,7 @@ def _unknown_modals(source: Analysis, tree: Analysis | None, index: int) -> Iter
 
 def _new(word: Word, index: int, old: Word, where: str = "") -> Finding:
     message = f"Is it '{word.text}' or '{old.text}'{where}? The source has '{old.text}'."
-    return finding(FindingKind.NEW, word.text, message, start=word.start, sentence=index)
-
-
-def _lost(word: Word, message: str) -> Finding:
-    return finding(FindingKind.LOST, word.text, message, start=word.start)
+    return finding_at(FindingKind.NEW, word, message, index)
 
 
 def _keys(tree: Analysis) -> set[str]:

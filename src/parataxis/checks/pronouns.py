@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding, noun_phrase
+from parataxis.checks.findings import Origins, finding, finding_at, noun_phrase
 from parataxis.checks.units import FactUnit, Side
 from parataxis.rewrite.forms import is_known, is_plural, key
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
 from parataxis.text.english import words
-from parataxis.text.tokens import has_word
 
 _KIND = FindingKind.AMBIGUOUS_PRONOUN
 _SUBJECT_RELATIVES = english.RELATIVES - {"whom", "whose"}
@@ -38,7 +37,12 @@ def guessed_genders(source: Side, simple: Side) -> list[Finding]:
         other = _other_gender(source, telling)
         if other is None and _gives_gender(source, telling):
             continue
-        index, unit = _first(forms, simple.sentences)
+        index, unit = next(
+            (index, unit)
+            for index, sentence in enumerate(simple.sentences)
+            for unit in sentence
+            if unit.key in forms
+        )
         message = f"'{unit.text}' says that this is a {noun}, but the source does not say so."
         kind = _KIND
         if other is not None:
@@ -83,9 +87,7 @@ def ambiguous_pronouns(
                     f"Does '{pronoun.text}' mean '{noun_phrase(before, rival)}' "
                     f"or '{noun_phrase(before, mention)}'? A reader cannot tell."
                 )
-                findings.append(
-                    finding(_KIND, pronoun.text, message, start=pronoun.start, sentence=index)
-                )
+                findings.append(finding_at(_KIND, pronoun, message, index))
     return findings
 
 
@@ -102,7 +104,7 @@ def misfit_pronouns(source: Analysis, origins: Sequence[Origins]) -> list[Findin
     """Inserted subject pronouns that do not fit the subject which the source gives their verb."""
     findings = []
     for index, origin in enumerate(origins):
-        pairs = [pair for pair in origin.pairs() if has_word(pair[0].text)]
+        pairs = origin.spoken()
         for place, (token, came_from) in enumerate(pairs[:5]):
             number = _NUMBERS.get(key(token.text))
             is_copied = came_from is not None and key(came_from.text) == key(token.text)
@@ -114,11 +116,7 @@ def misfit_pronouns(source: Analysis, origins: Sequence[Origins]) -> list[Findin
                 break
             phrase = noun_phrase(source, subject)
             message = f"Does '{token.text}' stand for '{phrase}'? It does not fit."
-            findings.append(
-                finding(
-                    FindingKind.RELATION, token.text, message, start=token.start, sentence=index
-                )
-            )
+            findings.append(finding_at(FindingKind.RELATION, token, message, index))
             break
     return findings
 
@@ -150,15 +148,6 @@ def _may_be(source: Analysis, subject: Word, pronoun: str, *, plural: bool) -> b
         # "They" may stand for one person whose gender is not known.
         return not is_many and _is_person(subject)
     return pronoun != "it" or spelling not in lexicon.PERSONS
-
-
-def _first(forms: frozenset[str], sentences: Sequence[Sequence[FactUnit]]) -> tuple[int, FactUnit]:
-    return next(
-        (index, unit)
-        for index, sentence in enumerate(sentences)
-        for unit in sentence
-        if unit.key in forms
-    )
 
 
 def _gives_gender(source: Side, telling: frozenset[str]) -> bool:

@@ -13,9 +13,9 @@ from functools import cached_property
 from itertools import pairwise
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding, that_noun, verb_phrase
+from parataxis.checks.findings import Origins, Pair, finding_at, that_noun, verb_phrase
 from parataxis.rewrite.forms import is_plural, key
-from parataxis.rewrite.record import Finding, FindingKind, OutputToken
+from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
 from parataxis.text.english import BEFORE_NAME, words
@@ -192,7 +192,10 @@ class Referents:
             if not is_noun(tree[clause.head]):  # "the elder, whom": the noun is not there
                 return []
             starts.append(min(tree.subtree(clause.index)))
-        stems = [self._last_noun(place) for place in starts]
+        stems = [
+            next((word for word in reversed(tree.words[:place]) if is_noun(word)), None)
+            for place in starts
+        ]
         if clause.head >= 0:
             stems.append(tree[clause.head])
         found: dict[int, Word] = {}
@@ -205,9 +208,6 @@ class Referents:
                     found |= {each.index: each for each in objects if each.index < noun.index}
                 noun = self._noun_above(noun)
         return [word for word in found.values() if is_noun(word)]
-
-    def _last_noun(self, end: int) -> Word | None:
-        return next((word for word in reversed(self.source.words[:end]) if is_noun(word)), None)
 
     def _noun_above(self, noun: Word) -> Word | None:
         """The noun that a noun helps to describe."""
@@ -303,7 +303,7 @@ def relation_findings(
     # "Ann scrubbed the pots, Bob the floor" needs its verb twice, each time with its own subject.
     counts = Counter(word.index for origin in origins for word in origin.used())
     return [
-        finding(FindingKind.RELATION, word.text, message, start=word.start, sentence=index)
+        finding_at(FindingKind.RELATION, word, message, index)
         for index, (sentence, origin) in enumerate(zip(simple, origins, strict=True))
         if sentence
         for word, message in _Sentence(sentence, origin, referents, counts).faults()
@@ -337,7 +337,8 @@ class _Sentence:
             return None
         head = self._tree[word.head]
         if word.relation == "nsubj":
-            verb = self._finite(word, head)
+            verbs = self._tree.children(head.index, "aux", "cop")
+            verb = next((each for each in verbs if each.index > word.index), head)
             if self._disagrees(word, head, verb) and not self._is_run(word, verb):
                 return f"'{word.text}' and '{verb.text}' do not agree in number."
             if self._was_passive(head):
@@ -368,7 +369,8 @@ class _Sentence:
         if place is not None and self._referents.replaces_wrongly(came_from, predicate, place):
             return True
         if place == "nsubj":
-            return not self._is_infinitive(head) and self._referents.forbids(came_from, predicate)
+            marks = [key(mark.text) for mark in self._tree.children(head.index, "mark")]
+            return "to" not in marks and self._referents.forbids(came_from, predicate)
         return place == "obj" and self._is_own_subject(noun, head)
 
     def _is_run(self, first: Word, last: Word) -> bool:
@@ -381,9 +383,6 @@ class _Sentence:
             for left, right in pairwise(sources)
         )
 
-    def _is_infinitive(self, head: Word) -> bool:
-        return any(key(mark.text) == "to" for mark in self._tree.children(head.index, "mark"))
-
     def _is_own_subject(self, noun: Word, head: Word) -> bool:
         """Whether the object of a verb is its subject too: "The Client shall pay the Client"."""
         if self._tree.children(noun.index, *_DESCRIBING):
@@ -393,11 +392,6 @@ class _Sentence:
             head = self._tree[head.head]
             subjects = self._tree.children(head.index, "nsubj")
         return any(key(subject.text) == key(noun.text) for subject in subjects)
-
-    def _finite(self, noun: Word, head: Word) -> Word:
-        """The verb that agrees with a subject: the first auxiliary after it, or the predicate."""
-        verbs = self._tree.children(head.index, "aux", "cop")
-        return next((verb for verb in verbs if verb.index > noun.index), head)
 
     def _disagrees(self, noun: Word, head: Word, verb: Word) -> bool:
         """Whether the numbers of a subject and of its verb are both certain and differ."""
@@ -429,15 +423,13 @@ class _Sentence:
         )
         if before is None:
             return False
-        left = (each for each in reversed(self._tree.words[: word.index]))
+        left = reversed(self._tree.words[: word.index])
         previous = next((each for each in left if each.upos not in ("ADP", "PUNCT")), None)
         if previous is None or previous.upos not in _NO_NOUN:
             return False
         came_from = self._origins.any(previous)
         return came_from is None or not before.index - _REACH <= came_from.index < before.index
 
-
-_Pair = tuple[OutputToken, Word | None]
 
 _LINKS = lexicon.FUNCTION_WORDS | lexicon.MODALS
 _WIDEST_LINK = 3  # words from a number to what it belongs to: "$5 for the adults"
@@ -447,7 +439,7 @@ _PARTS = words("one first second two")  # "one team" may be said of "two teams"
 
 def neighbour_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
     """Numbers in the place of other numbers, and names in the place of other names."""
-    sentences = [[pair for pair in each.pairs() if has_word(pair[0].text)] for each in origins]
+    sentences = [each.spoken() for each in origins]
     written = Counter(key(token.text) for pairs in sentences for token, _ in pairs)
     neighbours = _Neighbours(source, written)
     findings = []
@@ -458,8 +450,7 @@ def neighbour_findings(source: Analysis, origins: Sequence[Origins]) -> list[Fin
                 message = (
                     f"Is it '{token.text}' or '{other.text}'? The source has '{other.text}' here."
                 )
-                start, kind = token.start, FindingKind.RELATION
-                findings.append(finding(kind, token.text, message, start=start, sentence=index))
+                findings.append(finding_at(FindingKind.RELATION, token, message, index))
     return findings
 
 
@@ -480,7 +471,7 @@ class _Neighbours:
         )
         self._units = {unit for unit, count in counted.items() if count > 1}
 
-    def exchanged(self, word: Word, pairs: Sequence[_Pair], at: int) -> Word | None:
+    def exchanged(self, word: Word, pairs: Sequence[Pair], at: int) -> Word | None:
         """The number or name whose place a word of a simple sentence has taken."""
         is_number = _is_number(word)
         is_same_sort = _is_number if is_number else _is_name
@@ -506,7 +497,7 @@ class _Neighbours:
         """The prepositions of a name: "a doctor at Kew said" does not have Kew say it."""
         return {key(word.text) for word in self._source.children(name.index, "case")} - {"'s"}
 
-    def _beside(self, pairs: Sequence[_Pair], at: int, step: int) -> Iterator[tuple[Word, bool]]:
+    def _beside(self, pairs: Sequence[Pair], at: int, step: int) -> Iterator[tuple[Word, bool]]:
         """What the source has beside the next content word to one side, wherever it has that word,
         and whether no mark is between them."""
         links: list[str] = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding
+from parataxis.checks.findings import Origins, finding_at
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind, OutputToken
 from parataxis.syntax.analysis import ROOT, Analysis, Word
@@ -32,13 +32,10 @@ class ScopeKind(StrEnum):
     """No predicate at all: a heading, a title."""
 
 
-SAYING = words(
-    "say claim allege report believe state announce argue think fear suggest deny testify represent"
-    " warrant insist admit warn complain assert maintain contend estimate suspect predict expect"
-    " concede confirm declare suppose assume doubt conclude write agree acknowledge add tell ask"
-    " reply explain note promise propose speculate imply indicate feel consider accuse rumour"
+_SAYING = lexicon.SAYING | words(
+    "add tell ask reply explain note promise propose speculate imply indicate feel consider accuse"
+    " rumour"
 )
-"""Verbs whose content is somebody's word, by lemma."""
 _WISHING = words("wish hope want desire long pray dream")
 _HEDGES = words(
     "allegedly reportedly apparently supposedly probably possibly perhaps maybe likely presumably"
@@ -102,11 +99,7 @@ def lost_scope(source: Analysis, provenance: Sequence[Sequence[OutputToken]]) ->
                 token = sentence.places[uses[0]]
                 lost = source.phrase(governor.words[0], governor.words[-1]).rstrip(" ,;")
                 message = f"'{token.text}' has lost the {governor.kind} that governs it ('{lost}')."
-                found.append(
-                    finding(
-                        FindingKind.NEW, token.text, message, start=token.start, sentence=number
-                    )
-                )
+                found.append(finding_at(FindingKind.NEW, token, message, number))
     return found
 
 
@@ -129,12 +122,9 @@ def _predicates(source: Analysis, index: int) -> Iterator[int]:
     yield index
     for child in source.children(index, "conj", "advcl"):
         is_own = child.relation == "advcl" and source.children(child.index, "mark", "advmod")
-        if not is_own and not _has_condition(source, child.index):
+        conditions = source.children(child.index, "advcl")
+        if not is_own and not any(_marker(source, each) for each in conditions):
             yield from _predicates(source, child.index)
-
-
-def _has_condition(source: Analysis, index: int) -> bool:
-    return any(_marker(source, child) for child in source.children(index, "advcl"))
 
 
 def _marker(source: Analysis, clause: Word) -> Word | None:
@@ -182,12 +172,12 @@ def _speaker(source: Analysis, clause: Word) -> Iterator[Governor]:
         saying = source[clause.head]
     else:
         others = source.children(clause.index, "parataxis")
-        spoken = [w for w in others if lemmas(key(w.text)) & SAYING and w.upos == "VERB"]
+        spoken = [w for w in others if lemmas(key(w.text)) & _SAYING and w.upos == "VERB"]
         if not spoken or not source.children(spoken[0].index, "nsubj"):
             return
         saying = spoken[0]
     forms = lemmas(key(saying.text))
-    if not forms & (SAYING | _WISHING):
+    if not forms & (_SAYING | _WISHING):
         return
     kind = ScopeKind.WISH if forms & _WISHING else ScopeKind.ATTRIBUTION
     governed = frozenset(_predicates(source, clause.index)) - {saying.index}
@@ -199,8 +189,7 @@ def _speaker(source: Analysis, clause: Word) -> Iterator[Governor]:
     parts = ("aux", "obj", "iobj", "advmod", "obl", "compound")
     for part in (*subjects, *source.children(saying.index, *parts)):
         own.update(source.subtree(part.index))
-    words_ = tuple(sorted(own))
-    yield Governor(kind, words_, governed, frozenset([saying.index]))
+    yield Governor(kind, tuple(sorted(own)), governed, frozenset([saying.index]))
 
 
 def _source_named(source: Analysis, word: Word) -> Iterator[Governor]:
@@ -211,8 +200,7 @@ def _source_named(source: Analysis, word: Word) -> Iterator[Governor]:
     is_view = key(word.text) in ("view", "opinion", "words") and "in" in cases
     if "according" not in cases and not (is_view and source.children(word.index, "nmod:poss")):
         return
-    main = word.head
-    governed = frozenset(_predicates(source, main))
+    governed = frozenset(_predicates(source, word.head))
     words_ = tuple(source.subtree(word.index))
     yield Governor(ScopeKind.ATTRIBUTION, words_, governed, frozenset([word.index]))
 

@@ -97,16 +97,13 @@ def _mark_phrases(found: Sequence[FactUnit]) -> None:
                 found[first].sort = sort
 
 
-def _phrases() -> dict[str, list[tuple[tuple[str, ...], Sort]]]:
-    by_first: dict[str, list[tuple[tuple[str, ...], Sort]]] = {}
-    for phrase in lexicon.LINK_PHRASES:
-        by_first.setdefault(phrase[0], []).append((phrase, Sort.FUNCTION))
-    for phrase in lexicon.CONDITION_PHRASES:
-        by_first.setdefault(phrase[0], []).append((phrase, Sort.CONDITION))
-    return by_first
-
-
-_PHRASES = _phrases()
+_PHRASES: dict[str, list[tuple[tuple[str, ...], Sort]]] = {}
+for _phrases, _kind in (
+    (lexicon.LINK_PHRASES, Sort.FUNCTION),
+    (lexicon.CONDITION_PHRASES, Sort.CONDITION),
+):
+    for _phrase in _phrases:
+        _PHRASES.setdefault(_phrase[0], []).append((_phrase, _kind))
 _TELLING = frozenset(
     max(phrase, key=lambda word: (word not in lexicon.FUNCTION_WORDS, len(word)))
     for phrase in lexicon.LINK_PHRASES | lexicon.CONDITION_PHRASES
@@ -172,7 +169,8 @@ def _add_signs(sentence: str, number: FactUnit) -> None:
 def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:
     if spelling in english.NEGATIONS:
         return Sort.NEGATION
-    if spelling in lexicon.MODALS and not _is_proper(text, is_first=is_first):
+    is_proper = text == "CA" or (text in ("May", "Will") and not is_first)  # a state, a month
+    if spelling in lexicon.MODALS and not is_proper:
         return Sort.MODAL
     if spelling in _CONDITIONS:
         return Sort.CONDITION
@@ -183,11 +181,6 @@ def _sort(text: str, spelling: str, *, is_first: bool) -> Sort:
     if len(spelling) == 1 and (is_first or text.islower()):
         return Sort.FUNCTION
     return Sort.NAME if text[0].isupper() and not is_first else Sort.WORD
-
-
-def _is_proper(text: str, *, is_first: bool) -> bool:
-    """Whether a word that looks like a modal is a month or a state ("CA")."""
-    return text == "CA" or (text in ("May", "Will") and not is_first)
 
 
 _FEW = frozenset((Sort.NUMBER, Sort.NEGATION, Sort.MODAL, Sort.CONDITION))

@@ -97,7 +97,12 @@ def _unmatched(side: Side, other: Side) -> list[FactUnit]:
     rest = [unit for unit in rest if other_lemmas.isdisjoint(lemmas(unit.key))]
     if not rest:
         return []
-    joined = _compounds(side.units, keys)
+    joined = {
+        id(unit)
+        for run in _adjacent(side.units)
+        if "".join(each.key for each in run) in keys
+        for unit in run
+    }
     keys = keys | {"".join(u.key for u in run) for run in _adjacent(other.units)}
     rest = [u for u in rest if u.key not in keys and id(u) not in joined]
     facts = other.facts()
@@ -168,13 +173,6 @@ def _adjacent(units: Sequence[FactUnit]) -> Iterable[Sequence[FactUnit]]:
             yield units[first : first + length]
 
 
-def _compounds(units: Sequence[FactUnit], keys: set[str]) -> set[int]:
-    """The units that, written together, are one word of the other side."""
-    return {
-        id(unit) for run in _adjacent(units) if "".join(u.key for u in run) in keys for unit in run
-    }
-
-
 def _may_be_inserted(unit: FactUnit, source: Side) -> bool:
     forms = lemmas(key(unit.text))  # "two" may be inserted, "2" not
     if forms & lexicon.INSERTABLE or unit.key in _words_for_signs(source):
@@ -201,16 +199,13 @@ def repeated_sentences(source: Side, simple: Side) -> list[Finding]:
         # Most sentences have a new word, so this test is enough for them.
         if index and said.issuperset([unit.key for unit in sentence if unit.sort in _STATING]):
             before = simple.sentences[:index]
-            if _is_copy(sentence, before) or _is_redundant(sentence, before, source):
+            keys = [unit.key for unit in sentence]
+            is_copy = bool(keys) and any([unit.key for unit in each] == keys for each in before)
+            if is_copy or _is_redundant(sentence, before, source):
                 message = f"The sentence '{text}' says again what was said before."
                 findings.append(finding(FindingKind.REPEATED, text, message, sentence=index))
         said.update([unit.key for unit in sentence])
     return findings
-
-
-def _is_copy(sentence: Sequence[FactUnit], before: Sequence[Sequence[FactUnit]]) -> bool:
-    keys = [unit.key for unit in sentence]
-    return bool(keys) and any([unit.key for unit in other] == keys for other in before)
 
 
 def _is_redundant(
