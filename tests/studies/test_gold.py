@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import pytest
 
+from parataxis.evaluate.corpora.describe import describe
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.budget import TaskBatch, affordable
 from parataxis.studies.records import Rating
-from parataxis.studies.report import benchmark, perfect, statistics
+from parataxis.studies.report import benchmark, perfect
 
 SOURCE = "Ghent, a city, is old."
 
@@ -42,9 +43,9 @@ def test_benchmark_gathers_references_of_a_source_once() -> None:
     two = ("Ghent is a city.", "It is old.")
     found = benchmark([rewrite("1", *two), rewrite("2", *two), rewrite("3", "Ghent is old.")])
     assert [example.references for example in found] == [(two, ("Ghent is old.",))]
-    counted = statistics(found)
-    assert (counted.complex, counted.simple, counted.sentences_per_simple) == (1, 2, 1.5)
-    assert statistics([]).tokens_per_complex == 0.0
+    counted = describe(found)
+    assert (counted.complex.unique, counted.pairs.total, counted.sentences_per_pair) == (1, 2, 1.5)
+    assert describe([]).tokens_per_complex == 0.0
 
 
 def test_budget_reproduces_the_costs_of_the_paper() -> None:

@@ -61,7 +61,6 @@ class Comparison:
         return self.results[1 : len(self.systems)]
 
     def result(self, name: str) -> SystemScores:
-        """The scores of the system of that name."""
         return next(result for result in self.results if result.name == name)
 
 

@@ -176,7 +176,6 @@ def _lines(comparison: Comparison) -> Iterator[dict[str, object]]:
 
 
 def _record(comparison: Comparison) -> dict[str, object]:
-    """Everything: scores, parts, intervals, tests, signatures."""
     return {
         "sources": len(comparison.examples),
         "references": dict(zip(("fewest", "most"), _reference_counts(comparison), strict=True)),

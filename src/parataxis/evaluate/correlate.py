@@ -176,7 +176,6 @@ def _interval(value: float, pairs: int, kind: Coefficient) -> tuple[float, float
 
 
 def _exact(first: Numbers, second: Numbers, kind: Coefficient) -> tuple[float, float]:
-    """The coefficient and its analytic p-value."""
     with needs("Correlations need scipy", "metrics"):
         from scipy import stats
     functions = {
@@ -211,7 +210,6 @@ class Correlation:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the p-value is below .05."""
         return self.p_value < 0.05
 
     def __str__(self) -> str:

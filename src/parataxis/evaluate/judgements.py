@@ -1,6 +1,5 @@
 """Human judgements of rewrites, without the identity of raters."""
 
-import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -10,6 +9,7 @@ from parataxis.errors import InputError
 from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.corpora.sentences import cut_line, has_mark
 from parataxis.evaluate.metrics.protocol import ScoredItem
+from parataxis.text.files import csv_rows
 
 _Row = tuple[int, Mapping[str | None, str]]
 """The number of a line and its cells."""
@@ -108,27 +108,20 @@ def read_judgements(
 
 def _table(path: Path) -> tuple[list[str], list[_Row]]:
     """The header and the rows, each as long as the header, with the lines they begin on."""
+    found = csv_rows(path)
+    _, header = next(found, (1, []))
+    twice = next((name for name in header if header.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f'{path} has two columns "{twice}".')
     rows: list[_Row] = []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, strict=True)
-            header = next(reader, [])
-            twice = next((name for name in header if header.count(name) > 1), None)
-            if twice is not None:
-                raise InputError(f'{path} has two columns "{twice}".')
-            start = reader.line_num + 1
-            for cells in reader:
-                number, start = start, reader.line_num + 1
-                if not cells:  # a blank line
-                    continue
-                if len(cells) != len(header):
-                    raise InputError(
-                        f"{path}, line {number}: there are {len(cells)} cells, but the header has "
-                        f"{len(header)}."
-                    )
-                rows.append((number, dict(zip(header, cells, strict=True))))
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no CSV file in UTF-8 ({error}).") from error
+    for number, cells in found:
+        if cells and len(cells) != len(header):
+            raise InputError(
+                f"{path}, line {number}: there are {len(cells)} cells, but the header has "
+                f"{len(header)}."
+            )
+        if cells:  # no blank line
+            rows.append((number, dict(zip(header, cells, strict=True))))
     if not rows:
         raise InputError(f"{path} has no judgements.")
     return header, rows

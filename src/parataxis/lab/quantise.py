@@ -71,7 +71,6 @@ class WatchedModel:
             self._model = OnnxModel(Path(name) / path.name)
 
     def __call__(self, inputs: Arrays) -> Arrays:
-        """Run the graph once."""
         outputs = self._model(inputs)
         for name, value in self.largest.items():
             self.largest[name] = max(value, HEADROOM * float(np.abs(outputs[name]).max()))

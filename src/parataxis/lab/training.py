@@ -221,7 +221,6 @@ class Trainer(ABC, Generic[Network, Batch]):
         self._close_epoch(self._write_log())
 
     def take(self, batch: Batch) -> None:
-        """Take one step on a batch."""
         self.step += 1
         for group, rate in zip(self.optimizer.param_groups, self.rates(), strict=True):
             group["lr"] = rate

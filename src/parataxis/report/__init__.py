@@ -167,7 +167,6 @@ class Report:
     language: str = "en"
 
     def render(self, form: ReportFormat) -> str:
-        """The report in a format."""
         return _RENDERERS[form](self)
 
     @property
@@ -280,7 +279,6 @@ def _markdown(block: Block) -> Iterator[str]:
 
 
 def _pipes(row: Sequence[str]) -> str:
-    """A row of a table in Markdown."""
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 

@@ -54,7 +54,6 @@ class Item:
 
     @property
     def kind(self) -> ItemKind:
-        """Whether it is to be written or rated."""
         return ItemKind.WRITE if self.rewrite is None else ItemKind.RATE
 
 

@@ -97,7 +97,6 @@ class FlaggedSource:
     when: datetime | None = None
 
     def to_json(self) -> str:
-        """The record as a line of JSON."""
         given = {name: value for name, value in asdict(self).items() if value is not None}
         return json.dumps(given, ensure_ascii=False, default=timestamp)
 

@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from parataxis.evaluate.corpora.example import Example
+from parataxis.evaluate.corpora.describe import describe
+from parataxis.evaluate.corpora.example import Example, gather
 from parataxis.evaluate.correlate import Correlation
 from parataxis.evaluate.figures import draw_svg
 from parataxis.evaluate.metrics.protocol import Metric
@@ -29,7 +30,6 @@ from parataxis.studies.records import HUMAN, Purpose, Rating, Value, in_language
 from parataxis.studies.rubric import NUMBERS, QuestionKind, Rubric
 from parataxis.studies.summary import Summary, correlations, judged_rewrites, summarise, with_scores
 from parataxis.studies.yaml_files import LanguageTexts
-from parataxis.text.tokens import tokenize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,17 +51,6 @@ class Agreement:
     equal: float | None
     """The share of pairs of ratings of one item that are equal."""
     pairs: int
-
-
-@dataclass(frozen=True)
-class BenchmarkSize:
-    """The rows of table 2 of Zhang et al. (2020)."""
-
-    complex: int
-    simple: int
-    """References; several references of one source count each."""
-    tokens_per_complex: float
-    sentences_per_simple: float
 
 
 @dataclass(frozen=True)
@@ -91,7 +80,7 @@ class StudyReport:
             "raters": [asdict(one) for one in self.raters],
             "reliability": [_trust_record(one) for one in self.trust],
             "correlations": [asdict(one) for one in self.correlations],
-            "perfect": asdict(statistics(benchmark(self.gold))),
+            "perfect": _size(self.gold),
             "notes": self.notes,
         }
         lines = list(self.summary.lines())
@@ -131,12 +120,13 @@ class StudyReport:
             pairs = max(each.pairs for each in self.correlations)
             yield ReportParagraph(text("spearman", pairs=pairs))
         if CORRECT in self.rubric.outcomes:
-            size = statistics(benchmark(self.gold))
-            counts = [f"{size.complex:,}", f"{size.simple:,}"]
-            means = [f"{size.tokens_per_complex:.1f}", f"{size.sentences_per_simple:.1f}"]
+            sizes = [
+                f"{size:.1f}" if isinstance(size, float) else f"{size:,}"
+                for size in _size(self.gold).values()
+            ]
             yield Heading(text("perfect"))
             columns = ("count-complex", "count-simple", "tokens", "sentences")
-            yield Table(list(map(text, columns)), [[*counts, *means]], names=0)
+            yield Table(list(map(text, columns)), [sizes], names=0)
         yield from map(ReportParagraph, self.notes)
 
     def _legend(self, text: LanguageTexts) -> str:
@@ -356,13 +346,8 @@ def perfect(
 
 def benchmark(rewrites: Iterable[Rewrite]) -> list[Example]:
     """The sources of the rewrites with these as references, without duplicates."""
-    found: dict[str, dict[tuple[str, ...], None]] = {}
-    for rewrite in rewrites:
-        found.setdefault(rewrite.source, {})[rewrite.simple] = None
-    return [
-        Example(source, tuple(references), str(number))
-        for number, (source, references) in enumerate(found.items(), start=1)
-    ]
+    pairs = (Example(each.source, (each.simple,), "") for each in without_duplicates(rewrites))
+    return [replace(each, id=str(number)) for number, each in enumerate(gather(pairs), start=1)]
 
 
 def without_duplicates(rewrites: Iterable[Rewrite]) -> list[Rewrite]:
@@ -373,18 +358,12 @@ def without_duplicates(rewrites: Iterable[Rewrite]) -> list[Rewrite]:
     return [rewrite for references in found.values() for rewrite in references.values()]
 
 
-def statistics(examples: Sequence[Example]) -> BenchmarkSize:
-    """The size of a benchmark.
-
-    >>> ghent = Example("Ghent, a city, is old.", (("Ghent is a city.", "It is old."),), "1")
-    >>> statistics([ghent])
-    BenchmarkSize(complex=1, simple=1, tokens_per_complex=8.0, sentences_per_simple=2.0)
-    """
-    references = [reference for example in examples for reference in example.references]
-    tokens = sum(len(tokenize(example.source)) for example in examples)
-    return BenchmarkSize(
-        len(examples),
-        len(references),
-        tokens / len(examples) if examples else 0.0,
-        sum(map(len, references)) / len(references) if references else 0.0,
-    )
+def _size(gold: Iterable[Rewrite]) -> dict[str, float]:
+    """The rows of table 2 of Zhang et al. (2020)."""
+    found = describe(benchmark(gold))
+    return {
+        "complex": found.complex.unique,
+        "simple": found.pairs.total,
+        "tokens_per_complex": found.tokens_per_complex,
+        "sentences_per_simple": found.sentences_per_pair,
+    }

@@ -146,7 +146,6 @@ class Rubric(YamlPart):
     outcomes: dict[Id, Outcome] = Field(default_factory=dict)
 
     def question(self, name: str) -> Question:
-        """The question with that id."""
         return next(question for question in self.questions if question.id == name)
 
     def expected_question(self, item: str, name: str) -> Question:

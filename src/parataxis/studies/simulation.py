@@ -48,7 +48,6 @@ class Truth:
         self._faults = cache(lambda source, simple: {one.kind for one in check(source, simple)})
 
     def __call__(self, source: str, simple: Sequence[str], *, identical: bool) -> dict[str, Value]:
-        """The correct answers to all questions that are asked."""
         answers: dict[str, Value] = {}
         for question in self._rubric.questions:
             if question in applicable(self._rubric, answers, identical=identical):

@@ -256,17 +256,14 @@ class Study(YamlPart):
         return self.write is not None and not self.rate.own_sources
 
     def controls(self, purpose: Purpose) -> Controls | None:
-        """The settings of the control items with that purpose."""
         return {Purpose.ATTENTION: self.attention, Purpose.KNOWN: self.known}.get(purpose)
 
     def qualification_of(self, kind: str) -> Qualification | None:
-        """The qualification of writers or of raters."""
         if kind == ItemKind.WRITE:
             return self.write.qualification if self.write else None
         return self.qualification
 
     def least_seconds(self, kind: str) -> float:
-        """The least time that a rewrite or a rating should take."""
         part = self.write if kind == ItemKind.WRITE else self.rate
         return part.least_seconds if part else 0
 
@@ -288,7 +285,6 @@ def load_study(path: Path) -> Study:
 
 
 def _resolved(part: YamlPart | None, folder: Path) -> YamlPart | None:
-    """A part of a study with its paths resolved."""
     if part is None:
         return None
     paths: dict[str, object] = {

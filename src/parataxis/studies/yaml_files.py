@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
 
-from parataxis.errors import InputError, needs
+from parataxis.errors import InputError, needs, system_errors
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -34,12 +34,10 @@ class FaultError(ValueError):
 def read_yaml(path: Path, model: type[Model]) -> Model:
     """Read the record in a YAML file."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with system_errors(f"{path} cannot be read"):
+            text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text.") from error
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{path} cannot be read: {reason}.") from error
     return parse_yaml(text, str(path), model)
 
 
@@ -88,7 +86,6 @@ class LanguageTexts:
         self._texts, self._language = texts_of(package, name), language
 
     def __call__(self, key: str, **values: object) -> str:
-        """The text with that key, with values filled in."""
         found = self._texts[key]
         text = found.get(self._language.partition("-")[0], found["en"])
         return text.format(**values) if values else text

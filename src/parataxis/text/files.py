@@ -4,6 +4,7 @@ The path ``-`` is standard input or standard output.
 """
 
 import codecs
+import csv
 import gzip
 import io
 import os
@@ -129,6 +130,22 @@ def _lines(path: Path) -> Iterator[Line]:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{path} cannot be read: {reason}.") from error
+
+
+def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file, with the lines that they begin on."""
+    try:
+        with (
+            system_errors(f"{path} cannot be read"),
+            path.open(encoding="utf-8-sig", newline="") as stream,
+        ):
+            reader = csv.reader(stream, strict=True)
+            start = 1
+            for cells in reader:
+                yield start, cells
+                start = reader.line_num + 1
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a CSV file in UTF-8 ({error}).") from error
 
 
 def unquoted(cell: str) -> str:

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from parataxis.studies.pages.site import LANGUAGES, NOTICES, catalogue
+from parataxis.studies.pages.site import LANGUAGES, NOTICES
 from parataxis.studies.study import Role
+from parataxis.studies.yaml_files import texts_of
 
 PACKAGE = Path(str(files("parataxis.studies.pages")))
+CATALOGUE = texts_of("parataxis.studies.pages", "interface.yaml")
 
 
 def test_interface_every_text_is_there_in_every_language() -> None:
-    for key, texts in catalogue().items():
+    for key, texts in CATALOGUE.items():
         assert set(texts) == set(LANGUAGES), key
         assert all(text.strip() for text in texts.values()), key
         places = {frozenset(name for _, name, _, _ in Formatter().parse(t)) for t in texts.values()}
@@ -27,17 +29,17 @@ def test_interface_every_text_that_is_asked_for_exists_and_none_is_left_over() -
     sources = [*PACKAGE.glob("*.py"), *PACKAGE.glob("templates/*.html")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     asked = set(re.findall(r"""\b(?:t|texts)\(\s*["']([a-z0-9-]+)["']\s*[,)]""", text))
-    assert asked <= set(catalogue())
+    assert asked <= set(CATALOGUE)
     named = set(re.findall(r"""["']([a-z][a-z0-9-]*)["']""", text))
     families = ("notice-", "status-", "phase-", "role-", "state-", "effort-", "submitted-flag-")
     families += ("work-", "purpose-", "expected-")
     left = {
         key
-        for key in set(catalogue()) - named
+        for key in set(CATALOGUE) - named
         if not key.startswith(families) and key.removesuffix("-text") not in named
     }
     assert left == set()
-    assert {f"notice-{key}" for key in NOTICES} <= set(catalogue())
+    assert {f"notice-{key}" for key in NOTICES} <= set(CATALOGUE)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from parataxis.cli.main import main
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.items import Item
 from parataxis.studies.platforms import PLATFORMS
-from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, written
+from parataxis.studies.platforms.files import Design, key_file, pseudonym, written
 from parataxis.studies.platforms.files import opaque as opaque_by
 from parataxis.studies.platforms.results import ratings_of
 from parataxis.studies.records import Rating, read_ratings
@@ -323,7 +323,7 @@ def test_platforms_key_is_private_and_kept(tmp_path: Path) -> None:
     key = key_file(path)
     assert key_file(path) == key
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert Pseudonyms(key)("A1") != Pseudonyms(b"another")("A1")
+    assert pseudonym("A1", key) != pseudonym("A1", b"another")
 
 
 @pytest.mark.parametrize("platform", ["mturk", "appen"])

@@ -171,7 +171,6 @@ class Filter:
         self._shortest, self._longest = shortest, longest
 
     def takes(self, sentence: str) -> bool:
-        """Whether the sentence passes."""
         if not self._pattern.fullmatch(sentence):
             return False
         if self._shortest <= 1 and self._longest is None:

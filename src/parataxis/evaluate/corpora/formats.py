@@ -60,12 +60,10 @@ class _TextFormat:
     """Whether lines of one source that follow each other are its references."""
 
     def read(self, paths: tuple[Path, ...], report: ReadReport) -> Iterator[Example]:
-        """The examples in the files, in order."""
         examples = self._examples(self._checked(paths), report)
         return group(examples) if self.grouped else examples
 
     def write(self, examples: Iterable[Example], paths: tuple[Path, ...]) -> int:
-        """Write the lines of all examples side by side into the files."""
         written = 0
         with write_files(self._checked(paths)) as writers:
             if self.header:
@@ -96,7 +94,6 @@ class _TextFormat:
                 report.reject(blank.file, blank.line, BLANK_SIMPLE)
 
     def _rows(self, paths: Sequence[Path], report: ReadReport) -> Iterator[list[_Cell]]:
-        """Sources, each with its references."""
         names = [name_of(path) for path in paths]
         for row in aligned(paths, report, self._sources):
             yield [_Cell(name, *line) for name, line in zip(names, row, strict=True)]
@@ -122,11 +119,9 @@ class _TextFormat:
         return source, simple
 
     def _cut(self, line: str) -> tuple[str, ...]:
-        """The simple sentences of a line."""
         return by_segmenter(line)
 
     def _joined(self, reference: tuple[str, ...]) -> str:
-        """The simple sentences in a line."""
         return " ".join(map(on_one_line, reference))
 
 

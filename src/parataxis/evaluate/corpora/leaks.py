@@ -164,7 +164,6 @@ class Overlaps:
 
     @property
     def is_inside(self) -> bool:
-        """Whether most of the sources are in training."""
         return self.inside > INSIDE
 
 

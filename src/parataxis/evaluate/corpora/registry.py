@@ -43,7 +43,6 @@ class Corpus:
         return f"{first.parent.name}/{stem}" if first.parent.name else stem
 
     def read(self, report: ReadReport) -> Iterator[Example]:
-        """The examples, in order."""
         return FORMATS.load(self.format).read(self.paths, report)
 
 

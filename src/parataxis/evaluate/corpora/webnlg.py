@@ -53,7 +53,6 @@ def read_webnlg(path: Path) -> Iterator[Entry]:
 
 
 def _files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """The names and contents of the XML files."""
     found: Iterator[tuple[str, bytes]]
     if path.is_dir():
         files = sorted(path.rglob("*.xml"), key=lambda file: file.relative_to(path).as_posix())

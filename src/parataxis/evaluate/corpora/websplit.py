@@ -274,7 +274,6 @@ class _Reader:
         self._report.lines += number
 
     def _add(self, found: _Open, header: re.Match[str], line: int, block: list[str]) -> None:
-        """Add a block to its complex sentence."""
         if header["simple"] is None:
             triples = self._triples(block[1], line) if len(block) == 2 else None
             if triples is None:

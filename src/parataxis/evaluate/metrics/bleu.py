@@ -70,7 +70,6 @@ class NarayanBleu(RatioMetric, Bleu):
     order = "4"
 
     def counts(self, item: ScoredItem) -> tuple[float, float]:
-        """Its BLEU, and 1."""
         effective = self.order == "effective"
         found = bleu_from_counts(self._ngrams(item), smooth=self.smooth, effective_order=effective)
         return found[0], 1

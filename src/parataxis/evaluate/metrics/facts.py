@@ -58,7 +58,6 @@ class AnalysedMetric(BaseMetric):
 
     @property
     def analyser(self) -> SentenceAnalyser:
-        """The analyser, loaded when it is first needed."""
         return self._given or shared_analyser()
 
 
@@ -92,7 +91,6 @@ class Facts(AnalysedMetric):
         return np.array(rows, float)
 
     def from_statistics(self, total: Statistics) -> Score:
-        """The share of correct sentences, and all counts."""
         counts = dict(zip(_COUNTS, total.tolist(), strict=True))
         return Score(_percent(counts[CORRECT], counts["sentences"]), self.signature, counts)
 
@@ -159,7 +157,6 @@ class PatternsSplit(AnalysedMetric):
         return rows.reshape(len(items), -1)
 
     def from_statistics(self, total: Statistics) -> Score:
-        """The share of all, and of each pattern."""
         counts = total.reshape(len(Pattern), 2)
         parts = {each.value: _percent(*row) for each, row in zip(Pattern, counts, strict=True)}
         return Score(_percent(*counts.sum(axis=0)), self.signature, parts)

@@ -124,7 +124,6 @@ class Learned(AnalysedMetric):
         return np.column_stack([predicted, np.ones(len(items))])
 
     def from_statistics(self, total: Statistics) -> Score:
-        """The means of the predictions, and their common mean from 0 to 100."""
         if not total[-1]:
             return Score(float("nan"), self.signature)
         means = total[:-1] / total[-1]

@@ -33,7 +33,6 @@ class ScoredItem:
 
     @property
     def text(self) -> str:
-        """The rewrite as running text."""
         return " ".join(self.simple)
 
     @property
@@ -47,7 +46,6 @@ class ScoredItem:
 
     @property
     def reference_texts(self) -> tuple[str, ...]:
-        """Each reference as running text."""
         return tuple(" ".join(reference) for reference in self.references)
 
 
@@ -110,7 +108,6 @@ class BaseMetric:
 
     @property
     def signature(self) -> Signature:
-        """The settings of this metric, and the versions that matter."""
         return Signature(self.name, self.settings)
 
 
@@ -121,11 +118,9 @@ class RatioMetric(BaseMetric):
     percent = False
 
     def statistics(self, items: Sequence[ScoredItem]) -> Statistics:
-        """For each item what is counted, and out of what."""
         return np.array([self.counts(item) for item in items], float)
 
     def from_statistics(self, total: Statistics) -> Score:
-        """The ratio."""
         part, whole = total.tolist()
         value = part / whole if whole else float("nan")
         return Score(100 * value if self.percent else value, self.signature)

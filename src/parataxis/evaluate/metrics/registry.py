@@ -18,12 +18,10 @@ class PartOf:
 
     @property
     def signature(self) -> Signature:
-        """The signature of the whole metric, with the part."""
         whole = self._metric.signature
         return Signature(whole.name, {"part": self._part, **whole.settings})
 
     def from_statistics(self, total: Statistics) -> Score:
-        """The part of the score."""
         parts = self._metric.from_statistics(total).parts
         if self._part not in parts:
             known = ", ".join(parts) or "none"

@@ -77,7 +77,6 @@ class CorpusSari(TextMetric):
         return np.array(rows, float).swapaxes(1, 2).reshape(len(items), -1)
 
     def from_statistics(self, total: Statistics) -> Score:
-        """SARI and its parts."""
         both, written, wanted = np.moveaxis(total.reshape(len(_PARTS), len(ORDERS), 3), 2, 0)
         # F1 is the harmonic mean of both / written and both / wanted.
         f1 = np.divide(2 * both, written + wanted, out=np.zeros_like(both), where=both > 0)
@@ -124,7 +123,6 @@ class XuSari(CorpusSari):
         return np.array([[*parts, 1.0] for parts in means])
 
     def from_statistics(self, total: Statistics) -> Score:
-        """SARI and its parts."""
         return self._score(100 * total[:3] / total[3])
 
     def _parts(self, found: _Operations) -> tuple[float, float, float]:

@@ -58,7 +58,6 @@ class TextMetric(BaseMetric):
 
     @property
     def signature(self) -> Signature:
-        """The settings, case, tokenisation, and versions."""
         case = {} if self.lowercase is None else {"case": "lc" if self.lowercase else "mixed"}
         made = {"tok": self.tokenize, "brackets": "plain"}
         return Signature(self.name, {**self.settings, **case, **made, **self.versions})

@@ -24,7 +24,6 @@ class Verified(RatioMetric):
         self._given = verifying
 
     def counts(self, item: ScoredItem) -> tuple[float, float]:
-        """The probability that there is no fault, and one."""
         item = item.plain
         if not item.simple or not is_verifiable(item.source, item.simple):
             return 0.0, 0.0

@@ -28,7 +28,6 @@ class Accuracy:
         return 200 * self._hits[name] / max(self._said[name], 1)
 
     def add(self, predicted: Analysis, gold: Analysis, *, roles: bool) -> None:
-        """Compare one predicted analysis with its gold analysis."""
         facts, expected = _facts(predicted), _facts(gold)
         for name in self.NAMES if roles else self.NAMES[:6]:
             self._hits[name] += len(facts[name] & expected[name])

@@ -163,7 +163,6 @@ class AnalyserTrainer(Trainer[AnalyserNetwork, NDArray[np.int64]]):
         return [self.config.encoder_rate * factor, self.config.head_rate * factor]
 
     def loss(self, batch: NDArray[np.int64]) -> tuple[Tensor, Mapping[str, Tensor | float]]:
-        """The weighted sum of the losses of all tasks."""
         padded = TreeBatch([self.examples[row] for row in batch], self.device)
         with torch.autocast(self.device.type, dtype=torch.bfloat16):
             parts = _losses(self.network, padded)

@@ -137,7 +137,6 @@ def _steps(model: Trainable) -> dict[str | None, Callable[..., str | Path | None
 
 
 def _converted(name: str, value: Any, model: Trainable) -> object:
-    """The value of an option as a step takes it."""
     if name == "file":
         return only_one(value)
     if name == "changes":

@@ -116,7 +116,6 @@ class SentenceTally:
         }
 
     def record(self) -> dict[str, object]:
-        """The counts for machines."""
         return {
             "sources": self.sources,
             "sentences": self.sentences,
@@ -303,12 +302,10 @@ class Memorisation:
         return self.references is not None and self.references.percent["verbatim"] > LEAKY
 
     def headline(self) -> str:
-        """The verdict in one sentence."""
         is_probed = self.level is VerdictLevel.INVENTS and self._excess("unsupported") < MUCH
         return str(_TEXTS["headline"]["probes" if is_probed else self.level].format(it=self))
 
     def sentences(self) -> list[str]:
-        """The reasons, in plain words."""
         own, known, probes = self.predictions, self.references, self.probes
         verbatim = ["verbatim"]
         recited = ["recited" if own.recited else "unsupported" if own.unsupported else "supported"]
@@ -341,7 +338,6 @@ class Memorisation:
         ]
 
     def document(self) -> Report:
-        """The verdict on a page."""
         title = f"Has {self.system} memorised its training set?"
         return Report(title, [*self._blocks()], self.record())
 
@@ -366,7 +362,6 @@ class Memorisation:
             yield ReportParagraph(_TEXTS["notes"]["overlaps"])
 
     def record(self) -> dict[str, object]:
-        """All of it for machines."""
         return {
             "system": self.system,
             "training": self.training,

@@ -168,7 +168,6 @@ class ErrorTally:
 
     @property
     def sentences(self) -> int:
-        """How many simple sentences there are."""
         return sum(self.counts[mark] for mark in _OF_SENTENCES)
 
 

@@ -79,13 +79,11 @@ class Vocabulary:
         ]
 
     def write(self, path: Path) -> None:
-        """Write the words, one on each line."""
         text = "".join(f"{word}\n" for word in self.words[len(MARKS) :])
         path.write_text(text, encoding="utf-8", newline="\n")
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":
-        """Read what :meth:`write` wrote."""
         try:
             return cls(path.read_text(encoding="utf-8").split("\n")[:-1])
         except (OSError, UnicodeDecodeError) as error:
@@ -221,7 +219,6 @@ class _Search:
         self.state = {name: array[rows, parents] for name, array in step.state.items()}
 
     def _close(self) -> None:
-        """Leave out the sources that are done."""
         best = self.scores.max(axis=1)
         done = np.array(
             [

@@ -261,7 +261,6 @@ class Seq2SeqSplitter:
         return splitter
 
     def __call__(self, sentence: str) -> Rewrite:
-        """Rewrite one sentence."""
         return next(self.pipe([sentence]))
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:

@@ -232,7 +232,6 @@ class LstmTrainer(Trainer[Network, NDArray[np.int64]]):
         )
 
     def adapt(self, is_better: bool) -> None:
-        """Lower the learning rate after an epoch without a better score."""
         if not is_better and self.epoch >= self.config.steady:
             self.rate *= self.config.decay
 
@@ -241,11 +240,9 @@ class LstmTrainer(Trainer[Network, NDArray[np.int64]]):
         save_trained(trained, self.output / BEST)
 
     def own_state(self) -> dict[str, Any]:
-        """The learning rate, and the vocabulary."""
         return {"rate": self.rate, "words": self.vocabulary.words[len(MARKS) :]}
 
     def load_own_state(self, state: Mapping[str, Any]) -> None:
-        """Refuse another vocabulary."""
         if state["words"] != self.vocabulary.words[len(MARKS) :]:
             raise InputError(
                 f"The vocabulary of the data ({len(self.vocabulary):,} words) is not that of the "

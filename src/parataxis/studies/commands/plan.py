@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from parataxis.studies.budget import TaskBatch, affordable, batches_of
 from parataxis.studies.commands.results import read_item_file
 from parataxis.studies.items import Item, read_items
 from parataxis.studies.platforms import PLATFORMS
-from parataxis.studies.platforms.files import Design, Pseudonyms, key_file, opaque, shuffled
+from parataxis.studies.platforms.files import Design, key_file, opaque, pseudonym, shuffled
 from parataxis.studies.platforms.results import ratings_of, rewrites_of
 from parataxis.studies.records import FlaggedSource, Purpose
 from parataxis.studies.rubric import load_rubric, writing
@@ -184,7 +185,7 @@ def from_platform(
     """
     described, found = _read(study, items, phase)
     key = key_file(study.with_suffix(KEY_SUFFIX))
-    name = str if worker_ids else Pseudonyms(key)
+    name = str if worker_ids else partial(pseudonym, key=key)
     ids = {opaque(item.id, key): item.id for item in found}
     answered = [
         replace(one, item=ids.get(one.item, one.item))
@@ -215,7 +216,6 @@ def from_platform(
 
 
 def _read(path: Path, items: Path | None, phase: ItemKind) -> tuple[Study, Sequence[Item]]:
-    """Read a study, and its items of a phase."""
     described = load_study(path)
     if items is not None:
         described = described.model_copy(update={"items": items})

@@ -45,7 +45,6 @@ def _secrets_path(file: Path, database: str | None) -> Path:
 
 
 def _fill(store: "Store", study: Study, rubric: Rubric) -> None:
-    """Create the study in a new database, with its items."""
     items = read_items(study)
     _check_expected(items, rubric)
     _refuse_alias(study, rubric)
@@ -189,7 +188,6 @@ def invite(
 
 
 def _warn_if_too_few(study: Study, role: Role, people: "Iterable[Person]") -> None:
-    """Warn if the people so far cannot finish the study."""
     if study.panel is not None:  # others will come from the panel
         return
     roles = [person.role for person in people]

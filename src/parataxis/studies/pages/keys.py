@@ -21,7 +21,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from itsdangerous import Signer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parataxis.errors import InputError
+from parataxis.errors import InputError, system_errors
 
 KEY_VARIABLE = "PARATAXIS_STUDY_KEY"
 HASH_VARIABLE = "PARATAXIS_STUDY_PASSWORD_HASH"
@@ -167,7 +167,7 @@ def _made(path: Path) -> Secrets:
 @contextmanager
 def _written(path: Path, content: Secrets) -> Iterator[Path]:
     """A temporary file beside ``path`` with the secrets, readable by its owner only."""
-    try:
+    with system_errors(f"{path} cannot be written"):
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(content.model_dump_json(indent=1) + "\n")
@@ -175,9 +175,6 @@ def _written(path: Path, content: Secrets) -> Iterator[Path]:
             yield Path(name)
         finally:
             Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{path} cannot be written: {reason}.") from error
 
 
 @dataclass(frozen=True)

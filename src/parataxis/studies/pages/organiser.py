@@ -212,7 +212,6 @@ def _plain_cell(text: str) -> str:
 
 @router.get("/people/{person}")
 def person_page(visit: OrganiserVisit, person: PersonPath) -> Response:
-    """One person: their work, and actions."""
     found = _overview_of(visit, person)
     link = _link(visit.site, found.person)
     return visit.page("person.html", found=found, person=found.person, link=link)
@@ -233,7 +232,6 @@ def _ask(visit: Visit, found: PersonOverview, reason: str | None) -> Response:
 
 @router.get("/people/{person}/data.json")
 def personal_data(visit: OrganiserVisit, person: PersonPath) -> Response:
-    """All that the study stores about a person."""
     data = json.dumps(visit.site.store.personal_data(person), ensure_ascii=False, indent=1)
     return _download(f"{data}\n", f"{person}.json", "application/json")
 
@@ -267,7 +265,6 @@ def act(visit: OrganiserVisit, person: PersonPath, action: str) -> Response:
 
 @router.get("/items")
 def items(visit: OrganiserVisit, page: int = 1) -> Response:
-    """All sources, some on a page."""
     if not 0 < page < 10**6:
         raise NotYoursError("There is no such page.")
     found, count = visit.site.store.sources(_ON_A_PAGE * (page - 1), _ON_A_PAGE)

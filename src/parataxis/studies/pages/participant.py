@@ -55,7 +55,6 @@ def home(visit: AnyVisit) -> Response:
 
 @router.get("/join/{token}")
 def join(visit: AnyVisit, token: str) -> Response:
-    """Arrive by a personal link."""
     person = visit.site.signing.person_of_link(token)
     known = visit.site.store.person(person) if person else None
     if known is None or known.state is PersonState.ERASED:
@@ -65,7 +64,6 @@ def join(visit: AnyVisit, token: str) -> Response:
 
 @router.get("/panel")
 def panel(visit: AnyVisit) -> Response:
-    """Arrive by the URL of a panel."""
     arrivals = visit.site.arrivals
     if wait := arrivals.wait(visit.address):
         answer = visit.message(429, "too-many")
@@ -126,7 +124,6 @@ def language(visit: AnyVisit, code: str, back: str = "/") -> Response:
 
 
 def _first_path(visit: Visit) -> str:
-    """The path of the first page after arrival."""
     progress = visit.site.store.progress(visit.who)
     if progress.stage in (Stage.CONSENT, Stage.BACKGROUND):
         return f"/{progress.stage}"
@@ -219,7 +216,6 @@ def status(visit: PersonVisit) -> Response:
 
 @router.get("/mine")
 def mine(visit: PersonVisit, page: int = 1) -> Response:
-    """What the person has submitted."""
     if not 0 < page < 10**6:
         raise NotYoursError("There is no such page.")
     start = _ON_A_PAGE * (page - 1)
@@ -263,7 +259,6 @@ def submit_task(visit: PersonVisit, slot: SlotPath) -> Response:
 
 @router.get("/task/{slot}/feedback")
 def feedback(visit: PersonVisit, slot: SlotPath) -> Response:
-    """Feedback on a training item."""
     site = visit.site
     found, progress = site.store.task_and_progress(visit.who, slot)
     if found.submitted is None or found.purpose is not Purpose.TRAINING:

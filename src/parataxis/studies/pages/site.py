@@ -16,7 +16,7 @@ from parataxis.studies.records import Text, in_language, timestamp
 from parataxis.studies.rubric import Case, Rubric
 from parataxis.studies.store import Store
 from parataxis.studies.study import Study
-from parataxis.studies.yaml_files import LanguageTexts, texts_of
+from parataxis.studies.yaml_files import LanguageTexts
 from parataxis.web import Throttle, network_of
 
 PERSON, ORGANISER = "person", "organiser"
@@ -36,11 +36,6 @@ NOTICES = (
 """The notices that the URL of a page may ask for."""
 _YEAR = 365 * 86_400
 _FIELDS = 300
-
-
-def catalogue() -> dict[str, dict[str, str]]:
-    """All texts of the interface, by key and language."""
-    return texts_of("parataxis.studies.pages", "interface.yaml")
 
 
 class Interface(LanguageTexts):
@@ -114,7 +109,6 @@ class Site:
         return self._examples[language]
 
     def shown(self, cases: Sequence[Case], language: str) -> Markup:
-        """Examples as HTML."""
         macros: Any = self.templates.get_template("macros.html").module
         texts = Interface(language), lambda text: in_language(text, language)
         return Markup(macros.examples(*texts, cases))
@@ -155,7 +149,6 @@ class Visit:
         return str(scope.get("app_root_path", scope.get("root_path", "")))
 
     def session_of(self, kind: str) -> Session | None:
-        """The session of that kind in the cookies, or None."""
         return self.site.signing.session(kind, self.request.cookies.get(COOKIES[kind]))
 
     def organiser_session(self) -> Session | None:

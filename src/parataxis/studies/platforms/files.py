@@ -17,12 +17,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
-from parataxis.errors import InputError, needs
+from parataxis.errors import InputError, needs, system_errors
 from parataxis.studies.items import Item
 from parataxis.studies.records import Text, in_language, is_identical
 from parataxis.studies.rubric import Question, QuestionKind, Rubric
 from parataxis.studies.study import ItemKind
 from parataxis.studies.yaml_files import texts_of
+from parataxis.text.files import csv_rows
 
 ITEM, SOURCE, REWRITE, IDENTICAL = "item", "source", "rewrite", "identical"
 """The columns of the table of items, and the placeholders in the page of the task."""
@@ -94,11 +95,13 @@ def render(name: str, design: Design, **values: object) -> str:
         text = "" if value is None else in_language(value, language)
         return Markup(escape(text).translate(_PLACEHOLDERS))
 
+    def plain(known: Any) -> Any:
+        if isinstance(known, tuple):
+            return list(map(written, known))
+        return None if known is None else written(known)
+
     def as_json(answers: Mapping[str, Any]) -> Markup:
-        given = {
-            name: list(map(written, known)) if isinstance(known, tuple) else _written_or_none(known)
-            for name, known in answers.items()
-        }
+        given = {name: plain(known) for name, known in answers.items()}
         return Markup(escape(json.dumps(given, separators=(",", ":"))))
 
     made = Environment(
@@ -135,10 +138,6 @@ def written(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
-
-
-def _written_or_none(value: object) -> str | None:
-    return None if value is None else written(value)
 
 
 def options(question: Question, language: str) -> list[tuple[str, str]]:
@@ -185,29 +184,21 @@ def cells_of(item: Item) -> dict[str, str]:
 
 def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """The rows of a CSV file that must have certain columns, each with its file and line."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, strict=True)
-            header = next(reader, [])
-            missing = [name for name in needed if name not in header]
-            if missing:
-                raise InputError(f'{path} has no column "{missing[0]}"; is it the right file?')
-            start = reader.line_num + 1
-            for cells in reader:
-                where, start = f"{path}, line {start}", reader.line_num + 1
-                if not any(cells):
-                    continue
-                if len(cells) > len(header):
-                    raise InputError(
-                        f"{where}: there are {len(cells)} cells, but the header has {len(header)}."
-                    )
-                cells += [""] * (len(header) - len(cells))  # some tools drop trailing empty cells
-                yield where, dict(zip(header, cells, strict=True))
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{path} cannot be read: {reason}.") from error
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not a CSV file in UTF-8 ({error}).") from error
+    rows = csv_rows(path)
+    _, header = next(rows, (1, []))
+    missing = [name for name in needed if name not in header]
+    if missing:
+        raise InputError(f'{path} has no column "{missing[0]}"; is it the right file?')
+    for number, cells in rows:
+        where = f"{path}, line {number}"
+        if not any(cells):
+            continue
+        if len(cells) > len(header):
+            raise InputError(
+                f"{where}: there are {len(cells)} cells, but the header has {len(header)}."
+            )
+        cells += [""] * (len(header) - len(cells))  # some tools drop trailing empty cells
+        yield where, dict(zip(header, cells, strict=True))
 
 
 def write_table(rows: Sequence[Mapping[str, str]]) -> str:
@@ -220,25 +211,16 @@ def write_table(rows: Sequence[Mapping[str, str]]) -> str:
     return out.getvalue()
 
 
-class Pseudonyms:
-    """Replaces the ids of workers. A worker of a study always gets the same pseudonym, which
-    cannot be traced back without the key.
-
-    >>> Pseudonyms(b"secret")("A1B2C3") == Pseudonyms(b"secret")("A1B2C3")
-    True
-    """
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-
-    def __call__(self, worker: str) -> str:
-        digest = hmac.new(self._key, worker.encode(), hashlib.sha256).hexdigest()
-        return f"w{digest[:10]}"
+def pseudonym(worker: str, key: bytes) -> str:
+    """The name of a worker, always the same in a study, that cannot be traced back without the
+    key."""
+    digest = hmac.new(key, worker.encode(), hashlib.sha256).hexdigest()
+    return f"w{digest[:10]}"
 
 
 def key_file(path: Path) -> bytes:
     """Read the key in a file, which is created, readable by its owner only, if it is missing."""
-    try:
+    with system_errors(f"The key {path} cannot be used"):
         try:
             number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
@@ -247,6 +229,3 @@ def key_file(path: Path) -> bytes:
         with os.fdopen(number, "wb") as stream:
             stream.write(key)
         return key
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"The key {path} cannot be used: {reason}.") from error

@@ -36,7 +36,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError, TimeoutError
 
-from parataxis.errors import InputError
+from parataxis.errors import InputError, system_errors
 from parataxis.studies.store.tables import METADATA
 from parataxis.studies.store.tables import event as event_table
 from parataxis.studies.store.types import StoreError
@@ -239,11 +239,8 @@ def _parsed(url: str) -> URL:
 
 def _sqlite(url: URL) -> Engine:
     path = Path(str(url.database))
-    try:  # private to its owner from the start
+    with system_errors(f"The database {path} cannot be opened"):  # private from the start
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"The database {path} cannot be opened: {reason}.") from error
     engine = create_engine(url, pool_size=16, max_overflow=64)
 
     @event.listens_for(engine, "connect")
@@ -369,7 +366,6 @@ class Transaction:
 
     @property
     def lease(self) -> int:
-        """The length of a lease in milliseconds."""
         return int(self.study.lease_minutes * 60_000)
 
     def run(self, statement: Executable, **values: Any) -> int:
@@ -381,7 +377,6 @@ class Transaction:
         return int(key[0]) if key else 0
 
     def insert_all(self, table: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Insert many rows, a thousand at a time."""
         for start in range(0, len(rows), 1000):
             self.connection.execute(insert(table), rows[start : start + 1000])
 

@@ -202,7 +202,6 @@ def reinstate(tx: Transaction, code: str) -> None:
 
 
 def _restore(tx: Transaction, row: Record) -> None:
-    """Let a slot count again, unless others have done it since."""
     values: dict[str, Any] = {"state": SlotState.DONE}
     if row.answer_id is None:
         values = {"state": SlotState.LEASED if row.place is None else SlotState.LAPSED}
@@ -241,7 +240,6 @@ def accept(tx: Transaction, task: str) -> None:
 
 
 def _given(tx: Transaction, task: str) -> Record:
-    """The slot with that code, locked."""
     found = select(slot).where(slot.c.code == task)
     row = tx.first(tx.locked(found)) if is_code(task) else None
     if row is None:

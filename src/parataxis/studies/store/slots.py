@@ -110,12 +110,10 @@ def _refuse_bad(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _stored(rewrite: Rewrite) -> dict[str, Any]:
-    """The fields of a rewrite that the database stores."""
     return dict(rewrite.model_dump(mode="json", exclude_none=True, exclude={"id"}))
 
 
 def _new_slots(of: Record, wanted: int, kind: str | None = None) -> list[dict[str, Any]]:
-    """The rows of the first slots of an item."""
     values = {"item_id": of.id, "kind": kind or of.kind, "source_hash": hash_of(of.source)}
     return [_open_slot(of, **values, place=place) for place in range(1, wanted + 1)]
 

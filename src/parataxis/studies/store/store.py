@@ -81,7 +81,6 @@ class Store:
         return cls(database, clock)
 
     def close(self) -> None:
-        """Close all connections."""
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -94,7 +93,6 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Whether the database holds a study yet."""
         return self._stored_study() is not None
 
     @property

@@ -14,12 +14,10 @@ _Json = sa.JSON(none_as_null=True)
 
 
 def _table(name: str, *parts: Column[Any] | sa.schema.SchemaItem) -> sa.Table:
-    """A table whose rows have numbers."""
     return sa.Table(name, METADATA, Column("id", Integer, primary_key=True), *parts)
 
 
 def _partial_index(name: str, condition: str, *columns: str, unique: bool = False) -> Index:
-    """An index of the rows for which a condition holds."""
     where = sa.text(condition)
     return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
 

@@ -282,7 +282,6 @@ class _Worker:
 
     @cached_property
     def tally(self) -> Tally:
-        """The number of the person's slots by kind, purpose and state."""
         rows = self.tx.rows(_TALLY, me=self.me.id)
         return {(kind, purpose, state): count for kind, purpose, state, count in rows}
 
@@ -358,7 +357,6 @@ class _Worker:
         return [kind for kind in KINDS[Role(me.role)] if passed.get(kind) is not False]
 
     def _barred(self) -> Stage | None:
-        """Why the person may not start any task, or None."""
         me, study = self.me, self.tx.study
         if me.state != PersonState.ACTIVE:
             return Stage.BLOCKED
@@ -385,7 +383,6 @@ class _Worker:
         return None
 
     def _may_do_more(self, kind: str) -> bool:
-        """Whether the person has done less of that kind than one person may."""
         limit = None if kind == EXPERT else self.tx.study.per_person[ItemKind(kind)]
         return limit is None or self._done(kind) < limit
 
@@ -574,7 +571,6 @@ class _Submission:
         return CORRECT
 
     def _result(self, state: SlotState, *, judged: bool = True) -> Submitted:
-        """The result of a submission, with its consequences for the person."""
         row, found = self.row, self.as_expected
         done = Submitted(row.code, self.purpose, state, repeated=row.state in _GIVEN)
         if self.purpose is Purpose.TRAINING:

@@ -256,12 +256,10 @@ class PhaseOverview:
 
     @property
     def total(self) -> int:
-        """All that will be wanted."""
         return self.wanted + self.coming
 
     @property
     def share(self) -> float:
-        """The share of the total that is done."""
         return self.done / self.total if self.total else 0.0
 
 
