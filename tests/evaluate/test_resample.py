@@ -30,13 +30,13 @@ def rows(*values: float) -> Statistics:
 
 
 def test_interval_of_a_constant_has_no_width() -> None:
-    found = Resampler(trials=50).interval(MeanWords(), rows(*[7.0] * 30))
+    found = Interval.of(Resampler(trials=50).scores(MeanWords(), rows(*[7.0] * 30)))
     assert (found.low, found.high) == (7.0, 7.0)
 
 
 def test_interval_is_that_of_the_normal_approximation() -> None:
     sample = np.random.default_rng(0).normal(10, 2, 400)
-    found = Resampler(trials=2000).interval(MeanWords(), rows(*sample))
+    found = Interval.of(Resampler(trials=2000).scores(MeanWords(), rows(*sample)))
     error = 1.96 * sample.std() / np.sqrt(len(sample))
     assert found.low == pytest.approx(sample.mean() - error, abs=0.05)
     assert found.high == pytest.approx(sample.mean() + error, abs=0.05)
@@ -57,18 +57,14 @@ def test_difference_is_paired() -> None:
 
 
 def test_interval_of_nothing_is_nan() -> None:
-    found = Resampler(trials=10).interval(MeanWords(), np.zeros((4, 2)))
+    found = Interval.of(Resampler(trials=10).scores(MeanWords(), np.zeros((4, 2))))
     assert np.isnan([found.low, found.high]).all()
 
 
 def test_interval_depends_on_the_seed_alone() -> None:
     sample = rows(*range(40))
-    assert Resampler(100, 3).interval(MeanWords(), sample) == Resampler(100, 3).interval(
-        MeanWords(), sample
-    )
-    assert Resampler(100, 3).interval(MeanWords(), sample) != Resampler(100, 4).interval(
-        MeanWords(), sample
-    )
+    found = [Interval.of(Resampler(100, seed).scores(MeanWords(), sample)) for seed in (3, 3, 4)]
+    assert found[0] == found[1] != found[2]
 
 
 def test_p_value_of_a_system_and_itself_is_one() -> None:

@@ -10,11 +10,10 @@ import numpy as np
 
 from parataxis.evaluate.compare import REFERENCE, SOURCE, Comparison, SystemScores
 from parataxis.evaluate.figures import figures
-from parataxis.evaluate.metrics.protocol import Metric, Score
+from parataxis.evaluate.metrics.protocol import Metric
 from parataxis.evaluate.metrics.registry import ANALYSED
 from parataxis.evaluate.resample import Interval
 from parataxis.report import (
-    NONE,
     Block,
     Cell,
     Figure,
@@ -26,6 +25,7 @@ from parataxis.report import (
     Rewritten,
     Table,
     counted,
+    number_cell,
 )
 
 LEVEL = 0.05
@@ -79,9 +79,10 @@ def scores_table(comparison: Comparison) -> Table:
     for metric in comparison.metrics:
         best, winner = best_systems(comparison, metric), _winner(comparison, metric)
         for row, result in zip(rows, comparison.results, strict=True):
-            is_fixed = result.name in (SOURCE, REFERENCE)
+            score, is_fixed = result.scores.get(metric.name), result.name in (SOURCE, REFERENCE)
             cell = Cell(
-                _shown(result.scores.get(metric.name)) + ("*" if winner == result.name else ""),
+                number_cell(score.value if score else None)
+                + ("*" if winner == result.name else ""),
                 detail=span(result.intervals.get(metric.name)),
                 emphasis="best" if result.name in best else "fixed" if is_fixed else "",
             )
@@ -92,7 +93,7 @@ def scores_table(comparison: Comparison) -> Table:
 def differences_table(comparison: Comparison) -> Table:
     """A row for each metric and pair of systems: their difference, its interval, and p."""
     rows = [
-        [*key, _number(found.value), span(found.interval), _number(found.p_value, 3)]
+        [*key, number_cell(found.value), span(found.interval), number_cell(found.p_value, ".3f")]
         for key, found in comparison.differences.items()
     ]
     return Table(["metric", "system", "minus", "difference", "95 % interval", "p"], rows, names=3)
@@ -117,7 +118,7 @@ def parts_table(comparison: Comparison, metric: Metric) -> Table:
         if metric.name in each.scores
     }
     header = list(next(iter(scores.values()), {}))
-    rows = [[name, *(_number(parts[part]) for part in header)] for name, parts in scores.items()]
+    rows = [[name, *map(number_cell, parts.values())] for name, parts in scores.items()]
     return Table([metric.name, *header], rows)
 
 
@@ -144,14 +145,6 @@ def span(interval: Interval | None) -> str:
     if interval is None or math.isnan(interval.low):
         return ""
     return f"{interval.low:.2f} to {interval.high:.2f}"
-
-
-def _shown(score: Score | None) -> str:
-    return NONE if score is None else _number(score.value)
-
-
-def _number(value: float, digits: int = 2) -> str:
-    return NONE if math.isnan(value) else f"{value:.{digits}f}"
 
 
 _COLUMNS = ("system", "metric", "part", "value", "low", "high", "minus", "p", "signature")
@@ -220,8 +213,8 @@ def _ranked(comparison: Comparison, metric: Metric) -> list[str]:
 def best_systems(comparison: Comparison, metric: Metric) -> set[str]:
     """The systems with the best displayed score; none if the metric does not rank."""
     ranked = _ranked(comparison, metric)
-    scores = {name: _shown(comparison.result(name).scores[metric.name]) for name in ranked}
-    return {name for name in ranked if scores[name] == scores[ranked[0]]}
+    shown = [number_cell(comparison.result(name).scores[metric.name].value) for name in ranked]
+    return {name for name, value in zip(ranked, shown, strict=True) if value == shown[0]}
 
 
 def _winner(comparison: Comparison, metric: Metric) -> str | None:

@@ -6,6 +6,7 @@ systems: there the cluster bootstrap resamples sources, each with all its pairs.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from parataxis.errors import InputError, needs
 from parataxis.evaluate.judgements import Judged
 from parataxis.evaluate.metrics.protocol import Metric, statistics_of
-from parataxis.report import NONE
+from parataxis.report import NONE, Table
 
 Numbers = NDArray[np.float64]
 
@@ -217,6 +218,22 @@ class Correlation:
         if math.isnan(self.value):
             return NONE
         return f"{self.value:.3f}{'' if self.is_significant else '†'}"
+
+
+def correlation_table(
+    found: Sequence[Correlation], names: tuple[str, str] = ("group", "metric"), whole: str = "all"
+) -> Table:
+    """A row for each group and metric, a column for each criterion; ``whole`` is the name of the
+    group of all rewrites."""
+    criteria = list(dict.fromkeys(each.criterion for each in found))
+    rows: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for each in found:
+        rows[each.group, each.metric][each.criterion] = str(each)
+    cells = [
+        [whole if group == "all" else group, metric, *(row[name] for name in criteria)]
+        for (group, metric), row in rows.items()
+    ]
+    return Table([*names, *criteria], cells, names=2)
 
 
 def correlate(

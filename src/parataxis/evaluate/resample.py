@@ -50,10 +50,6 @@ class Resampler:
     trials: int = 1000
     seed: int = 1
 
-    def interval(self, metric: Scorer, rows: Statistics) -> Interval:
-        """The 95 % percentile interval of the score (Koehn 2004)."""
-        return Interval.of(self.scores(metric, rows))
-
     def difference(self, metric: Scorer, first: Statistics, second: Statistics) -> Interval:
         """The 95 % interval of the first score minus the second, both on the same resampled
         corpora (the paired bootstrap of Koehn 2004)."""

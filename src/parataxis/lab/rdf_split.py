@@ -51,46 +51,35 @@ def split(
     *,
     shares: tuple[float, float] = (0.1, 0.1),
     seed: int = 0,
+    by_chance: bool = False,
 ) -> DataSplit:
     """Give about ``shares`` of the sentences to validation and test, and the rest to training.
 
     ``sentences`` are the triples of each. A part that whole groups cannot fill is filled by
-    cutting a group, if that is possible.
+    cutting a group, if that is possible. ``by_chance`` sets no condition, as the first WebSplit
+    was split: triples are in all parts.
     """
     groups = tied_groups(sentences)
-    random.Random(seed).shuffle(groups)
     wanted = round(shares[0] * len(sentences)), round(shares[1] * len(sentences))
-    making = _Making(sentences, groups, wanted, seed)
-    for limit in (max(wanted) // _DIVERSITY, len(sentences)):
-        making.fill(limit)
-    making.fill_by_cuts(_PRICE, tolerance=TOLERANCE)
-    making.fill_by_cuts(_HIGH_PRICE, tolerance=0.5)
+    if by_chance:
+        order = random.Random(seed).sample(range(len(sentences)), len(sentences))
+        held = order[: wanted[0]], order[wanted[0] : sum(wanted)]
+        train, dropped = order[sum(wanted) :], []
+    else:
+        random.Random(seed).shuffle(groups)
+        making = _Making(sentences, groups, wanted, seed)
+        for limit in (max(wanted) // _DIVERSITY, len(sentences)):
+            making.fill(limit)
+        making.fill_by_cuts(_PRICE, tolerance=TOLERANCE)
+        making.fill_by_cuts(_HIGH_PRICE, tolerance=0.5)
+        held = making.parts
+        train, dropped = [index for group in making.groups for index in group], making.dropped
+    train, validation, test, dropped = map(sorted, (train, *held, dropped))
     return DataSplit(
-        train=tuple(sorted(index for group in making.groups for index in group)),
-        validation=tuple(sorted(making.parts[0])),
-        test=tuple(sorted(making.parts[1])),
-        dropped=tuple(sorted(making.dropped)),
-        wanted=wanted,
-        groups=len(groups),
-        largest=max(map(len, groups), default=0),
-    )
-
-
-def split_by_chance(
-    sentences: Sequence[TripleSet],
-    *,
-    shares: tuple[float, float] = (0.1, 0.1),
-    seed: int = 0,
-) -> DataSplit:
-    """The same without any condition, as the first WebSplit was split: triples are in all parts."""
-    groups = tied_groups(sentences)
-    order = random.Random(seed).sample(range(len(sentences)), len(sentences))
-    wanted = round(shares[0] * len(sentences)), round(shares[1] * len(sentences))
-    return DataSplit(
-        train=tuple(sorted(order[sum(wanted) :])),
-        validation=tuple(sorted(order[: wanted[0]])),
-        test=tuple(sorted(order[wanted[0] : sum(wanted)])),
-        dropped=(),
+        train=tuple(train),
+        validation=tuple(validation),
+        test=tuple(test),
+        dropped=tuple(dropped),
         wanted=wanted,
         groups=len(groups),
         largest=max(map(len, groups), default=0),

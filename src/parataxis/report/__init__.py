@@ -184,6 +184,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def number_cell(value: float | None, form: str = ".2f") -> str:
+    """A number as the text of a cell; a dash where there is none.
+
+    >>> number_cell(1.5), number_cell(0.25, "+.1%"), number_cell(math.nan)
+    ('1.50', '+25.0%', '–')
+    """
+    return NONE if value is None or math.isnan(value) else format(value, form)
+
+
 _WIDTH = 88
 
 

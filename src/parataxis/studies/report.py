@@ -10,10 +10,19 @@ import numpy as np
 
 from parataxis.evaluate.corpora.describe import describe
 from parataxis.evaluate.corpora.example import Example, gather
-from parataxis.evaluate.correlate import Correlation
+from parataxis.evaluate.correlate import Correlation, correlation_table
 from parataxis.evaluate.figures import draw_svg
 from parataxis.evaluate.metrics.protocol import Metric
-from parataxis.report import NONE, Block, Figure, Heading, Report, ReportParagraph, Table
+from parataxis.report import (
+    NONE,
+    Block,
+    Figure,
+    Heading,
+    Report,
+    ReportParagraph,
+    Table,
+    number_cell,
+)
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.agreement import (
     Alpha,
@@ -116,7 +125,8 @@ class StudyReport:
                 yield Figure(figure, text("figure"))
         if self.correlations:
             yield Heading(text("correlation"))
-            yield _correlation_table(self.correlations, text)
+            names = (text("rewrites-of"), text("metric"))
+            yield correlation_table(self.correlations, names, text("all"))
             pairs = max(each.pairs for each in self.correlations)
             yield ReportParagraph(text("spearman", pairs=pairs))
         if CORRECT in self.rubric.outcomes:
@@ -246,7 +256,7 @@ def _agreement_cells(one: Agreement, text: LanguageTexts) -> list[str]:
     return [
         one.title,
         one.level.value,
-        NONE if found.value is None else f"{found.value:.3f}",
+        number_cell(found.value, ".3f"),
         "" if is_open else text("range", low=found.low, high=found.high),
         NONE if one.equal is None else f"{100 * one.equal:.1f} %",
         f"{one.pairs:,}",
@@ -258,21 +268,8 @@ def _rater_cells(one: RaterAgreement) -> list[str]:
         one.rater,
         f"{one.items:,}",
         NONE if one.agreement is None else f"{100 * one.agreement:.1f} %",
-        NONE if one.difference is None else f"{one.difference:+.2f}",
+        number_cell(one.difference, "+.2f"),
     ]
-
-
-def _correlation_table(found: Sequence[Correlation], text: LanguageTexts) -> Table:
-    """A row for each group and metric, a column for each question and outcome."""
-    criteria = list(dict.fromkeys(each.criterion for each in found))
-    rows: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for each in found:
-        rows[each.group, each.metric][each.criterion] = str(each)
-    cells = [
-        [text("all") if of == "all" else of, metric, *(row[name] for name in criteria)]
-        for (of, metric), row in rows.items()
-    ]
-    return Table([text("rewrites-of"), text("metric"), *criteria], cells, names=2)
 
 
 # --- Reliability (Zhang et al. 2020, section 6 and figure 1)

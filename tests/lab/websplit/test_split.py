@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.evaluate.corpora.example import Triple
-from parataxis.lab.rdf_split import DataSplit, split, split_by_chance, tied_groups
+from parataxis.lab.rdf_split import DataSplit, split, tied_groups
 
 TRIPLE = st.builds(
     Triple, st.sampled_from("ABCDEFGH"), st.sampled_from("rstu"), st.sampled_from("12345678")
@@ -128,12 +128,12 @@ def test_split_shares_may_differ_much() -> None:
 
 def test_split_by_chance_is_exact_and_depends_on_the_seed() -> None:
     tied = [frozenset({Triple("A", "r", "B")})] * 50
-    found = split_by_chance(tied, shares=(0.2, 0.1), seed=1)
+    found = split(tied, shares=(0.2, 0.1), seed=1, by_chance=True)
     parts = found.train, found.validation, found.test
     assert [len(part) for part in parts] == [35, 10, 5]
     assert sorted(sum(parts, ())) == list(range(50))
     assert not found.dropped
-    assert found != split_by_chance(tied, shares=(0.2, 0.1), seed=2)
+    assert found != split(tied, shares=(0.2, 0.1), seed=2, by_chance=True)
 
 
 def test_split_of_nothing_and_without_triples() -> None:

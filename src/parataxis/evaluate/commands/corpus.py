@@ -20,7 +20,14 @@ from parataxis.cli.options import (
     ReportFormatOption,
     documented,
 )
-from parataxis.cli.terminal import Progress, ReaderGoneError, is_reader_gone, open_output, warn
+from parataxis.cli.terminal import (
+    Output,
+    Progress,
+    ReaderGoneError,
+    is_reader_gone,
+    open_output,
+    warn,
+)
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora import describe as corpora
 from parataxis.evaluate.corpora.describe import ZHANG_2020, CorpusDescription, Filter
@@ -71,10 +78,10 @@ def parse_corpora(words: Iterable[str]) -> list[Corpus]:
     return corpora
 
 
-def counting(items: Iterable[T], progress: Progress) -> Iterator[T]:
-    """The items, each counted by the progress bar."""
+def counting(items: Iterable[T], progress: Progress, size: int = 0) -> Iterator[T]:
+    """The items, each counted by the progress bar, of which it fills ``size``."""
     for item in items:
-        progress.advance(0, 1)
+        progress.advance(size, 1)
         yield item
 
 
@@ -171,8 +178,7 @@ def formats(output_format: ReportFormatOption = ReportFormat.TEXT) -> None:
     rows = [(each.name, each.about, each.distribution) for each in found]
     table = Table(("format", "its files", "comes with"), rows, names=3)
     record = [asdict(each) for each in found]
-    with open_output(None) as out:
-        out.write(Report("Corpus formats", [table], record, bare=True).render(output_format))
+    Output().write(Report("Corpus formats", [table], record, bare=True).render(output_format))
 
 
 @documented
@@ -239,13 +245,13 @@ def describe(
     """
     chosen = parse_corpora(corpus)
     found = []
-    with open_output(None) as out:
-        with Progress(None, out) as progress:
-            for each in chosen:
-                examples = counting(read_corpus(each, strict=strict), progress)
-                found.append(corpora.describe(examples, patterns=patterns, seed=seed))
-        report = _description_report([each.label for each in chosen], found)
-        out.write(report.render(output_format))
+    out = Output()
+    with Progress(None, out) as progress:
+        for each in chosen:
+            examples = counting(read_corpus(each, strict=strict), progress)
+            found.append(corpora.describe(examples, patterns=patterns, seed=seed))
+    report = _description_report([each.label for each in chosen], found)
+    out.write(report.render(output_format))
 
 
 _ROWS = (
@@ -333,13 +339,13 @@ def patterns(
             else:
                 too_long += 1
 
-    with open_output(None) as out:
-        with Progress(total_size(sources), out) as progress:
-            batches = read_sentences(sources, progress)
-            if sample is not None:  # sampled before the analysis, which is what takes the time
-                batches = iter([draw_sample(chain.from_iterable(batches), sample, seed=seed)])
-            table = pattern_table(readable())
-        out.write(_pattern_report(table).render(output_format))
+    out = Output()
+    with Progress(total_size(sources), out) as progress:
+        batches = read_sentences(sources, progress)
+        if sample is not None:  # sampled before the analysis, which is what takes the time
+            batches = iter([draw_sample(chain.from_iterable(batches), sample, seed=seed)])
+        table = pattern_table(readable())
+    out.write(_pattern_report(table).render(output_format))
     if too_long:
         warn(f"Not counted, because too long to be analysed: {counted(too_long, 'sentence')}.")
 
@@ -397,20 +403,20 @@ def leaks(
     """
     sets, trains = parse_corpora(evaluation), parse_corpora(train)
     comparisons = []
-    with open_output(None) as out:
-        with Progress(None, out) as progress:
-            for each in trains:
-                parts = {str(n): read_corpus(part, strict=strict) for n, part in enumerate(sets)}
-                examples = counting(read_corpus(each, strict=strict), progress)
-                overlaps = find_overlaps(examples, parts, near=near).values()
-                comparisons += [
-                    _LeakCheck(each.label, part.label, found, allow / 100)
-                    for part, found in zip(sets, overlaps, strict=True)
-                ]
-        blocks = [block for each in comparisons for block in each.blocks(show)]
-        records = [each.record() for each in comparisons]
-        lines = [line for each in comparisons for line in each.lines()]
-        out.write(Report("Leaks", blocks, records, lines, bare=True).render(output_format))
+    out = Output()
+    with Progress(None, out) as progress:
+        for each in trains:
+            parts = {str(n): read_corpus(part, strict=strict) for n, part in enumerate(sets)}
+            examples = counting(read_corpus(each, strict=strict), progress)
+            overlaps = find_overlaps(examples, parts, near=near).values()
+            comparisons += [
+                _LeakCheck(each.label, part.label, found, allow / 100)
+                for part, found in zip(sets, overlaps, strict=True)
+            ]
+    blocks = [block for each in comparisons for block in each.blocks(show)]
+    records = [each.record() for each in comparisons]
+    lines = [line for each in comparisons for line in each.lines()]
+    out.write(Report("Leaks", blocks, records, lines, bare=True).render(output_format))
     if fail and any(each.is_leak for each in comparisons):
         raise typer.Exit(1)
 

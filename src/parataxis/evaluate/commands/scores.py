@@ -12,19 +12,24 @@ from parataxis.cli.options import (
     ReportFormatOption,
     documented,
 )
-from parataxis.cli.terminal import Progress, open_output, warn, write_folder
+from parataxis.cli.terminal import Output, Progress, warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.compare import Comparison, compare
+from parataxis.evaluate.compare import Comparison, System, compare
 from parataxis.evaluate.compare_report import comparison_report
 from parataxis.evaluate.corpora.example import Example
-from parataxis.evaluate.correlate import Coefficient, Correlation, CorrelationUnit
+from parataxis.evaluate.correlate import (
+    Coefficient,
+    Correlation,
+    CorrelationUnit,
+    correlation_table,
+)
 from parataxis.evaluate.correlate import correlate as correlations
 from parataxis.evaluate.judgements import JudgementColumns, read_judgements
 from parataxis.evaluate.metrics.protocol import Metric
 from parataxis.evaluate.metrics.registry import METRICS, default_metrics, load_metric
 from parataxis.evaluate.outputs import read_examples, read_output, read_system
 from parataxis.evaluate.resample import Resampler
-from parataxis.report import Notes, Report, ReportFormat, Table, counted, plain_table
+from parataxis.report import Notes, Report, ReportFormat, counted, plain_table
 from parataxis.text.inputs import STDIN, named_file, require_piped_input
 
 
@@ -66,24 +71,17 @@ def evaluate(
     examples = read_examples(source, references or [], read)
     systems = [read_system(each, examples) for each in read]
     chosen = choose_metrics(metric, examples, analysed=analysed)
-    resampler = Resampler(trials, seed) if trials else None
-    total = sum(1 + len(systems) + len(example.references) for example in examples)
-    with open_output(None) as out:
-        with Progress(total, out) as progress:
-            comparison = compare(
-                examples, systems, chosen, resampler, lambda count: progress.advance(count, count)
-            )
-        if output is not None:
-            write_report("Systems compared", comparison, output)
-        is_page = output_format is ReportFormat.HTML
-        out.write(comparison_report(comparison, illustrated=is_page).render(output_format))
+    comparison = compare_systems(examples, systems, chosen, trials, seed)
+    if output is not None:
+        write_report("Systems compared", comparison, output)
+    is_page = output_format is ReportFormat.HTML
+    Output().write(comparison_report(comparison, illustrated=is_page).render(output_format))
 
 
 def metrics() -> None:
     """List the metrics that `evaluate` knows."""
     rows = [(each.name, each.about) for each in METRICS.available()]
-    with open_output(None) as out:
-        out.write(plain_table(("metric", "what it measures"), rows))
+    Output().write(plain_table(("metric", "what it measures"), rows))
 
 
 def choose_metrics(
@@ -97,6 +95,22 @@ def choose_metrics(
         if each.needs_references and not has_references:
             raise InputError(f"The metric {each.name} needs a reference for every source.")
     return chosen
+
+
+def compare_systems(
+    examples: Sequence[Example],
+    systems: Sequence[System],
+    metrics: Sequence[Metric],
+    trials: int,
+    seed: int,
+) -> Comparison:
+    """Compare systems under a progress bar, with intervals and tests unless ``trials`` is 0."""
+    total = sum(1 + len(systems) + len(example.references) for example in examples)
+    resampler = Resampler(trials, seed) if trials else None
+    with Progress(total, Output()) as progress:
+        return compare(
+            examples, systems, metrics, resampler, lambda count: progress.advance(count, count)
+        )
 
 
 def write_report(title: str, comparison: Comparison, folder: Path) -> None:
@@ -163,8 +177,7 @@ def correlate(
     judged = read_judgements(ratings, criterion or [], given, examples)
     grouped = [part.value for part in by or []]
     found = correlations(judged, metrics, kind=coefficient, unit=unit, by=grouped)
-    with open_output(None) as out:
-        out.write(_report(found, metrics, coefficient, unit).render(output_format))
+    Output().write(_report(found, metrics, coefficient, unit).render(output_format))
 
 
 def _report(
@@ -173,17 +186,7 @@ def _report(
     coefficient: Coefficient,
     unit: CorrelationUnit,
 ) -> Report:
-    """A table with one row for each group and metric, and one column for each criterion."""
     signatures = {metric.name: str(metric.signature) for metric in metrics}
-    criteria = list(dict.fromkeys(each.criterion for each in found))
-    rows: dict[tuple[str, str], dict[str, str]] = {}
-    for each in found:
-        rows.setdefault((each.group, each.metric), {})[each.criterion] = str(each)
-    table = Table(
-        ["group", "metric", *criteria],
-        [[*key, *(row[name] for name in criteria)] for key, row in rows.items()],
-        names=2,
-    )
     total = counted(max(each.pairs for each in found), "pair")
     basis = "" if unit is CorrelationUnit.REWRITE else ", averaged by system"
     note = f"{coefficient.value}, {total}; scored:{SCORED}{basis}; †: not significant at .05"
@@ -195,7 +198,7 @@ def _report(
     ]
     return Report(
         "Metrics and people",
-        [table, Notes([note, *means, *signatures.values()])],
+        [correlation_table(found), Notes([note, *means, *signatures.values()])],
         record={
             "coefficient": coefficient.value,
             "scored": SCORED,

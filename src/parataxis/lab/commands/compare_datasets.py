@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parataxis.cli.options import AnalysedOption, MetricOption, Natural, OptionalCount, documented
-from parataxis.cli.terminal import Progress, open_output, warn, write_folder
+from parataxis.cli.terminal import Output, warn, write_folder
 from parataxis.errors import InputError
-from parataxis.evaluate.commands.scores import choose_metrics, write_report
-from parataxis.evaluate.compare import REFERENCE, SOURCE, compare
+from parataxis.evaluate.commands.scores import choose_metrics, compare_systems, write_report
+from parataxis.evaluate.compare import REFERENCE, SOURCE
 from parataxis.evaluate.compare_report import comparison_report, differences_table
 from parataxis.evaluate.corpora.registry import parse_corpus
 from parataxis.evaluate.outputs import read_examples, read_output, read_system
-from parataxis.evaluate.resample import Resampler
 from parataxis.lab.commands.train import parse_changes, start_log
 from parataxis.report import Block, Report, ReportFormat, Table
 from parataxis.studies.blind import KEY, blind, write_study
@@ -107,34 +106,21 @@ def compare_datasets(
         *(read_system(read_output(each.rewrites, each.name), examples) for each in trained),
         *others,
     ]
-    total = sum(1 + len(systems) + len(example.references) for example in examples)
-    with open_output(None) as out:
-        with Progress(total, out) as progress:
-            comparison = compare(
-                examples,
-                systems,
-                chosen,
-                Resampler(trials, seed) if trials else None,
-                lambda count: progress.advance(count, count),
-            )
-        write_report("Training sets compared", comparison, output)
-        blocks: list[Block] = []
-        if trained:
-            rows = [list(each.row.values()) for each in trained]
-            blocks.append(Table(list(trained[0].row), rows))
-            training = Report("Training sets", blocks, bare=True).render(ReportFormat.MARKDOWN)
-            write_folder(output, {"training.md": training})
-        study = blind(
-            examples,
-            {system.name: system.rewrites for system in systems},
-            sources=sources,
-            seed=seed,
-        )
-        write_study(study, RUBRIC, output / "study", output / KEY)
-        blocks += comparison_report(comparison).blocks
-        if comparison.differences:
-            blocks.append(differences_table(comparison))
-        out.write(Report("Training sets compared", blocks, bare=True).render(ReportFormat.TEXT))
+    comparison = compare_systems(examples, systems, chosen, trials, seed)
+    write_report("Training sets compared", comparison, output)
+    blocks: list[Block] = []
+    if trained:
+        rows = [list(each.row.values()) for each in trained]
+        blocks.append(Table(list(trained[0].row), rows))
+        training = Report("Training sets", blocks, bare=True).render(ReportFormat.MARKDOWN)
+        write_folder(output, {"training.md": training})
+    rewritten = {system.name: system.rewrites for system in systems}
+    study = blind(examples, rewritten, sources=sources, seed=seed)
+    write_study(study, RUBRIC, output / "study", output / KEY)
+    blocks += comparison_report(comparison).blocks
+    if comparison.differences:
+        blocks.append(differences_table(comparison))
+    Output().write(Report("Training sets compared", blocks, bare=True).render(ReportFormat.TEXT))
     warn(f"The study is in {output / 'study'}, and its key in {output / KEY}.")
 
 

@@ -12,7 +12,7 @@ import typer
 
 from parataxis.api import Splitter, with_findings
 from parataxis.cli.options import Natural, OptionalCount, ReportFormatOption, documented
-from parataxis.cli.terminal import Progress, open_output, warn, write_folder
+from parataxis.cli.terminal import Output, Progress, warn, write_folder
 from parataxis.errors import InputError
 from parataxis.evaluate.commands.corpus import (
     CORPUS_HELP,
@@ -114,33 +114,33 @@ def attention(
     if not isinstance(loaded, AttentiveSplitter):
         raise InputError(f'The splitter "{splitter}" has no attention to show.')
     given = [Example(each, (), str(place)) for place, each in enumerate(sentences or [], start=1)]
-    with open_output(None) as out:
-        with Progress(None, out) as progress:
-            examples = (given or _read_evaluation(corpus, strict=strict))[:first]
-            if not examples:
-                raise InputError("There is nothing to look at; give a sentence or a --corpus.")
-            looked = []
-            for example, known in zip(examples, _known_entities(examples), strict=True):
-                progress.advance(0, 1)
-                try:
-                    found = loaded.attention(example.source)
-                except InputError as error:
-                    if given:
-                        raise
-                    warn(f"{example.id} is left out: {error}")
-                    continue
-                looked.append(looking.look(example, found, find_entity(found.source, known)))
-        report = looking.attention_report(name or loaded.name, looked, len(examples))
-        if output is not None:
-            made: dict[str, str | bytes] = {
-                "attention.html": looking.attention_page(report, looked[:pictures]),
-                "attention.json": report.render(ReportFormat.JSON),
-            }
-            for number, each in enumerate(looked[:pictures], start=1):
-                made[f"attention-{number}.png"] = looking.heatmap_png(each.attention, each.entity)
-            write_folder(output, made)
-            warn(f"The page is in {output / 'attention.html'}.")
-        out.write(report.render(output_format))
+    out = Output()
+    with Progress(None, out) as progress:
+        examples = (given or _read_evaluation(corpus, strict=strict))[:first]
+        if not examples:
+            raise InputError("There is nothing to look at; give a sentence or a --corpus.")
+        looked = []
+        for example, known in zip(examples, _known_entities(examples), strict=True):
+            progress.advance(0, 1)
+            try:
+                found = loaded.attention(example.source)
+            except InputError as error:
+                if given:
+                    raise
+                warn(f"{example.id} is left out: {error}")
+                continue
+            looked.append(looking.look(example, found, find_entity(found.source, known)))
+    report = looking.attention_report(name or loaded.name, looked, len(examples))
+    if output is not None:
+        made: dict[str, str | bytes] = {
+            "attention.html": looking.attention_page(report, looked[:pictures]),
+            "attention.json": report.render(ReportFormat.JSON),
+        }
+        for number, each in enumerate(looked[:pictures], start=1):
+            made[f"attention-{number}.png"] = looking.heatmap_png(each.attention, each.entity)
+        write_folder(output, made)
+        warn(f"The page is in {output / 'attention.html'}.")
+    out.write(report.render(output_format))
 
 
 def _known_entities(examples: Sequence[Example]) -> Iterator[list[str]]:
@@ -191,45 +191,43 @@ def memorisation(
     """
     trains = parse_corpora(train)
     files = rewrites or []
-    with open_output(None) as out:
-        with Progress(None, out) as progress:
-            examples = _read_evaluation(corpus, strict=strict)
-            written = _predictions(files, splitter, examples, first, progress)[:first]
-            answers: list[Rewrite] = []
-            if probes is not None:
-                answers = _read_stored([probes])
-            elif splitter is not None:
-                asked = _entities(entities, trains, examples, most=first, strict=False)
-                answers = list(
-                    counting(Splitter(splitter).pipe(map(probe_source, asked)), progress)
-                )
-            elif entities is not None:
-                raise InputError("Name a --splitter to probe with the entities.")
-            references = [
-                Rewrite(source=example.source, simple=simple, splitter="reference")
-                for example in islice(examples, first)
-                for simple in example.references[:_RECITED_REFERENCES]
-            ]
-            memory = TrainingMemory(
-                sentence for each in chain(written, answers, references) for sentence in each.simple
-            )
-            streams = chain.from_iterable(read_corpus(each, strict=strict) for each in trains)
-            seen = counting(memory.watch(streams), progress)
-            overlaps = find_overlaps(seen, {"evaluation": examples}, near=1.0)["evaluation"]
-        report = Memorisation(
-            name or _system_name(splitter, files, written),
-            ", ".join(each.label for each in trains),
-            parse_corpus(corpus).label if corpus else None,
-            examine(written, memory),
-            examine(references, memory) if references else None,
-            examine(answers, memory, every_word=True) if answers else None,
-            overlaps if examples else None,
-        ).document()
-        if output is not None:
-            made = {f"memorisation{form.suffix}": report.render(form) for form in _VERDICT_FORMATS}
-            write_folder(output, made)
-            warn(f"The verdict is in {output / 'memorisation.html'}.")
-        out.write(report.render(output_format))
+    out = Output()
+    with Progress(None, out) as progress:
+        examples = _read_evaluation(corpus, strict=strict)
+        written = _predictions(files, splitter, examples, first, progress)[:first]
+        answers: list[Rewrite] = []
+        if probes is not None:
+            answers = _read_stored([probes])
+        elif splitter is not None:
+            asked = _entities(entities, trains, examples, most=first, strict=False)
+            answers = list(counting(Splitter(splitter).pipe(map(probe_source, asked)), progress))
+        elif entities is not None:
+            raise InputError("Name a --splitter to probe with the entities.")
+        references = [
+            Rewrite(source=example.source, simple=simple, splitter="reference")
+            for example in islice(examples, first)
+            for simple in example.references[:_RECITED_REFERENCES]
+        ]
+        memory = TrainingMemory(
+            sentence for each in chain(written, answers, references) for sentence in each.simple
+        )
+        streams = chain.from_iterable(read_corpus(each, strict=strict) for each in trains)
+        seen = counting(memory.watch(streams), progress)
+        overlaps = find_overlaps(seen, {"evaluation": examples}, near=1.0)["evaluation"]
+    report = Memorisation(
+        name or _system_name(splitter, files, written),
+        ", ".join(each.label for each in trains),
+        parse_corpus(corpus).label if corpus else None,
+        examine(written, memory),
+        examine(references, memory) if references else None,
+        examine(answers, memory, every_word=True) if answers else None,
+        overlaps if examples else None,
+    ).document()
+    if output is not None:
+        made = {f"memorisation{form.suffix}": report.render(form) for form in _VERDICT_FORMATS}
+        write_folder(output, made)
+        warn(f"The verdict is in {output / 'memorisation.html'}.")
+    out.write(report.render(output_format))
 
 
 @documented
@@ -249,10 +247,10 @@ def probes(
     --first, -n N: Only N entities.
     """
     asked = _entities(entities, [parse_corpus(corpus)], [], most=first, strict=strict)
-    with open_output(None) as out:
-        for name in asked:
-            record = {"id": name, "source": probe_source(name)}
-            out.write(json.dumps(record, ensure_ascii=False) + "\n")
+    out = Output()
+    for name in asked:
+        record = {"id": name, "source": probe_source(name)}
+        out.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def _entities(
@@ -315,34 +313,34 @@ def errors(
     """
     from parataxis.syntax.analyser import load_trees  # slow, and `--help` does without
 
-    with open_output(None) as out:
-        with Progress(None, out) as progress:
-            examples = _read_evaluation(corpus)
-            references = {each.source: each.references for each in examples}
-            lines: list[SheetLine] = []
-            sources: set[str] = set()
-            for called, file in [named_file(each) for each in rewrites or []] or [("", "")]:
-                files = [file] if file else []
-                written = _predictions(files, splitter, examples, first or None, progress)
-                system = called or name or _system_name(splitter, files, written)
-                different: dict[str, Rewrite] = {}
-                for each in written:
-                    different.setdefault(each.source, each)
-                if len(different) < len({(each.source, each.simple) for each in written}):
-                    warn(f"{system} rewrites a source in several ways; only the first counts.")
-                sources = sources or set(islice(different, first or None))
-                chosen = [each for source, each in different.items() if source in sources]
-                analyses = load_trees().pipe(each.source for each in chosen)
-                checked = counting(with_findings(chosen), progress)
-                for each, found in zip(checked, analyses, strict=True):
-                    analysis = found if isinstance(found, Analysis) else None
-                    lines += marked(each, system, references.get(each.source, ()), analysis)
-        if output is not None:
-            title = f"Errors of {', '.join(dict.fromkeys(line.system for line in lines))}"
-            made = {"errors.csv": as_sheet(lines), "errors.html": sheet_page(title, lines)}
-            write_folder(output, made)
-            warn(f"The sheet is in {output / 'errors.html'} and {output / 'errors.csv'}.")
-        out.write(error_report(tallies(lines)).render(output_format))
+    out = Output()
+    with Progress(None, out) as progress:
+        examples = _read_evaluation(corpus)
+        references = {each.source: each.references for each in examples}
+        lines: list[SheetLine] = []
+        sources: set[str] = set()
+        for called, file in [named_file(each) for each in rewrites or []] or [("", "")]:
+            files = [file] if file else []
+            written = _predictions(files, splitter, examples, first or None, progress)
+            system = called or name or _system_name(splitter, files, written)
+            different: dict[str, Rewrite] = {}
+            for each in written:
+                different.setdefault(each.source, each)
+            if len(different) < len({(each.source, each.simple) for each in written}):
+                warn(f"{system} rewrites a source in several ways; only the first counts.")
+            sources = sources or set(islice(different, first or None))
+            chosen = [each for source, each in different.items() if source in sources]
+            analyses = load_trees().pipe(each.source for each in chosen)
+            checked = counting(with_findings(chosen), progress)
+            for each, found in zip(checked, analyses, strict=True):
+                analysis = found if isinstance(found, Analysis) else None
+                lines += marked(each, system, references.get(each.source, ()), analysis)
+    if output is not None:
+        title = f"Errors of {', '.join(dict.fromkeys(line.system for line in lines))}"
+        made = {"errors.csv": as_sheet(lines), "errors.html": sheet_page(title, lines)}
+        write_folder(output, made)
+        warn(f"The sheet is in {output / 'errors.html'} and {output / 'errors.csv'}.")
+    out.write(error_report(tallies(lines)).render(output_format))
 
 
 @documented
@@ -372,8 +370,7 @@ def table(
         else each
         for path, each in found
     ]
-    with open_output(None) as out:
-        out.write(error_report(distinct).render(output_format))
+    Output().write(error_report(distinct).render(output_format))
 
 
 def _read_evaluation(corpus: str | None, *, strict: bool = False) -> list[Example]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.cli.options import Natural, OptionalCount, ReportFormatOption, documented
-from parataxis.cli.terminal import Progress, open_output
+from parataxis.cli.terminal import Output, Progress
 from parataxis.errors import InputError
 from parataxis.evaluate.corpora.treebanks import read_treebank
 from parataxis.evaluate.resample import Resampler
@@ -71,22 +71,22 @@ def downstream(
         stream = iter(_given(rewrites, texts))
     else:
         stream = Splitter(splitter, strict=strict, level=level).pipe(texts)
-    with open_output(None) as out:
-        steps = 1 + len(readers) + len(extractors)
-        with Progress(steps * len(gold), out) as progress:
-            sentences = []
-            for each, rewrite in zip(gold, stream, strict=True):
-                sentences.append(SplitSentence(each, rewrite))
-                progress.advance(1, 1)
-            results = effects(
-                sentences,
-                readers,
-                extractors,
-                lengths=groups,
-                resampler=Resampler(trials, seed) if trials else None,
-                advance=lambda count: progress.advance(count, count),
-            )
-        out.write(effect_report(results, _notes(sentences)).render(output_format))
+    out = Output()
+    steps = 1 + len(readers) + len(extractors)
+    with Progress(steps * len(gold), out) as progress:
+        sentences = []
+        for each, rewrite in zip(gold, stream, strict=True):
+            sentences.append(SplitSentence(each, rewrite))
+            progress.advance(1, 1)
+        results = effects(
+            sentences,
+            readers,
+            extractors,
+            lengths=groups,
+            resampler=Resampler(trials, seed) if trials else None,
+            advance=lambda count: progress.advance(count, count),
+        )
+    out.write(effect_report(results, _notes(sentences)).render(output_format))
 
 
 def _given(path: Path, texts: Sequence[str]) -> list[Rewrite]:

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from parataxis.errors import InputError
+from parataxis.evaluate.corpora.example import gather
 from parataxis.lab.analyser import train as analyser
 from parataxis.lab.analyser.data import collect, label
 from parataxis.lab.analyser.export import accuracy_report
 from parataxis.lab.analyser.export import export as export_analyser
 from parataxis.lab.encoder import encoder_folder
-from parataxis.lab.lstm.datasets import rewrite_corpora
+from parataxis.lab.lstm.data import read_corpora
+from parataxis.lab.lstm.datasets import rewrite_examples
 from parataxis.lab.lstm.pipeline import export_run, train_lstm
 from parataxis.lab.lstm.train import configurations
 from parataxis.lab.pointer import pipeline as pointer
@@ -104,8 +106,8 @@ def _shrink(files: Sequence[Path], output: Path) -> None:
 _LSTM_STEPS: dict[str | None, Step] = {
     None: train_lstm,
     "export": lambda file: export_run(file),
-    "rewrite": lambda file, data, output, beam=12, limit=None: rewrite_corpora(
-        file, data, output, beam=beam, limit=limit
+    "rewrite": lambda file, data, output, beam=12, limit=None: rewrite_examples(
+        file, gather(read_corpora(data, limit)), output, beam=beam, name=", ".join(data)
     ),
     "configs": lambda: "".join(f"{name}\n" for name in configurations()),
 }

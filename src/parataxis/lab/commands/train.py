@@ -3,7 +3,7 @@
 import inspect
 import logging
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -137,8 +137,10 @@ def _steps(model: Trainable) -> dict[str | None, Callable[..., str | Path | None
 
 
 def _converted(name: str, value: Any, model: Trainable) -> object:
+    if name == "file" and len(value) != 1:
+        raise InputError(f"This step takes one file, not {len(value)}.")
     if name == "file":
-        return only_one(value)
+        return value[0]
     if name == "changes":
         return parse_changes(value)
     if name != "folder":
@@ -154,13 +156,6 @@ def _converted(name: str, value: Any, model: Trainable) -> object:
 def start_log() -> None:
     """Write the progress of training to standard error."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-
-
-def only_one(files: Sequence[Path]) -> Path:
-    """The one file that a step takes."""
-    if len(files) != 1:
-        raise InputError(f"This step takes one file, not {len(files)}.")
-    return files[0]
 
 
 def parse_changes(words: Iterable[str]) -> dict[str, str]:

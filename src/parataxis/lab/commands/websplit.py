@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from parataxis.cli.options import OptionalCount, ReportFormatOption, documented
-from parataxis.cli.terminal import Progress, open_output, warn
+from parataxis.cli.terminal import Output, Progress, warn
 from parataxis.errors import InputError
 from parataxis.evaluate.commands.corpus import (
     CorpusArgument,
@@ -20,7 +20,7 @@ from parataxis.evaluate.commands.corpus import (
     parse_corpora,
     read_corpus,
 )
-from parataxis.evaluate.corpora.example import Example, Triple, group
+from parataxis.evaluate.corpora.example import Example, Triple, entities, group, relations
 from parataxis.evaluate.corpora.registry import FORMATS, Corpus, parse_corpus
 from parataxis.evaluate.corpora.webnlg import Entry, read_webnlg
 from parataxis.evaluate.corpora.websplit import WebSplit, read_parts, write_parts
@@ -79,22 +79,22 @@ def build_websplit(
     --tokens: Put spaces between words and marks, as the releases do.
     """
     target = parse_corpus(to)
-    with open_output(None) as out:
-        entries = _of_categories(read_webnlg(webnlg), category or [])
-        known = verbalisations(entries, across=across, tokenised=tokens)
-        tally = WebSplitTally()
-        with Progress(len(known.sources), out) as progress:
-            examples = build(known, max_references=max_references, seed=seed)
-            first = next(examples, None)
-            if first is None:
-                raise InputError(f"{webnlg} has no sentence that simpler ones could rewrite.")
-            passing = _advancing(tally.watch(chain([first], examples)), progress)
-            form = FORMATS.load(target.format)
-            if isinstance(form, WebSplit) and len(target.paths) == 1:
-                written = form.write_benchmark(passing, target.paths[0], known.names)
-            else:
-                written = form.write(passing, target.paths)
-        out.write(_build_report(known, tally.counts()).render(output_format))
+    out = Output()
+    entries = _of_categories(read_webnlg(webnlg), category or [])
+    known = verbalisations(entries, across=across, tokenised=tokens)
+    tally = WebSplitTally()
+    with Progress(len(known.sources), out) as progress:
+        examples = build(known, max_references=max_references, seed=seed)
+        first = next(examples, None)
+        if first is None:
+            raise InputError(f"{webnlg} has no sentence that simpler ones could rewrite.")
+        passing = counting(tally.watch(chain([first], examples)), progress, 1)
+        form = FORMATS.load(target.format)
+        if isinstance(form, WebSplit) and len(target.paths) == 1:
+            written = form.write_benchmark(passing, target.paths[0], known.names)
+        else:
+            written = form.write(passing, target.paths)
+    out.write(_build_report(known, tally.counts()).render(output_format))
     warn(f"{counted(written, 'complex sentence')} written to {target.paths[0]}.")
 
 
@@ -112,19 +112,12 @@ def _of_categories(entries: Iterable[Entry], wanted: Sequence[str]) -> Iterator[
             )
 
 
-def _advancing(examples: Iterable[Example], progress: Progress) -> Iterator[Example]:
-    for example in examples:
-        progress.advance(1, 1)
-        yield example
-
-
 def _build_report(known: Verbalisations, counts: PartCounts) -> Report:
     """The counts beside those of the papers."""
-    names = {name for triples in known.names for each in triples for name in (each[0], each[2])}
-    relations = {each.relation for triples in known.names for each in triples}
+    triples = [triple for triples in known.names for triple in triples]
     here = {
-        "RDF entities": (2 * known.triples, len(names)),
-        "RDF relations": (known.triples, len(relations)),
+        "RDF entities": (2 * known.triples, len(entities(triples))),
+        "RDF relations": (known.triples, len(relations(triples))),
         "complex sentences": (counts.complex, counts.complex_unique),
         "simple sentences": (counts.simple, counts.simple_unique),
     }
@@ -183,16 +176,14 @@ def split(
     wanted = _shares(shares)
     path = output or _parts_file(source, "--output")
     tally = WebSplitTally()
-    with open_output(None) as out:
-        with Progress(None, out) as progress:
-            for example in counting(group(read_corpus(source, strict=strict)), progress):
-                tally.add(example)
-        found, parts = _split(tally.digests, wanted, seed, source.label, by)
-        ids = {
-            part.upper(): [each.example.id for each in digests] for part, digests in parts.items()
-        }
-        write_parts(path, {part: each for part, each in ids.items() if each or part != "DROPPED"})
-        out.write(_split_report(tally, found, parts, by).render(output_format))
+    out = Output()
+    with Progress(None, out) as progress:
+        for example in counting(group(read_corpus(source, strict=strict)), progress):
+            tally.add(example)
+    found, parts = _split(tally.digests, wanted, seed, source.label, by)
+    ids = {part.upper(): [each.example.id for each in digests] for part, digests in parts.items()}
+    write_parts(path, {part: each for part, each in ids.items() if each or part != "DROPPED"})
+    out.write(_split_report(tally, found, parts, by).render(output_format))
     for part, share, size in zip(_PARTS[1:], wanted, found.wanted, strict=True):
         made = len(getattr(found, part))
         if made < (1 - splitting.TOLERANCE) * size or (share and not made):
@@ -229,8 +220,8 @@ def _split(
         triples[each.source] = triples.get(each.source, frozenset()) | each.triples
     if by is SplitBy.TRIPLES and not any(triples.values()):
         raise InputError(f"{label} has no triples; a split by triples needs them.")
-    make = splitting.split if by is SplitBy.TRIPLES else splitting.split_by_chance
-    found = make(list(triples.values()), shares=shares, seed=seed)
+    known, by_chance = list(triples.values()), by is SplitBy.CHANCE
+    found = splitting.split(known, shares=shares, seed=seed, by_chance=by_chance)
     names, sources = (*_PARTS, "dropped"), list(triples)
     part_of = {sources[index]: part for part in names for index in getattr(found, part)}
     parts: dict[str, list[Digest]] = {part: [] for part in names}
@@ -302,17 +293,17 @@ def verify(
         raise InputError("Name the training part with --train, or one corpus and its --parts.")
     if trained and parts:
         raise InputError("--train and --parts exclude each other: the file says what is training.")
-    with open_output(None) as out:
-        with Progress(None, out) as progress:
-            if trained:
-                examples = _named_parts(trained, chosen, progress, strict=strict)
-            else:
-                path = parts or _parts_file(chosen[0], "--parts")
-                examples = _divided(chosen[0], path, progress, strict=strict)
-            verdict = verifying.verify(examples)
-        if verdict.sources == verdict.without_triples:
-            raise InputError("The corpus has no triples; there is nothing to verify.")
-        out.write(_verdict_report(verdict).render(output_format))
+    out = Output()
+    with Progress(None, out) as progress:
+        if trained:
+            examples = _named_parts(trained, chosen, progress, strict=strict)
+        else:
+            path = parts or _parts_file(chosen[0], "--parts")
+            examples = _divided(chosen[0], path, progress, strict=strict)
+        verdict = verifying.verify(examples)
+    if verdict.sources == verdict.without_triples:
+        raise InputError("The corpus has no triples; there is nothing to verify.")
+    out.write(_verdict_report(verdict).render(output_format))
     if verdict.without_triples:
         warn(f"{counted(verdict.without_triples, 'source')} without triples cannot be verified.")
     if fail and verdict.violations:

@@ -13,6 +13,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass
+from functools import partial
 from html import escape
 
 import numpy as np
@@ -22,12 +23,13 @@ from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.figures import new_figure, plain_label
 from parataxis.lab.diagnose.memorisation import Span
 from parataxis.lab.diagnose.sheet import script_page
-from parataxis.report import NONE, Block, Report, ReportParagraph, Table, counted
+from parataxis.report import Block, Report, ReportParagraph, Table, counted, number_cell
 from parataxis.report.page import block_html
 from parataxis.rewrite.align import align
 from parataxis.splitters.registry import SPLIT_MARK, Attention
 
 _NOWHERE = float("nan")
+_shown = partial(number_cell, form=".3f")
 _REFERENCES = 8
 """The most references of a source that are aligned."""
 
@@ -144,10 +146,6 @@ def attention_report(name: str, looked: Iterable[Looked], sources: int) -> Repor
         summary = [ReportParagraph("No source names an entity, so there is nothing to measure.")]
     record = {"sources": sources, "with_entity": len(shares), **asdict(mean)}
     return Report(f"What {name} looks at", summary, record)
-
-
-def _shown(value: float) -> str:
-    return f"{value:.3f}" if value == value else NONE
 
 
 def attention_page(report: Report, looked: Iterable[Looked]) -> str:

@@ -23,7 +23,7 @@ from parataxis.lab.downstream.score import (
     pair_rows,
     triple_rows,
 )
-from parataxis.report import NONE, Notes, Report, Table
+from parataxis.report import Notes, Report, Table, number_cell
 
 T = TypeVar("T")
 
@@ -185,7 +185,7 @@ def effect_report(effects: Sequence[Effect], notes: Sequence[str]) -> Report:
         [
             [
                 *(split.reader, split.measure, split.words, f"{every.number:,}"),
-                *(*_cells(split), _number(split.torn, "{:.1f}")),
+                *(*_cells(split), number_cell(split.torn, ".1f")),
             ]
             for every, split in zip(effects[::2], effects[1::2], strict=True)
             if split.measure in _BY_LENGTH and split.words != ALL
@@ -201,10 +201,7 @@ def effect_report(effects: Sequence[Effect], notes: Sequence[str]) -> Report:
 def _cells(effect: Effect) -> list[str]:
     return [
         *(f"{effect.number:,}", f"{effect.gold:,}"),
-        *(_number(effect.before), _number(effect.after), _number(effect.change, "{:+.2f}")),
+        *map(number_cell, (effect.before, effect.after)),
+        number_cell(effect.change, "+.2f"),
         span(Interval(effect.low, effect.high)),
     ]
-
-
-def _number(value: float, form: str = "{:.2f}") -> str:
-    return NONE if math.isnan(value) else form.format(value)

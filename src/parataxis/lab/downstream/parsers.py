@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from parataxis.errors import InputError, ParataxisError
+from parataxis.errors import InputError, needs
 from parataxis.syntax.analysis import ROOT, Analysis
 
 if TYPE_CHECKING:
@@ -63,12 +63,8 @@ def load_extractor(name: str) -> TextReader[ExtractedTriple]:
     kind, _, model = name.partition(":")
     if kind != "textacy" or not model:
         raise InputError(f'There is no extractor "{name}"; write "textacy:MODEL".')
-    try:
+    with needs("Triples need textacy", "downstream"):
         from textacy.extract.triples import subject_verb_object_triples
-    except ImportError as error:
-        raise ParataxisError(
-            "Triples need textacy; install it with: pip install 'parataxis[downstream]'."
-        ) from error
     nlp = load_pipeline(model)
 
     def extract(texts: Sequence[str]) -> Iterator[list[ExtractedTriple]]:
@@ -175,12 +171,8 @@ def _span(token: "Token") -> Span:
 
 def load_pipeline(model: str) -> "Language":
     """The pipeline of that name, which must have a parser; what else it finds is left out."""
-    try:
+    with needs("This needs spaCy", "spacy"):
         import spacy
-    except ImportError as error:
-        raise ParataxisError(
-            "This needs spaCy; install it with: pip install 'parataxis[spacy]'."
-        ) from error
     try:
         nlp = spacy.load(model, exclude=["ner"])
     except OSError as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from parataxis.errors import InputError
-from parataxis.evaluate.corpora.example import Example, gather
+from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.corpora.leaks import Overlap, find_overlaps
 from parataxis.lab.lstm.data import read_corpora
 from parataxis.lab.lstm.pipeline import BUNDLE, MODEL, train_lstm
@@ -30,14 +30,6 @@ log = logging.getLogger(__name__)
 
 _EVERY = 200
 """Rewrites between two lines of progress."""
-
-
-def rewrite_corpora(
-    model: Path, names: Sequence[str], output: Path, *, beam: int, limit: int | None = None
-) -> None:
-    """Write a rewrite of each source of the corpora."""
-    examples = gather(read_corpora(names, limit))
-    rewrite_examples(model, examples, output, beam=beam, name=", ".join(names))
 
 
 def rewrite_examples(
