@@ -23,7 +23,7 @@ from parataxis.run.documents import DocumentReport, FormattedDocument, decode
 from parataxis.run.documents.markup import Block, MarkupDocument, placeholder
 from parataxis.text.documents import Document, running_sentences
 from parataxis.text.layout import LINE
-from parataxis.text.segments import Span, sentence_spans
+from parataxis.text.segments import Span, join_run, sentence_spans
 
 
 class LintFormat(StrEnum):
@@ -421,15 +421,7 @@ def _plain(text: str, inline: Inline) -> tuple[str, dict[str, str]]:
 def _read_runs(text: str, runs: Iterable[Run], switches: Switches, inline: Inline) -> Source:
     sentences = []
     for run in runs:
-        joined = "\n".join(text[start:end] for start, end in run)
-        offsets = [0]
-        for start, end in run:
-            offsets.append(offsets[-1] + end - start + 1)
-
-        def place(index: int, run: Run = run, offsets: Sequence[int] = offsets) -> int:
-            piece = bisect_right(offsets, index) - 1
-            return run[piece][0] + index - offsets[piece]
-
+        joined, place = join_run(text, run)
         for span in sentence_spans(joined):
             own, names = _plain(span.text, inline)
             first, last = place(span.start), place(span.end - 1) + 1

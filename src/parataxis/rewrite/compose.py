@@ -225,12 +225,11 @@ def _tidy(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Pa
     parts = _without_meeting_marks(analysis, parts)
     while parts and parts[0] != Copy(0) and _dangles_first(analysis, parts[0]):
         del parts[0]
+    stop = None
     if len(parts) > 1 and _is_stop(part_text(analysis, parts[-1])):
         if are_neighbours(*parts[-2:]):
             return parts  # the source's own ending
         stop = parts.pop()
-    else:
-        stop = None
     own_end = Copy(len(analysis) - 1)
     while parts and parts[-1] != own_end and _dangles_last(analysis, parts[-1]):
         del parts[-1]
@@ -238,7 +237,9 @@ def _tidy(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Pa
         before, last = parts[-2:]
         if part_text(analysis, before) in _STRENGTH and _ends_quotation(analysis, partners, last):
             del parts[-2]  # the comma in “so,” he said
-    return _stopped(analysis, partners, parts, stop)
+    if not parts or _ends_itself(analysis, partners, parts):
+        return parts
+    return [*parts, Insert(".") if stop is None else stop]
 
 
 def _ends_quotation(analysis: Analysis, partners: _Partners, part: Part) -> bool:
@@ -331,15 +332,6 @@ def _may_follow(analysis: Analysis, kept: list[Part], part: Part) -> bool:
         else:
             return True
     return True
-
-
-def _stopped(
-    analysis: Analysis, partners: _Partners, parts: list[Part], stop: Part | None
-) -> list[Part]:
-    """The parts with their own stop or an inserted one, unless they need none."""
-    if not parts or _ends_itself(analysis, partners, parts):
-        return parts
-    return [*parts, Insert(".") if stop is None else stop]
 
 
 def _ends_itself(analysis: Analysis, partners: _Partners, parts: list[Part]) -> bool:

@@ -5,10 +5,9 @@ results are cached.
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
-from parataxis.syntax.analysis import ROOT, Analysis, Word
+from parataxis.syntax.analysis import ROOT, Analysis
 from parataxis.text.english import PRONOUN_FORMS
 
 # Closed classes that the dictionary does not have.
@@ -151,13 +150,8 @@ def is_plural(analysis: Analysis, index: int) -> bool:
 def is_past(analysis: Analysis, index: int) -> bool:
     """Whether the nearest finite verb at or above a word is in the past tense."""
     while index != ROOT:
-        for verb in _verbs(analysis, index):
+        for verb in (*analysis.children(index, "aux", "cop"), analysis[index]):
             if verb.feats.get("VerbForm") == "Fin":
                 return verb.feats.get("Tense") == "Past"
         index = analysis[index].head
     return False
-
-
-def _verbs(analysis: Analysis, index: int) -> Iterator[Word]:
-    yield from analysis.children(index, "aux", "cop")
-    yield analysis[index]

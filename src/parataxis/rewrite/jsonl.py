@@ -38,9 +38,10 @@ def read_rewrites(lines: Iterable[str], name: str) -> Iterator[Rewrite]:
     'a.jsonl:1'
     """
     for number, record in _records(lines, name):
+        alias = set() if "source" in record else {"complex"}
         fields = {
             "splitter": UNKNOWN_SPLITTER,
-            **_without_alias(record),
+            **{field: record[field] for field in record if field not in alias},
             "source": source_of(record, name, number),
             "id": id_of(record, name, number),
         }
@@ -72,25 +73,12 @@ def read_record(line: str, name: str, number: int) -> Mapping[str, object]:
         raise _error(name, number, "this is not a line of JSON") from error
     if not isinstance(record, dict):
         raise _error(name, number, "a record must be a JSON object")
-    if not _can_be_written(record):
-        complaint = "the record has a lone surrogate (half a character) or is nested too deeply"
-        raise _error(name, number, complaint)
-    return record
-
-
-def _can_be_written(record: object) -> bool:
-    """Whether a record can be serialised again: JSON can escape a lone surrogate, but UTF-8 cannot
-    encode it, and pydantic limits nesting."""
-    try:
+    try:  # to write it again: UTF-8 cannot encode lone surrogates, and pydantic limits nesting
         pydantic_core.to_json(record)
-    except pydantic_core.PydanticSerializationError:
-        return False
-    return True
-
-
-def _without_alias(record: Mapping[str, object]) -> dict[str, object]:
-    """The fields of a record, without "complex" if that is the name of its source."""
-    return {key: value for key, value in record.items() if key != "complex" or "source" in record}
+    except pydantic_core.PydanticSerializationError as error:
+        complaint = "the record has a lone surrogate (half a character) or is nested too deeply"
+        raise _error(name, number, complaint) from error
+    return record
 
 
 def field_of(record: object, field: str) -> object:

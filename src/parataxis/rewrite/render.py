@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from parataxis.rewrite.align import align
-from parataxis.rewrite.record import Finding, Origin, OutputToken, Rewrite
+from parataxis.rewrite.record import Finding, Origin, Rewrite
 from parataxis.text.tokens import has_word, tokenize
 
 if TYPE_CHECKING:
@@ -66,7 +66,10 @@ def mark(rewrite: Rewrite) -> MarkedRewrite:
     return MarkedRewrite(
         source=_with_spaces(rewrite.source, _source_pieces(rewrite.source, used)),
         simple=[
-            _with_spaces(sentence, _simple_pieces(tokens))
+            _with_spaces(
+                sentence,
+                [(t.start, MarkedPiece(t.text, _MARKS[t.origin], t.source)) for t in tokens],
+            )
             for sentence, tokens in zip(rewrite.simple, provenance, strict=True)
         ],
     )
@@ -83,10 +86,6 @@ def _source_pieces(source: str, used: Iterable[tuple[int, int]]) -> list[tuple[i
             (token.start, MarkedPiece(token.text, Mark.KEPT if kept else Mark.LEFT_OUT, place))
         )
     return pieces
-
-
-def _simple_pieces(tokens: Iterable[OutputToken]) -> list[tuple[int, MarkedPiece]]:
-    return [(t.start, MarkedPiece(t.text, _MARKS[t.origin], t.source)) for t in tokens]
 
 
 def _with_spaces(text: str, placed: Iterable[tuple[int, MarkedPiece]]) -> list[MarkedPiece]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parataxis.rewrite.record import OutputToken
-from parataxis.syntax.analysis import ROOT, Analysis, Word
+from parataxis.syntax.analysis import ROOT, Analysis
 from parataxis.syntax.patterns import Occurrence, find_patterns
 
 _CONTENT = frozenset(["NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"])
@@ -44,13 +44,10 @@ def said_apart(found: ClauseHalves, provenance: Sequence[Sequence[OutputToken]])
     has the predicate (the copula, if the predicate is a noun or an adjective).
     """
     sentences = [{token.source[0] for token in tokens if token.source} for tokens in provenance]
-    phrase = [i for i, places in enumerate(sentences) if _holds(places, found.phrase)]
+    least = _ENOUGH * len(found.phrase)
+    phrase = [i for i, places in enumerate(sentences) if len(found.phrase & places) >= least]
     clause = {i for i, places in enumerate(sentences) if not found.clause.isdisjoint(places)}
     return phrase if clause and clause.isdisjoint(phrase) else []
-
-
-def _holds(sentence: set[_Place], phrase: frozenset[_Place]) -> bool:
-    return len(phrase & sentence) >= _ENOUGH * len(phrase)
 
 
 def _phrase(
@@ -74,13 +71,9 @@ def _clause(analysis: Analysis, found: Occurrence) -> frozenset[_Place]:
     word = analysis[found.head]
     while word.head != ROOT:
         word = analysis[word.head]
-        if not found.first <= word.index <= found.last and _is_predicate(analysis, word):
+        copulas = analysis.children(word.index, "cop")
+        is_predicate = word.relation in _CLAUSES and (word.upos in _VERBS or bool(copulas))
+        if is_predicate and not found.first <= word.index <= found.last:
             break
     copulas = analysis.children(word.index, "cop")
     return frozenset(copula.start for copula in copulas) or frozenset([word.start])
-
-
-def _is_predicate(analysis: Analysis, word: Word) -> bool:
-    return word.relation in _CLAUSES and (
-        word.upos in _VERBS or bool(analysis.children(word.index, "cop"))
-    )

@@ -183,18 +183,11 @@ def _split_conjunction(analysis: Analysis, sentence: Sequence[Part]) -> Iterator
         if analysis[part.word].text.lower() != "and":
             continue
         first, rest = list(sentence[:place]), list(sentence[place + 1 :])
-        if _starts_argument(analysis, following.word):
+        arguments = (each for frame in _verb_frames(analysis) for each in frame.arguments)
+        if any(each.first == following.word and _is_argument(each) for each in arguments):
             yield first, rest
         elif (subject := _subject_argument(analysis, following.word)) is not None:
             yield first, [*copies(_trimmed(analysis, subject.first, subject.last)), *rest]
-
-
-def _starts_argument(analysis: Analysis, index: int) -> bool:
-    return any(
-        argument.first == index and _is_argument(argument)
-        for frame in _verb_frames(analysis)
-        for argument in frame.arguments
-    )
 
 
 def _subject_argument(analysis: Analysis, index: int) -> Argument | None:
@@ -239,9 +232,10 @@ def _modifiers(analysis: Analysis) -> list[tuple[Word, range]]:
     """The modifiers of the five types with their words, from left to right, the longest first."""
     found = []
     for node in analysis:
-        if not analysis.is_projective(node.index):
+        inside = analysis.subtree(node.index)
+        if len(inside) <= inside[-1] - inside[0]:  # with a gap
             continue
-        words = _trimmed(analysis, *analysis.span(node.index))
+        words = _trimmed(analysis, inside[0], inside[-1])
         if len(words) > 1 and _is_modifier(analysis, node, words):
             found.append((node, words))
     return sorted(found, key=lambda pair: (pair[1].start, -len(pair[1])))

@@ -17,9 +17,7 @@ class SourceSplitter:
     summary = "Leaves every sentence as it is."
 
     def __call__(self, sentence: str) -> Rewrite:
-        """The sentence itself."""
         return left_whole(sentence, splitter=self.name)
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
-        """Each sentence itself, in order."""
         return map(self, sentences)

@@ -133,11 +133,6 @@ class Analysis:
         indices = self.subtree(index)
         return indices[0], indices[-1]
 
-    def is_projective(self, index: int) -> bool:
-        """Whether the subtree of a word covers its span without gaps."""
-        first, last = self.span(index)
-        return len(self.subtree(index)) == last - first + 1
-
     def phrase(self, first: int, last: int) -> str:
         """The exact source text from word ``first`` to word ``last``, inclusive."""
         return self.text[self.words[first].start : self.words[last].end]

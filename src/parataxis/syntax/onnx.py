@@ -6,14 +6,14 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,11 +43,7 @@ def threads() -> int:
     return int(asked)
 
 
-class Model(Protocol):
-    """Anything that maps named arrays to named arrays."""
-
-    def __call__(self, inputs: Arrays) -> Arrays:
-        """Run the model once."""
+Model = Callable[[Arrays], Arrays]
 
 
 class OnnxModel:
@@ -70,7 +66,6 @@ class OnnxModel:
         self._outputs = [output.name for output in self._session.get_outputs()]
 
     def __call__(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
-        """Run the model once."""
         arrays = self._session.run(self._outputs, dict(inputs))
         return {name: np.asarray(a) for name, a in zip(self._outputs, arrays, strict=True)}
 

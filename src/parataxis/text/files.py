@@ -12,7 +12,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -124,7 +124,10 @@ def _lines(path: Path) -> Iterator[Line]:
                     if data.startswith(_UTF16):
                         raise InputError(f"{path} is UTF-16 text; save it as UTF-8.")
                     data = data.removeprefix(codecs.BOM_UTF8)
-                yield Line(number, _text(data))
+                text = None
+                with suppress(UnicodeDecodeError):
+                    text = data.decode().removesuffix("\n").removesuffix("\r")
+                yield Line(number, text)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path} is a broken gzip file.") from error
     except OSError as error:
@@ -159,13 +162,6 @@ def unquoted(cell: str) -> str:
     if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in inner.replace('""', ""):
         return cell
     return inner.replace('""', '"')
-
-
-def _text(data: bytes) -> str | None:
-    try:
-        return data.decode().removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError:
-        return None
 
 
 @contextmanager

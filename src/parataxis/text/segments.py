@@ -6,8 +6,9 @@ and the word after the stop decide.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from parataxis.text.english import (
     ABBREVIATIONS,
@@ -58,16 +59,19 @@ def sentence_spans(text: str, *, fence: str = "") -> list[Span]:
     return [span for run in find_runs(text, fence=fence) for span in _run_spans(text, run)]
 
 
-def _run_spans(text: str, run: Run) -> Iterator[Span]:
-    joined = "\n".join(text[start:end] for start, end in run)
-    offsets = [0]  # of each piece in the joined text
-    for start, end in run:
-        offsets.append(offsets[-1] + end - start + 1)
+def join_run(text: str, run: Sequence[tuple[int, int]]) -> tuple[str, Callable[[int], int]]:
+    """The pieces of a run, each on its line, and where in the text their characters are."""
+    offsets = [0, *accumulate(end - start + 1 for start, end in run)]
 
     def place(index: int) -> int:
         piece = bisect_right(offsets, index) - 1
         return run[piece][0] + index - offsets[piece]
 
+    return "\n".join(text[start:end] for start, end in run), place
+
+
+def _run_spans(text: str, run: Run) -> Iterator[Span]:
+    joined, place = join_run(text, run)
     begin = 0
     for end in [*sentence_ends(joined), len(joined)]:
         start = begin + label_length(joined[begin:end]) if begin else 0
@@ -93,11 +97,11 @@ def on_one_line(sentence: str) -> str:
     >>> on_one_line("He is\\n  back.")
     'He is back.'
     """
-    return _SPACES.sub(_one_space, sentence)
 
+    def one_space(spaces: re.Match[str]) -> str:
+        return " " if _LINE_BREAK.search(spaces[0]) else _BLANKS.sub(" ", spaces[0])
 
-def _one_space(spaces: re.Match[str]) -> str:
-    return " " if _LINE_BREAK.search(spaces[0]) else _BLANKS.sub(" ", spaces[0])
+    return _SPACES.sub(one_space, sentence)
 
 
 _EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d"

@@ -292,12 +292,7 @@ class DevicePointerSplitter(PointerSplitter):
         checker = Checker(analyser, window=window)
         super().__init__(analyser, None, checker, **options)
         self._models = models
-        self.batch = window
-
-    @property
-    def window(self) -> int:
-        """How many sentences are searched, analysed and checked at once."""
-        return self.batch
+        self.window = window  # they are searched, analysed and checked at once
 
     def _in_parallel(self, sentences: Sequence[str], pool: ThreadPoolExecutor) -> list[Rewrite]:
         return self._window(sentences, pool)  # the device works on all of them at once

@@ -5,6 +5,7 @@ from enum import StrEnum
 from threading import Lock
 from typing import NamedTuple
 
+from parataxis.report import counted
 from parataxis.splitters.llm.settings import LlmSettings
 
 
@@ -85,8 +86,8 @@ class Ledger:
         others = [f"{n} {why}" for why, n in self._outcomes.items() if why not in by_model]
         reasons = f" ({', '.join(others)})" if others else ""
         return (
-            f"llm made {_counted(self.calls, 'call')} ({self.tokens.read:,} tokens in, "
-            f"{self.tokens.written:,} out){self._money()}; of {_counted(total, 'sentence')} the "
+            f"llm made {counted(self.calls, 'call')} ({self.tokens.read:,} tokens in, "
+            f"{self.tokens.written:,} out){self._money()}; of {counted(total, 'sentence')} the "
             f"language model split {split:,} and left {whole:,} whole, and the pointer model wrote "
             f"{total - split - whole:,}{reasons}."
         )
@@ -97,7 +98,3 @@ class Ledger:
         budget = self._settings.budget
         of = "" if budget is None else f" of a budget of {budget:g}"
         return f" at a cost of {self.spent:.4f}{of}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

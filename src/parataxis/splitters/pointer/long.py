@@ -1,7 +1,7 @@
 """Sentences that are too long for the models are first cut at semicolons between full clauses."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from parataxis.errors import TooLongError
 from parataxis.rewrite.record import Origin, OutputToken, Rewrite
@@ -87,20 +87,16 @@ def joined(sentence: str, places: Sequence[int], rewrites: Sequence[Rewrite]) ->
         source=sentence,
         simple=tuple(simple for each in rewrites for simple in each.simple),
         splitter=rewrites[0].splitter,
-        provenance=tuple(_provenance(sentence, places, rewrites)),
+        provenance=tuple(
+            tuple(_moved(sentence, place, token) for token in tokens)
+            for place, each in zip(places, rewrites, strict=True)
+            for tokens in each.provenance or ()
+        ),
         findings=tuple(shifted),
         note="Cut at semicolons first, because it is very long.",
         confidence=min(sure, default=None),
         level=rewrites[0].level,
     )
-
-
-def _provenance(
-    sentence: str, places: Sequence[int], rewrites: Sequence[Rewrite]
-) -> Iterator[tuple[OutputToken, ...]]:
-    for place, each in zip(places, rewrites, strict=True):
-        for tokens in each.provenance or ():
-            yield tuple(_moved(sentence, place, token) for token in tokens)
 
 
 def _moved(sentence: str, place: int, token: OutputToken) -> OutputToken:

@@ -4,7 +4,7 @@ To the model, all marks of one spelling are the same, so it may point at the wro
 write one without a source. The words between them tell which pair of the source is meant.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from parataxis.rewrite.compose import Copy, Inflect, Insert, Part, mark_partners
@@ -97,15 +97,8 @@ class _Pairing:
 
     def _close_again(self, place: int, pair: _Pair) -> None:
         """Close a quotation behind the last of its words."""
-        last = place
-        for k in range(place + 1, len(self.found)):
-            word = self._word(self.found[k])
-            if word is None:
-                continue
-            if not pair[0] < word < pair[1]:
-                break
-            last = k
-        if last == place:
+        last = self._last(range(place + 1, len(self.found)), pair)
+        if last is None:
             self.found[place] = None
         else:
             self.found.insert(last + 1, Copy(pair[1]))
@@ -116,14 +109,8 @@ class _Pairing:
         pair = self._around(mark, next(words, None))
         if pair is None:
             return False
-        first = len(self.found)
-        for k in range(len(self.found) - 1, -1, -1):
-            word = self._word(self.found[k])
-            if word is None:
-                continue
-            if not pair[0] < word < pair[1]:
-                break
-            first = k
+        first = self._last(reversed(range(len(self.found))), pair)
+        first = len(self.found) if first is None else first
         self.found.insert(first, Copy(pair[0]))
         self.found.append(Copy(pair[1]))
         self.open = [(m, place + (place >= first), p) for m, place, p in self.open]
@@ -140,8 +127,16 @@ class _Pairing:
         ]
         return min(around, key=lambda pair: pair[1] - pair[0], default=None)
 
-    def _word(self, part: Part | None) -> int | None:
-        return part.word if isinstance(part, Copy | Inflect) else None
+    def _last(self, places: Iterable[int], pair: _Pair) -> int | None:
+        """The last place of a source word before one that is outside of the pair."""
+        last = None
+        for place in places:
+            part = self.found[place]
+            if isinstance(part, Copy | Inflect):
+                if not pair[0] < part.word < pair[1]:
+                    break
+                last = place
+        return last
 
     def _is_word(self, part: Part | None) -> TypeGuard[Copy | Inflect]:
         """Whether a part is a word of the source, not a mark."""

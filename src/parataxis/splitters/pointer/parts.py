@@ -133,7 +133,8 @@ def _with_symbols(
         if present.issuperset(symbol) and not is_call:
             continue
         before = (index for index in range(symbol[0] - 1, -1, -1) if index in present)
-        anchor = next((index for index in before if not _is_mark(analysis[index].text)), None)
+        texts = ((index, analysis[index].text) for index in before)
+        anchor = next((index for index, text in texts if has_word(text) or is_symbol(text)), None)
         copies = tuple(map(Copy, symbol))
         if anchor is None:
             whole[0] = copies + whole[0]
@@ -150,10 +151,6 @@ def _with_symbols(
 
 def _symbols(analysis: Analysis) -> list[range]:
     return list(find_symbols(analysis.text, analysis.words))
-
-
-def _is_mark(text: str) -> bool:
-    return not has_word(text) and not is_symbol(text)
 
 
 def _parts(analysis: Analysis, actions: Sequence[int]) -> list[Part] | None:
@@ -316,10 +313,9 @@ def _with_whole_words(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
         word = analysis[part.word]
         text = key(word.text).replace("’", "'")
         if text == "'s" and word.upos in ("AUX", "VERB"):
-            following = [
-                analysis[place].text for place in (part.word + 1,) if place < len(analysis)
-            ]
-            full[position] = Inflect(part.word, "has" if following == ["been"] else "is")
+            following = analysis.words[part.word + 1 : part.word + 2]
+            is_perfect = any(each.text == "been" for each in following)
+            full[position] = Inflect(part.word, "has" if is_perfect else "is")
         elif text in _IN_FULL:
             full[position] = Inflect(part.word, _IN_FULL[text])
     return full
@@ -353,13 +349,10 @@ def _under_modal(analysis: Analysis, part: Inflect, before: Sequence[Part]) -> I
     if not is_joined or not isinstance(first, Inflect):
         return part
     base = form_of(key(analysis[verb.head].text), "VB")
-    modal = any(_is_modal(analysis, each) for each in before)
+    copied = (analysis[each.word] for each in before if isinstance(each, Copy))
+    modal = any(word.xpos == "MD" for word in copied)
     form = _form(analysis, part.word, "VB")
     return Inflect(part.word, form) if form and modal and first.form == base else part
-
-
-def _is_modal(analysis: Analysis, part: Part) -> bool:
-    return isinstance(part, Copy) and analysis[part.word].xpos == "MD"
 
 
 def _inflected(analysis: Analysis, part: Part) -> Inflect | None:
@@ -487,7 +480,10 @@ def _with_agreement(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     if place is None:
         return agreed
     end = place
-    while end > start + 1 and _is_adverb(analysis, agreed[end - 1]):
+    while end > start + 1:
+        before = agreed[end - 1]
+        if not isinstance(before, Copy) or analysis[before.word].upos != "ADV":
+            break
         end -= 1
     subject = agreed[start:end]
     if all(are_neighbours(agreed[k], agreed[k + 1]) for k in range(end - 1, place)):
@@ -529,10 +525,6 @@ def _verb(analysis: Analysis, parts: Sequence[Part], start: int) -> int | None:
 def _is_auxiliary(word: Word) -> bool:
     text = key(word.text)
     return word.upos == "AUX" and (text in _PLURAL_OF or text in _SINGULAR_OF)
-
-
-def _is_adverb(analysis: Analysis, part: Part) -> bool:
-    return isinstance(part, Copy) and analysis[part.word].upos == "ADV"
 
 
 def _is_plural(analysis: Analysis, subject: Sequence[Part]) -> bool | None:

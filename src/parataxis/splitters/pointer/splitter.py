@@ -69,6 +69,7 @@ class PointerSplitter:
     name = NAME
     summary = "Copies the words of the source one by one, so it cannot add content words; checked."
     levels = tuple(Level)
+    window = WINDOW
 
     def __init__(
         self,
@@ -115,11 +116,6 @@ class PointerSplitter:
         if len(parts) < 2 or broken_phrase(self.settings.keep_phrases, whole.source, texts):
             return whole
         return joined(whole.source, [place for place, _ in parts], self._window(texts, pool))
-
-    @property
-    def window(self) -> int:
-        """The number of sentences that are read ahead."""
-        return WINDOW
 
     def alternatives(self, sentence: str) -> list[Rewrite]:
         """Every split of a sentence that a wide beam finds, also for a sentence that is left whole;
@@ -193,13 +189,16 @@ class PointerSplitter:
             for (place, found), analysis in zip(open_ones, analyses, strict=True)
             if isinstance(analysis, Analysis)
         ]
+        least = self.settings.confidence
+        if least is None:
+            least = SURE if self.settings.strict else 0.0
         chosen = choose(
             [(analysis, found) for _, analysis, found in sources],
             self._loaded_checker(),
             self._loaded_verifier(),
             level=self.settings.level,
             strict=self.settings.strict,
-            least=self._least(),
+            least=least,
             keep=self.settings.keep_phrases,
             pool=pool,
         )
@@ -216,12 +215,6 @@ class PointerSplitter:
         level = None if self.settings.level is Level.PLAIN else self.settings.level
         weights = weights_named("pointer", "verifier", "analyser") if self._is_ours else None
         return rewrite.model_copy(update={"level": level, "weights": weights})
-
-    def _least(self) -> float:
-        """The lowest confidence of a rewrite that is taken."""
-        if self.settings.confidence is not None:
-            return self.settings.confidence
-        return SURE if self.settings.strict else 0.0
 
     def analyse(self, sentences: Sequence[Tokenized]) -> Iterable[Analysis | TooLongError]:
         """Analyse sentences; the analyser remembers them for the checks."""

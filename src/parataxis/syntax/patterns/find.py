@@ -40,7 +40,11 @@ def find_patterns(analysis: Analysis) -> list[Occurrence]:
         if found and (found.free or not _in_island(view, word, accepted)):
             accepted[word.index] = found
     kept = {h: f for h, f in accepted.items() if not _follows_aside(view, f, accepted)}
-    occurrences = [_occurrence(analysis, head, found) for head, found in kept.items()]
+    occurrences = []
+    for head, found in kept.items():
+        first, last = found.phrase.first, found.phrase.last
+        start, end = analysis[first].start, analysis[last].end
+        occurrences.append(Occurrence(found.pattern, first, last, head, start, end))
     return sorted(occurrences, key=lambda o: (o.first, -o.last))
 
 
@@ -53,12 +57,6 @@ def _follows_aside(
         return False
     ends = {view.words[f.phrase.last].index for f in accepted.values() if f.free}
     return found.phrase.first - 2 in ends
-
-
-def _occurrence(analysis: Analysis, head: int, found: FoundPhrase) -> Occurrence:
-    first, last = found.phrase.first, found.phrase.last
-    start, end = analysis[first].start, analysis[last].end
-    return Occurrence(found.pattern, first, last, head, start, end)
 
 
 def _top_down(analysis: Analysis) -> list[Word]:

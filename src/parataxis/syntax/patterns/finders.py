@@ -88,7 +88,8 @@ def conjunction(view: SentenceView, word: Word) -> FoundPhrase | None:
     phrase = _conjunct(view, word)
     if view.has_child(word, "mark") and view.starts_with(phrase, _SUBORDINATE):
         return None  # "and, when it rained, stayed at home": the parser misplaced the clause
-    if word.relation in ("parataxis", "conj") and _follows_semicolon(view, phrase):
+    before = view.words[phrase.first - 1].text if phrase.first else ""
+    if word.relation in ("parataxis", "conj") and before == ";":
         return FoundPhrase(Pattern.CONJ, phrase) if view.size(phrase) > 2 else None
     if word.relation == "parataxis" and _is_joined(view, word, phrase):
         return FoundPhrase(Pattern.CONJ, phrase)
@@ -97,10 +98,6 @@ def conjunction(view: SentenceView, word: Word) -> FoundPhrase | None:
     if word.deprel != "conj" or not _joins_clauses(view, word, phrase):
         return None
     return FoundPhrase(Pattern.CONJ, phrase)
-
-
-def _follows_semicolon(view: SentenceView, phrase: Phrase) -> bool:
-    return phrase.first > 0 and view.words[phrase.first - 1].text == ";"
 
 
 def _conjunct(view: SentenceView, word: Word) -> Phrase:
@@ -266,7 +263,8 @@ def adverbial(view: SentenceView, word: Word) -> FoundPhrase | None:
         return FoundPhrase(Pattern.ADV, phrase) if added else None
     if view.size(phrase) < 3 or view.starts_with(opening, CONDITION_MARKS):
         return None
-    if _is_gerund(view, word) and not view.starts_with(opening, GERUND_MARKS):
+    is_gerund = word.xpos == "VBG" and not view.has_child(word, "aux", "nsubj")
+    if is_gerund and not view.starts_with(opening, GERUND_MARKS):
         introduced = view.words[phrase.first].upos in ("ADP", "SCONJ")
         if not introduced or "with" in view.mark(word) or not view.is_set_off(phrase):
             return None
@@ -294,10 +292,6 @@ def _with_soon(view: SentenceView, word: Word) -> Phrase:
     if word.head != ROOT and view.lower[word.head] in ("soon", "long"):
         return view.phrase(view.words[word.head])
     return phrase
-
-
-def _is_gerund(view: SentenceView, word: Word) -> bool:
-    return word.xpos == "VBG" and not view.has_child(word, "aux", "nsubj")
 
 
 def _compares(view: SentenceView, word: Word) -> bool:

@@ -147,11 +147,9 @@ class SentenceView:
         if before >= 0 and self.words[before].text in _SET_OFF:
             return True
         after = self._skip_quotes(phrase.last + 1, 1)
-        opens = before < 0 or self.words[before].text in (";", ":") or self._is_cc(before)
+        word = self.words[before]
+        opens = before < 0 or word.text in (";", ":") or word.deprel == "cc"
         return opens and after < len(self.words) and self.words[after].text in _SET_OFF
-
-    def _is_cc(self, index: int) -> bool:
-        return self.words[index].deprel == "cc"
 
     def _skip_quotes(self, index: int, step: int) -> int:
         while 0 <= index < len(self.words) and self.words[index].text in _QUOTES:
