@@ -6,7 +6,7 @@ import pytest
 
 from parataxis.evaluate.corpora.describe import describe
 from parataxis.rewrite.record import Rewrite
-from parataxis.studies.budget import TaskBatch, affordable
+from parataxis.studies.commands.plan import TaskBatch, affordable
 from parataxis.studies.records import Rating
 from parataxis.studies.report import benchmark, perfect
 

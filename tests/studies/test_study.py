@@ -7,7 +7,7 @@ import pytest
 
 from parataxis.errors import InputError
 from parataxis.studies.blind import blind, write_study
-from parataxis.studies.budget import batches_of
+from parataxis.studies.commands.plan import batches_of
 from parataxis.studies.items import Effort, Item, as_expected, effort, read_items, sentences_of
 from parataxis.studies.records import Purpose, in_language
 from parataxis.studies.rubric import load_rubric

@@ -78,9 +78,13 @@ def compare(
     sources = System(SOURCE, tuple((example.source,) for example in examples))
     everyone = [sources, *systems]
     usable = _usable(examples, metrics, 1)
-    every_row = {
-        system.name: _rows(usable, _items(examples, system), progress) for system in everyone
-    }
+    every_row = {}
+    for system in everyone:
+        items = [
+            ScoredItem(example.source, simple, example.references)
+            for example, simple in zip(examples, system.rewrites, strict=True)
+        ]
+        every_row[system.name] = _rows(usable, items, progress)
     if rows := _reference_rows(examples, metrics, progress):
         every_row[REFERENCE] = rows
     results: list[SystemScores] = []
@@ -116,13 +120,6 @@ def _check(examples: Sequence[Example], systems: Sequence[System]) -> None:
             raise InputError(f'Two outputs are called "{name}"; name them as NAME=FILE.')
         if name in (SOURCE, REFERENCE):
             raise InputError(f'No system can be called "{name}": every table has that row.')
-
-
-def _items(examples: Sequence[Example], system: System) -> list[ScoredItem]:
-    return [
-        ScoredItem(example.source, simple, example.references)
-        for example, simple in zip(examples, system.rewrites, strict=True)
-    ]
 
 
 def _rows(

@@ -18,10 +18,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.resources import files
 from itertools import combinations, product
-from typing import NamedTuple
 
 from parataxis.evaluate.corpora.example import Example, Triple, entities, relations
-from parataxis.evaluate.corpora.leaks import Overlaps, find_overlaps
 from parataxis.evaluate.corpora.sentences import by_segmenter
 from parataxis.evaluate.corpora.webnlg import Entry, SetName
 from parataxis.text import tokenize
@@ -214,14 +212,6 @@ def published() -> dict[str, dict[str, tuple[int, int]]]:
     return tomllib.loads(text)
 
 
-class Digest(NamedTuple):
-    """What the tables need of an example: ``example`` has the simple sentences of all references
-    as one, and ``references`` counts these."""
-
-    example: Example
-    references: int
-
-
 @dataclass(frozen=True, slots=True)
 class PartCounts:
     """The rows of a part: a complex sentence counts once for each of its references."""
@@ -235,47 +225,29 @@ class PartCounts:
     entities: int
 
 
-class WebSplitTally:
-    """Counts examples while they pass; of their texts it keeps each different sentence once."""
-
-    def __init__(self) -> None:
-        self.digests: list[Digest] = []
-        self._texts: dict[str, str] = {}
-
-    def watch(self, examples: Iterable[Example]) -> Iterator[Example]:
-        """The examples, unchanged."""
-        for example in examples:
-            self.add(example)
-            yield example
-
-    def add(self, example: Example) -> None:
-        """Count an example; those of one source must come as one."""
-        simple = tuple(self._texts.setdefault(s, s) for each in example.references for s in each)
-        bare = Example(example.source, (simple,), example.id, example.triples)
-        self.digests.append(Digest(bare, len(example.references)))
-
-    def counts(self, digests: Sequence[Digest] | None = None) -> PartCounts:
-        """The counts of a part, or of all that has passed."""
-        part = self.digests if digests is None else digests
-        examples = [each.example for each in part]
-        triples = {triple for each in examples for triple in each.triples}
-        return PartCounts(
-            complex=sum(each.references for each in part),
-            complex_unique=len({each.source for each in examples}),
-            simple=sum(len(each.references[0]) for each in examples),
-            simple_unique=len({text for each in examples for text in each.references[0]}),
-            triples=len(triples),
-            relations=len(relations(triples)),
-            entities=len(entities(triples)),
-        )
+def keeping(examples: Iterable[Example], kept: list[Example]) -> Iterator[Example]:
+    """The examples, one of each source, unchanged. ``kept`` receives them for the tables: without
+    the triples of references, and with each different sentence in memory once."""
+    texts: dict[str, str] = {}
+    for example in examples:
+        references = (tuple(texts.setdefault(s, s) for s in each) for each in example.references)
+        kept.append(Example(example.source, tuple(references), example.id, example.triples))
+        yield example
 
 
-def part_overlaps(
-    parts: Mapping[str, Sequence[Digest]], training: Sequence[Digest]
-) -> dict[str, Overlaps]:
-    """What of each part is in training; near-duplicates are not looked for."""
-    held = {name: [each.example for each in part] for name, part in parts.items()}
-    return find_overlaps((each.example for each in training), held, near=1.0)
+def part_counts(part: Sequence[Example]) -> PartCounts:
+    """The counts of a part, an example for each source."""
+    references = [reference for each in part for reference in each.references]
+    triples = {triple for each in part for triple in each.triples}
+    return PartCounts(
+        complex=len(references),
+        complex_unique=len({each.source for each in part}),
+        simple=sum(map(len, references)),
+        simple_unique=len({text for reference in references for text in reference}),
+        triples=len(triples),
+        relations=len(relations(triples)),
+        entities=len(entities(triples)),
+    )
 
 
 class Condition(StrEnum):

@@ -66,7 +66,9 @@ def blind(
     used: set[str] = set()
     for place in chance.sample(range(len(examples)), min(sources, len(examples))):
         for name in chance.sample(names, len(names)):
-            id_ = _unused(chance, used)
+            while (id_ := f"{chance.getrandbits(40):010x}") in used:
+                pass
+            used.add(id_)
             items.append(
                 Rewrite(
                     source=running_text(examples[place].source),
@@ -77,13 +79,6 @@ def blind(
             )
             key.append(KeyRow(id_, opaque[name], name, examples[place].id))
     return Blinded(tuple(items), tuple(key))
-
-
-def _unused(chance: random.Random, used: set[str]) -> str:
-    while (id_ := f"{chance.getrandbits(40):010x}") in used:
-        pass
-    used.add(id_)
-    return id_
 
 
 def write_study(blinded: Blinded, rubric: str, folder: Path, key: Path) -> None:

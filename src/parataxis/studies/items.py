@@ -37,6 +37,7 @@ _COLUMNS = {
     "hard": ("hard",),
 }
 """The columns of a table, each by any of several names."""
+_YES = ("true", "yes", "1")
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,10 @@ def read_items(study: Study) -> list[Item]:
         )
     items: list[Item] = []
     if study.write:
-        lines = _sources(study.write.sources)
-        sources = [Item(id_, source, hard=_is_hard(record)) for id_, source, record in lines]
+        sources = [
+            Item(id_, source, hard=str(record.get("hard", "")).strip().lower() in _YES)
+            for id_, source, record in _sources(study.write.sources)
+        ]
         items += _not_empty(sources, study.write.sources)
         if own := study.write.qualification:
             items += _source_controls(own.training, Purpose.TRAINING)
@@ -220,10 +223,6 @@ def _sources(path: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
             for number, line in enumerate(_text(path), start=1):
                 if line.strip():
                     yield f"{path.name}:{number}", line.strip(), {}
-
-
-def _is_hard(record: Mapping[str, Any]) -> bool:
-    return str(record.get("hard", "")).strip().lower() in ("true", "yes", "1")
 
 
 def _rewrites(path: Path) -> Iterator[Rewrite]:

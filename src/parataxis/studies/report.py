@@ -99,27 +99,28 @@ class StudyReport:
         )
 
     def _blocks(self, text: LanguageTexts, figure: str) -> Iterator[Block]:
+        def table(columns: Sequence[str], rows: Sequence[Sequence[str]], names: int = 1) -> Table:
+            return Table(list(map(text, columns)), rows, names)
+
         header, rows = self.summary.table(text)
         yield Heading(text("ratings"))
         numbers = 2 + len(self.summary.columns) + len(self.summary.metrics)
         yield Table(header, rows, names=len(header) - numbers)
         yield ReportParagraph(self._legend(text))
         yield Heading(text("agreement"))
-        columns: tuple[str, ...]
-        columns = ("question", "level", "alpha", "interval", "equal-pairs", "pairs")
-        cells = [_agreement_cells(one, text) for one in self.agreement]
-        yield Table(list(map(text, columns)), cells, names=2)
+        columns = ["question", "level", "alpha", "interval", "equal-pairs", "pairs"]
+        yield table(columns, [_agreement_cells(one, text) for one in self.agreement], names=2)
         for one in self.agreement:
             if one.alpha.reason:
                 found = one.alpha
                 reason = text("same", count=found.ratings) if found.items else text("alone")
                 yield ReportParagraph(text("undefined", title=one.title, reason=reason))
-        columns = ("rater", "column-items", "equal-to-others", "higher")
-        yield Table(list(map(text, columns)), [_rater_cells(one) for one in self.raters])
+        columns = ["rater", "column-items", "equal-to-others", "higher"]
+        yield table(columns, list(map(_rater_cells, self.raters)))
         if self.trust:
             yield Heading(text("reliability"))
-            columns = ("said-yes", "expert-yes", "expert-no", "mean", "at-least", "at-most")
-            yield Table(list(map(text, columns)), [_trust_cells(one, text) for one in self.trust])
+            columns = ["said-yes", "expert-yes", "expert-no", "mean", "at-least", "at-most"]
+            yield table(columns, [_trust_cells(one, text) for one in self.trust])
             yield from map(ReportParagraph, _conclusions(self.trust, text))
             if figure:
                 yield Figure(figure, text("figure"))
@@ -135,8 +136,7 @@ class StudyReport:
                 for size in _size(self.gold).values()
             ]
             yield Heading(text("perfect"))
-            columns = ("count-complex", "count-simple", "tokens", "sentences")
-            yield Table(list(map(text, columns)), [sizes], names=0)
+            yield table(["count-complex", "count-simple", "tokens", "sentences"], [sizes], names=0)
         yield from map(ReportParagraph, self.notes)
 
     def _legend(self, text: LanguageTexts) -> str:

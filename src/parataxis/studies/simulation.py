@@ -58,16 +58,14 @@ class Truth:
         chance = random.Random(f"{self._seed}:{question.id}:{source}:{simple}")
         if question.kind is QuestionKind.TEXT:
             return source if question.required else None
-        is_good = chance.random() >= _SLIP and not self._is_bad(question, source, simple)
-        if is_good and question.best is not None:
+        is_slip = chance.random() < _SLIP
+        is_unsplit = len(simple) == 1 and len(source.split()) > _LONG
+        is_bad = (question.id in _UNSPLIT and is_unsplit) or bool(
+            self._faults(source, simple) & _FAULTS.get(question.id, set(FindingKind))
+        )
+        if not (is_slip or is_bad) and question.best is not None:
             return question.best
         return another(question, question.best, chance)
-
-    def _is_bad(self, question: Question, source: str, simple: tuple[str, ...]) -> bool:
-        is_unsplit = len(simple) == 1 and len(source.split()) > _LONG
-        if question.id in _UNSPLIT and is_unsplit:
-            return True
-        return bool(self._faults(source, simple) & _FAULTS.get(question.id, set(FindingKind)))
 
 
 def another(question: Question, value: Value, chance: random.Random, bias: int = 0) -> Value:

@@ -1,8 +1,5 @@
-"""The ratings of each system as one table.
-
-With different rubrics it is table 3 of Zhang et al. (2020), table 7 of the 2019 report, and the
-summary of BrevE/CLaro.
-"""
+"""The ratings of each system as one table: table 3 of Zhang et al. (2020), table 7 of the 2019
+report, or the summary of BrevE/CLaro, depending on the rubric."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

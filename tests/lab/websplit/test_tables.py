@@ -1,14 +1,14 @@
 """Counting WebSplit as the papers do."""
 
 from parataxis.evaluate.corpora.example import Example, Triple
-from parataxis.evaluate.corpora.leaks import Overlap
-from parataxis.lab.websplit import PartCounts, WebSplitTally, part_overlaps
+from parataxis.evaluate.corpora.leaks import Overlap, find_overlaps
+from parataxis.lab.websplit import PartCounts, keeping, part_counts
 
 FACT = Triple("A", "r", "B")
 
 
-def made() -> WebSplitTally:
-    tally = WebSplitTally()
+def made() -> list[Example]:
+    kept: list[Example] = []
     examples = [
         Example("A and B.", (("A.", "B."), ("B.", "A.")), "1", frozenset({FACT})),
         Example("A and C.", (("A.", "C."),), "2", frozenset({Triple("A", "s", "C")})),
@@ -16,12 +16,12 @@ def made() -> WebSplitTally:
             "D, E and A.", (("D.", "E.", "D.", "A."),), "3", frozenset({Triple("D", "r", "B")})
         ),
     ]
-    assert list(tally.watch(examples)) == examples
-    return tally
+    assert list(keeping(examples, kept)) == examples
+    return kept
 
 
 def test_tables_count_a_complex_sentence_for_each_reference() -> None:
-    assert made().counts() == PartCounts(
+    assert part_counts(made()) == PartCounts(
         complex=4,
         complex_unique=3,
         simple=10,
@@ -33,8 +33,8 @@ def test_tables_count_a_complex_sentence_for_each_reference() -> None:
 
 
 def test_tables_what_training_has_seen() -> None:
-    tally = made()
-    found = part_overlaps({"test": tally.digests[2:]}, tally.digests[:2])["test"]
+    kept = made()
+    found = find_overlaps(kept[:2], {"test": kept[2:]}, near=1.0)["test"]
     assert (found[Overlap.SIMPLE].found, found[Overlap.SIMPLE].total) == (1, 4)
     different = {
         leak.kind: (leak.unique_found, leak.unique_total)

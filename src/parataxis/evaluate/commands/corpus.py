@@ -499,4 +499,4 @@ def overlap_table(found: Overlaps, allowed: float = 0.0) -> Table:
 
 
 def _shares(part: int, whole: int) -> tuple[str, str, str]:
-    return f"{part:,}", f"{whole:,}", f"{100 * part / whole:.2f}" if whole else "0.00"
+    return f"{part:,}", f"{whole:,}", f"{100 * part / max(whole, 1):.2f}"

@@ -1,8 +1,5 @@
-"""Statistics of a corpus, and random samples of its complex sentences.
-
-The statistics are those of tables 1 and 4 of Aharoni and Goldberg (2018), except the comparison of
-train, dev and test, which is in leaks.py, and of tables 1 and 2 of Zhang et al. (2020).
-"""
+"""Statistics of a corpus (tables 1 and 4 of Aharoni and Goldberg 2018, tables 1 and 2 of Zhang et
+al. 2020), and random samples of its complex sentences."""
 
 import re
 from collections import Counter

@@ -1,9 +1,7 @@
-"""Leak check: how much of an evaluation set a system may have seen in training.
+"""Leak check: how much of an evaluation set a system may have seen in training, by the diagnostics
+of Aharoni and Goldberg (2018, tables 1 and 4), sources, triples and near-duplicates.
 
-The evaluation sets are held in memory; the training set is streamed once. The diagnostics are
-those of Aharoni and Goldberg (2018, tables 1 and 4): simple sentences found verbatim, vocabulary,
-entities and relations. Sources, triples and near-duplicates are counted too. A text is looked up
-among all texts of the training set, sources and simple sentences.
+The evaluation sets are held in memory; the training set is streamed once.
 """
 
 import math

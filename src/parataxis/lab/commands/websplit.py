@@ -21,18 +21,18 @@ from parataxis.evaluate.commands.corpus import (
     read_corpus,
 )
 from parataxis.evaluate.corpora.example import Example, Triple, entities, group, relations
+from parataxis.evaluate.corpora.leaks import find_overlaps
 from parataxis.evaluate.corpora.registry import FORMATS, Corpus, parse_corpus
 from parataxis.evaluate.corpora.webnlg import Entry, read_webnlg
 from parataxis.evaluate.corpora.websplit import WebSplit, read_parts, write_parts
 from parataxis.lab import rdf_split as splitting
 from parataxis.lab import websplit as verifying
 from parataxis.lab.websplit import (
-    Digest,
     PartCounts,
     Verbalisations,
-    WebSplitTally,
     build,
-    part_overlaps,
+    keeping,
+    part_counts,
     published,
     verbalisations,
 )
@@ -82,19 +82,19 @@ def build_websplit(
     out = Output()
     entries = _of_categories(read_webnlg(webnlg), category or [])
     known = verbalisations(entries, across=across, tokenised=tokens)
-    tally = WebSplitTally()
+    kept: list[Example] = []
     with Progress(len(known.sources), out) as progress:
         examples = build(known, max_references=max_references, seed=seed)
         first = next(examples, None)
         if first is None:
             raise InputError(f"{webnlg} has no sentence that simpler ones could rewrite.")
-        passing = counting(tally.watch(chain([first], examples)), progress, 1)
+        passing = counting(keeping(chain([first], examples), kept), progress, 1)
         form = FORMATS.load(target.format)
         if isinstance(form, WebSplit) and len(target.paths) == 1:
             written = form.write_benchmark(passing, target.paths[0], known.names)
         else:
             written = form.write(passing, target.paths)
-    out.write(_build_report(known, tally.counts()).render(output_format))
+    out.write(_build_report(known, part_counts(kept)).render(output_format))
     warn(f"{counted(written, 'complex sentence')} written to {target.paths[0]}.")
 
 
@@ -175,15 +175,16 @@ def split(
     (source,) = parse_corpora([corpus])
     wanted = _shares(shares)
     path = output or _parts_file(source, "--output")
-    tally = WebSplitTally()
+    kept: list[Example] = []
     out = Output()
     with Progress(None, out) as progress:
-        for example in counting(group(read_corpus(source, strict=strict)), progress):
-            tally.add(example)
-    found, parts = _split(tally.digests, wanted, seed, source.label, by)
-    ids = {part.upper(): [each.example.id for each in digests] for part, digests in parts.items()}
+        examples = group(read_corpus(source, strict=strict))
+        for _ in counting(keeping(examples, kept), progress):
+            pass
+    found, parts = _split(kept, wanted, seed, source.label, by)
+    ids = {part.upper(): [each.id for each in examples] for part, examples in parts.items()}
     write_parts(path, {part: each for part, each in ids.items() if each or part != "DROPPED"})
-    out.write(_split_report(tally, found, parts, by).render(output_format))
+    out.write(_split_report(found, parts, by).render(output_format))
     for part, share, size in zip(_PARTS[1:], wanted, found.wanted, strict=True):
         made = len(getattr(found, part))
         if made < (1 - splitting.TOLERANCE) * size or (share and not made):
@@ -212,11 +213,11 @@ def _parts_file(corpus: Corpus, option: str) -> Path:
 
 
 def _split(
-    digests: Sequence[Digest], shares: tuple[float, float], seed: int, label: str, by: SplitBy
-) -> tuple[splitting.DataSplit, dict[str, list[Digest]]]:
-    """The split of the different sources, and the digests of each part."""
+    examples: Sequence[Example], shares: tuple[float, float], seed: int, label: str, by: SplitBy
+) -> tuple[splitting.DataSplit, dict[str, list[Example]]]:
+    """The split of the different sources, and the examples of each part."""
     triples: dict[str, frozenset[Triple]] = {}
-    for each, _ in digests:
+    for each in examples:
         triples[each.source] = triples.get(each.source, frozenset()) | each.triples
     if by is SplitBy.TRIPLES and not any(triples.values()):
         raise InputError(f"{label} has no triples; a split by triples needs them.")
@@ -224,17 +225,17 @@ def _split(
     found = splitting.split(known, shares=shares, seed=seed, by_chance=by_chance)
     names, sources = (*_PARTS, "dropped"), list(triples)
     part_of = {sources[index]: part for part in names for index in getattr(found, part)}
-    parts: dict[str, list[Digest]] = {part: [] for part in names}
-    for digest in digests:
-        parts[part_of[digest.example.source]].append(digest)
+    parts: dict[str, list[Example]] = {part: [] for part in names}
+    for each in examples:
+        parts[part_of[each.source]].append(each)
     return found, parts
 
 
 def _split_report(
-    tally: WebSplitTally, found: splitting.DataSplit, parts: dict[str, list[Digest]], by: SplitBy
+    found: splitting.DataSplit, parts: dict[str, list[Example]], by: SplitBy
 ) -> Report:
     """The counts of each part beside those of the paper, and what of it is in training."""
-    counts = {part: tally.counts(parts[part]) for part in _PARTS}
+    counts = {part: part_counts(parts[part]) for part in _PARTS}
     record: dict[str, object] = {part: asdict(each) for part, each in counts.items()}
     whole = sum(len(getattr(found, part)) for part in (*_PARTS, "dropped"))
     papers = published()
@@ -250,7 +251,7 @@ def _split_report(
     blocks: list[Block] = [Table(header, rows)]
     # As ``parataxis corpus leaks`` counts it.
     held_out = {part: parts[part] for part in _PARTS[1:]}
-    for part, seen in part_overlaps(held_out, parts["train"]).items():
+    for part, seen in find_overlaps(parts["train"], held_out, near=1.0).items():
         record[part] = {**asdict(counts[part]), "in_training": overlap_records(seen)}
         blocks += [ReportParagraph(f"{part} in train"), overlap_table(seen)]
     summary = (

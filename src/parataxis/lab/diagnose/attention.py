@@ -1,13 +1,5 @@
 """The attention of a model to the first entity of its source: one number for figures 1 and 2 of
-Aharoni and Goldberg (2018).
-
-It is the share of all attention that falls on the words of the entity that the source names first
-(its first mention). Since rows sum to 1, it is the mean over the output words. Three numbers are
-reported with it. *Uniform*: the share that even attention would give, the entity's part of the
-source. *Reference*: the share that copying a reference would give, its words that are aligned with
-the entity out of all that are aligned with the source. And *elsewhere*: the share while words are
-written that are not the entity's, which is small in a model that copies.
-"""
+Aharoni and Goldberg (2018). docs/diagnostics.md defines it, and those that are reported with it."""
 
 import io
 import re

@@ -38,26 +38,20 @@ def rewrite_examples(
     """Write a rewrite of each source, with the id of its example; the file appears when all are
     written. Messages call the examples by ``name``."""
     description = LstmDescription.read(model)
-    rewrites = (
-        _from_triples(TriplesSplitter(model, beam=beam), examples, name)
-        if description.reads == TRIPLES
-        else (CopySplitter if description.copies else Seq2SeqSplitter)(model, beam=beam).pipe(
-            example.source for example in examples
-        )
-    )
+    rewrites: Iterator[Rewrite]
+    if description.reads == TRIPLES:
+        teller = TriplesSplitter(model, beam=beam)
+        if not any(example.triples for example in examples):
+            raise InputError(f"{name} has no triples, and {teller.name} reads them.")
+        rewrites = (teller.rewrite(example.source, example.triples) for example in examples)
+    else:
+        splitter = (CopySplitter if description.copies else Seq2SeqSplitter)(model, beam=beam)
+        rewrites = splitter.pipe(example.source for example in examples)
     with write_files([output]) as (write,):
         for number, (example, rewrite) in enumerate(zip(examples, rewrites, strict=True), start=1):
             write(to_json(rewrite.model_copy(update={"id": example.id})))
             if number % _EVERY == 0 or number == len(examples):
                 log.info("%d of %d sources are rewritten", number, len(examples))
-
-
-def _from_triples(
-    splitter: TriplesSplitter, examples: Sequence[Example], name: str
-) -> Iterator[Rewrite]:
-    if not any(example.triples for example in examples):
-        raise InputError(f"{name} has no triples, and {splitter.name} reads them.")
-    return (splitter.rewrite(example.source, example.triples) for example in examples)
 
 
 RECORD = "comparison.json"

@@ -225,11 +225,6 @@ def _overview_of(visit: Visit, person: str) -> PersonOverview:
     return found
 
 
-def _ask(visit: Visit, found: PersonOverview, reason: str | None) -> Response:
-    """Ask before somebody is excluded, and say what that means."""
-    return visit.page("confirm.html", found=found, person=found.person, given=reason or "")
-
-
 @router.get("/people/{person}/data.json")
 def personal_data(visit: OrganiserVisit, person: PersonPath) -> Response:
     data = json.dumps(visit.site.store.personal_data(person), ensure_ascii=False, indent=1)
@@ -244,8 +239,9 @@ def act(visit: OrganiserVisit, person: PersonPath, action: str) -> Response:
     match action:
         case "exclude" if visit.form.get("sure") == "yes":
             store.exclude(person, reason)
-        case "exclude":
-            return _ask(visit, _overview_of(visit, person), reason)
+        case "exclude":  # ask first, and say what that means
+            found = _overview_of(visit, person)
+            return visit.page("confirm.html", found=found, person=found.person, given=reason or "")
         case "block":
             store.block(person, reason)
         case "reinstate":

@@ -61,6 +61,7 @@ def overview_of_study(tx: Transaction) -> Overview:
             phases[row.kind].append(row)
     coming = [row for row in phases[ItemKind.WRITE] if row.state in _UNWRITTEN]
     expected = {ItemKind.RATE.value: len(coming) * tx.study.raters_of_rewrites}
+    flags = [row.answers.get(FLAG) for row in _written(tx) if row.state == SlotState.DONE]
     return Overview(
         paused=bool(tx.one(select(study.c.paused))[0]),
         phases={
@@ -70,7 +71,7 @@ def overview_of_study(tx: Transaction) -> Overview:
         },
         people=_people(tx, people),
         pace=_pace(tx),
-        flags=_flags(tx),
+        flags={flag.value: flags.count(flag) for flag in Flag},
         last=moment(tx.one(select(func.max(answer.c.at)))[0]),
     )
 
@@ -185,11 +186,6 @@ def _written(tx: Transaction) -> Sequence[Record]:
         .join(answer, answer.c.id == slot.c.answer_id)
         .where(slot.c.kind == ItemKind.WRITE, slot.c.purpose == Purpose.ITEM)
     )
-
-
-def _flags(tx: Transaction) -> dict[str, int]:
-    found = [row.answers.get(FLAG) for row in _written(tx) if row.state == SlotState.DONE]
-    return {flag.value: found.count(flag) for flag in Flag}
 
 
 # --- Item by item

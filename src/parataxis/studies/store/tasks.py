@@ -518,18 +518,14 @@ class _Submission:
         settings = lessons or tx.study.controls(self.purpose)
         tolerance = settings.tolerance if settings else 0.0
         if row.kind == ItemKind.WRITE:
-            self._check_rewrite()
+            flag = self.answers.get(FLAG)
+            if flag is not None and flag not in list(Flag):
+                raise InputError(f'There is no flag "{flag}".')
+            if flag is None and not sentences_of(str(self.answers.get(REWRITE) or "")):
+                raise InputError("The rewrite is empty.")
             self.as_expected = written_as_expected(row.expected or {}, self.answers, tolerance)
         else:
             self.as_expected = as_expected(row.expected or {}, self.answers, tolerance)
-
-    def _check_rewrite(self) -> None:
-        """The answers to a write task must be a rewrite or a flag."""
-        flag = self.answers.get(FLAG)
-        if flag is not None and flag not in list(Flag):
-            raise InputError(f'There is no flag "{flag}".')
-        if flag is None and not sentences_of(str(self.answers.get(REWRITE) or "")):
-            raise InputError("The rewrite is empty.")
 
     def store(self) -> Submitted:
         """Store the answers, and give the slot its new state."""
