@@ -31,12 +31,8 @@ SEED = 1
 _CHUNK = 100
 
 
-class Coefficient(StrEnum):
-    """Which correlation."""
-
-    SPEARMAN = "spearman"
-    KENDALL = "kendall"
-    PEARSON = "pearson"
+Coefficient = StrEnum("Coefficient", "SPEARMAN KENDALL PEARSON")
+"""Which correlation."""
 
 
 class Estimate(NamedTuple):
@@ -188,11 +184,8 @@ def _exact(first: Numbers, second: Numbers, kind: Coefficient) -> tuple[float, f
     return float(found.statistic), float(found.pvalue)
 
 
-class CorrelationUnit(StrEnum):
-    """What is correlated: single rewrites, or the means of systems."""
-
-    REWRITE = "rewrite"
-    SYSTEM = "system"
+CorrelationUnit = StrEnum("CorrelationUnit", "REWRITE SYSTEM")
+"""What is correlated: single rewrites, or the means of systems."""
 
 
 @dataclass(frozen=True, slots=True)

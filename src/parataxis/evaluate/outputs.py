@@ -10,7 +10,7 @@ from parataxis.evaluate.compare import System
 from parataxis.evaluate.corpora.example import Example, gather
 from parataxis.evaluate.corpora.registry import Corpus, parse_corpus
 from parataxis.evaluate.corpora.sentences import cut_line, has_mark
-from parataxis.text.files import STREAM, ReadReport, name_of, read_lines
+from parataxis.text.files import STREAM, ReadReport, name_of, strict_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,7 @@ def read_output(path: Path, name: str = "") -> SystemOutput:
     plain = Path(path.name.removesuffix(".gz"))
     name = name or ("stdin" if path == STREAM else plain.stem)
     if not _is_jsonl(path) and path.is_file():
-        lines = [line for _, line in read_lines(path, ReadReport(strict=True))]
-        return SystemOutput(name, path, None, lines)
+        return SystemOutput(name, path, None, list(strict_lines(path)))
     records = list(Corpus("jsonl", (path,)).read(ReadReport(strict=True)))
     for record in records:
         if not record.references:

@@ -17,7 +17,7 @@ from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, id_of, read_record, read_r
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import FLAG, REWRITE, Answers, Flag, Purpose, Text, Value
 from parataxis.studies.study import ItemKind, Study
-from parataxis.text.files import ReadReport, read_lines, unquoted
+from parataxis.text.files import strict_lines, unquoted
 
 Expected = Mapping[str, Value | Sequence[Value]]
 """Known answers by question; a list holds all correct answers."""
@@ -212,7 +212,7 @@ def _sources(path: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """The ids, the sources and the records of a file of sources."""
     match path.suffix.lower():
         case ".jsonl" | ".json":
-            for number, line in enumerate(_text(path), start=1):
+            for number, line in enumerate(strict_lines(path), start=1):
                 if line.strip():
                     record = read_record(line, path.name, number)
                     known = id_of(record, path.name, number), source_of(record, path.name, number)
@@ -220,14 +220,14 @@ def _sources(path: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         case ".tsv" | ".csv":
             yield from ((row["id"], row["source"], row) for row in _rows(path, "source"))
         case _:
-            for number, line in enumerate(_text(path), start=1):
+            for number, line in enumerate(strict_lines(path), start=1):
                 if line.strip():
                     yield f"{path.name}:{number}", line.strip(), {}
 
 
 def _rewrites(path: Path) -> Iterator[Rewrite]:
     if path.suffix.lower() not in {".tsv", ".csv"}:
-        yield from read_rewrites(_text(path), path.name)
+        yield from read_rewrites(strict_lines(path), path.name)
         return
     rows = list(_rows(path, "source", "rewrite"))
     marked = any(has_mark(row["rewrite"]) for row in rows)
@@ -238,10 +238,6 @@ def _rewrites(path: Path) -> Iterator[Rewrite]:
             splitter=row["splitter"] or UNKNOWN_SPLITTER,
             id=row["id"],
         )
-
-
-def _text(path: Path) -> Iterator[str]:
-    return (line for _, line in read_lines(path, ReadReport(strict=True)))
 
 
 def _rows(path: Path, *needed: str) -> Iterator[dict[str, str]]:
@@ -270,10 +266,10 @@ def _rows(path: Path, *needed: str) -> Iterator[dict[str, str]]:
 def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The numbered rows. In TSV each line is a row, since texts may begin with a quotation mark."""
     if path.suffix.lower() == ".tsv":
-        for number, line in enumerate(_text(path), start=1):
+        for number, line in enumerate(strict_lines(path), start=1):
             yield number, [unquoted(cell) for cell in line.split("\t")]
         return
-    reader = csv.reader((f"{line}\n" for line in _text(path)), strict=True)
+    reader = csv.reader((f"{line}\n" for line in strict_lines(path)), strict=True)
     try:
         for row in reader:
             yield reader.line_num, row

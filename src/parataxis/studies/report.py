@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 TRIALS = 200
 """Bootstrap samples for the interval of an alpha."""
 CONFIDENCE = 0.9
+report_texts = partial(LanguageTexts, "parataxis.studies", "report.yaml")
+"""The texts of reports in a language."""
 CORRECT = "correct"
 """The outcome that decides which rewrites are perfect."""
 
@@ -149,11 +152,6 @@ class StudyReport:
             key = "legend-fixed" if self.rubric.identical else "legend-identical"
             parts.append(text(key, count=same))
         return " ".join(parts)
-
-
-def report_texts(language: str) -> LanguageTexts:
-    """The texts of reports in a language."""
-    return LanguageTexts("parataxis.studies", "report.yaml", language)
 
 
 def study_report(

@@ -83,11 +83,11 @@ class LanguageTexts:
     """The texts in a YAML file of a package, in one language; English where it has no such one."""
 
     def __init__(self, package: str, name: str, language: str) -> None:
-        self._texts, self._language = texts_of(package, name), language
+        self._texts, self.language = texts_of(package, name), language
 
     def __call__(self, key: str, **values: object) -> str:
         found = self._texts[key]
-        text = found.get(self._language.partition("-")[0], found["en"])
+        text = found.get(self.language.partition("-")[0], found["en"])
         return text.format(**values) if values else text
 
 

@@ -89,6 +89,11 @@ def read_lines(path: Path, report: ReadReport) -> Iterator[tuple[int, str]]:
             yield line.number, line.text
 
 
+def strict_lines(path: Path) -> Iterator[str]:
+    """The lines of a file; one that is not UTF-8 raises InputError."""
+    return (line for _, line in read_lines(path, ReadReport(strict=True)))
+
+
 def aligned(
     paths: Sequence[Path],
     report: ReadReport,

@@ -107,11 +107,8 @@ def read_corpus(corpus: Corpus, *, strict: bool) -> Iterator[Example]:
         raise InputError(f"{corpus.label} holds no example that can be used.")
 
 
-class SentenceFormat(StrEnum):
-    """How drawn sentences are written."""
-
-    TEXT = "text"
-    JSONL = "jsonl"
+SentenceFormat = StrEnum("SentenceFormat", "TEXT JSONL")
+"""How drawn sentences are written."""
 
 
 @documented
@@ -290,23 +287,21 @@ def _description_report(labels: Sequence[str], found: Sequence[CorpusDescription
         (name, *(format(attrgetter(figure)(each), form) for each in found))
         for name, figure, form in shown
     ]
-    records = [
-        {"corpus": label, **asdict(replace(each, patterns=None))}
-        for label, each in zip(labels, found, strict=True)
-    ]
-    columns = []
-    for record, table in zip(records, (each.patterns for each in found), strict=True):
+    records, columns = [], []
+    for label, each in zip(labels, found, strict=True):
+        record = {"corpus": label, **asdict(replace(each, patterns=None))}
+        column = [""] * len(_PATTERN_ROWS)
         del record["patterns"]
-        columns.append([""] * len(_PATTERN_ROWS))
-        if table is not None:
+        if (table := each.patterns) is not None:
             shares = [f"{table.per_hundred(pattern):.0f}" for pattern in Pattern]
-            per_sentence = table.patterns_per_sentence
-            columns[-1] = [f"{table.sentences:,}", *shares, f"{per_sentence:.2f}"]
+            column = [f"{table.sentences:,}", *shares, f"{table.patterns_per_sentence:.2f}"]
             record["patterns"] = {
                 "sentences": table.sentences,
-                "per_sentence": round(per_sentence, 4),
+                "per_sentence": round(table.patterns_per_sentence, 4),
                 "counts": {each.value: table.counts[each] for each in Pattern},
             }
+        records.append(record)
+        columns.append(column)
     if any(each.patterns for each in found):
         rows += zip(_PATTERN_ROWS, *columns, strict=True)
     return Report("Corpora", [Table(("", *labels), rows)], records, bare=True)

@@ -129,11 +129,8 @@ WITH_REFERENCES = ("bleu-sentence", "sari")
 WITHOUT_REFERENCES = ("fkgl", "sentences-per-source", "tokens-per-sentence-macro", "compression")
 
 
-class GroupPart(StrEnum):
-    """What rewrites are grouped by."""
-
-    SYSTEM = "system"
-    BENCHMARK = "benchmark"
+GroupPart = StrEnum("GroupPart", "SYSTEM BENCHMARK")
+"""What rewrites are grouped by."""
 
 
 @documented

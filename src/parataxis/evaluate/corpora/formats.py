@@ -56,6 +56,8 @@ class _TextFormat:
     number = 1
     """How many files there are; 0 for any number."""
     header = ""
+    mark = ""
+    """What stands between simple sentences; without it the segmenter cuts."""
     grouped = False
     """Whether lines of one source that follow each other are its references."""
 
@@ -119,9 +121,11 @@ class _TextFormat:
         return source, simple
 
     def _cut(self, line: str) -> tuple[str, ...]:
-        return by_segmenter(line)
+        return at_mark(line, self.mark) if self.mark else by_segmenter(line)
 
     def _joined(self, reference: tuple[str, ...]) -> str:
+        if self.mark:
+            return joined_at_mark(reference, self.mark)
         return " ".join(map(on_one_line, reference))
 
 
@@ -273,12 +277,7 @@ class BiSECT(_TextFormat):
     summary = "two aligned files, .src and .dst, with <SEP> between simple sentences"
     files = "two files, complex and simple"
     number = 2
-
-    def _cut(self, line: str) -> tuple[str, ...]:
-        return at_mark(line, SEP)
-
-    def _joined(self, reference: tuple[str, ...]) -> str:
-        return joined_at_mark(reference, SEP)
+    mark = SEP
 
 
 class MinWiki(_TextFormat):
@@ -342,6 +341,7 @@ class WikiSplit(_TextFormat):
 
     name = "wikisplit"
     summary = "one TSV file: complex TAB simple <::::> simple"
+    mark = WIKISPLIT_MARK
 
     def _rows(self, paths: Sequence[Path], report: ReadReport) -> Iterator[list[_Cell]]:
         name = name_of(paths[0])
@@ -353,14 +353,8 @@ class WikiSplit(_TextFormat):
             else:
                 yield [_Cell(name, number, source), _Cell(name, number, " ".join(simple))]
 
-    def _cut(self, line: str) -> tuple[str, ...]:
-        return at_mark(line, WIKISPLIT_MARK)
-
     def _line(self, source: str, simple: str) -> Sequence[str]:
         return (f"{source}\t{simple}",)
-
-    def _joined(self, reference: tuple[str, ...]) -> str:
-        return joined_at_mark(reference, WIKISPLIT_MARK)
 
 
 _COLUMNS = ("complex", "simple")

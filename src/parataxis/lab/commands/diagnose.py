@@ -51,7 +51,7 @@ from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.registry import AttentiveSplitter, load_splitter
 from parataxis.syntax.analysis import Analysis
-from parataxis.text.files import STREAM, ReadReport, name_of, read_lines
+from parataxis.text.files import STREAM, name_of, strict_lines
 from parataxis.text.inputs import named_file
 
 SplitterOption = Annotated[
@@ -263,8 +263,7 @@ def _entities(
 ) -> list[str]:
     """The first entities of a file, or of the examples, or else of corpora that are read now."""
     if file is not None:
-        lines = (text for _, text in read_lines(file, ReadReport(strict=True)))
-        found = list(dict.fromkeys(filter(None, map(plain_name, lines))))
+        found = list(dict.fromkeys(filter(None, map(plain_name, strict_lines(file)))))
         if not found:
             raise InputError(f"There is no entity in {name_of(file)}.")
         return found[:most]
@@ -360,7 +359,7 @@ def table(
         raise InputError("Standard input (-) can be read only once.")
     found: list[tuple[Path, ErrorTally]] = []
     for path in sheets:
-        text = "".join(f"{line}\n" for _, line in read_lines(path, ReadReport(strict=True)))
+        text = "".join(f"{line}\n" for line in strict_lines(path))
         found += [(path, each) for each in tallies(read_sheet(text, name_of(path)))]
     # Where two sheets are about one system, each is named after its sheet, too.
     names = [tally.system for _, tally in found]
@@ -386,8 +385,7 @@ def _read_stored(files: Sequence[str]) -> list[Rewrite]:
     for path in map(Path, files):
         if path != STREAM and not path.exists():
             raise InputError(f"There is no file {path}.")
-        lines = (text for _, text in read_lines(path, ReadReport(strict=True)))
-        found += read_rewrites(lines, name_of(path))
+        found += read_rewrites(strict_lines(path), name_of(path))
     if files and not found:
         raise InputError(f"There is no rewrite in {', '.join(files)}.")
     return found

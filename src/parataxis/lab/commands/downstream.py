@@ -17,7 +17,7 @@ from parataxis.report import ReportFormat, counted
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, read_rewrites
 from parataxis.rewrite.record import Level, Rewrite
-from parataxis.text.files import ReadReport, read_lines
+from parataxis.text.files import strict_lines
 
 
 @documented
@@ -91,8 +91,7 @@ def downstream(
 
 def _given(path: Path, texts: Sequence[str]) -> list[Rewrite]:
     """The rewrites in a file, in the order of the treebank."""
-    lines = (line for _, line in read_lines(path, ReadReport(strict=True)))
-    known = {rewrite.source: rewrite for rewrite in read_rewrites(lines, str(path))}
+    known = {each.source: each for each in read_rewrites(strict_lines(path), str(path))}
     if not known.keys() & set(texts):
         raise InputError(f"No rewrite in {path} has a sentence of the treebank as its source.")
     (name, *others) = {rewrite.splitter for rewrite in known.values()}

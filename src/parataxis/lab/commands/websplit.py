@@ -144,11 +144,8 @@ def _build_report(known: Verbalisations, counts: PartCounts) -> Report:
     return Report("WebSplit in numbers", [table, Notes([summary])], record, bare=True)
 
 
-class SplitBy(StrEnum):
-    """What a split of a corpus goes by."""
-
-    TRIPLES = "triples"
-    CHANCE = "chance"
+SplitBy = StrEnum("SplitBy", "TRIPLES CHANCE")
+"""What a split of a corpus goes by."""
 
 
 @documented

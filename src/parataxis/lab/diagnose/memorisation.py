@@ -253,13 +253,8 @@ _SHOWN = 5
 _TEXTS = tomllib.loads(Path(__file__).with_name("verdict.toml").read_text(encoding="utf-8"))
 
 
-class VerdictLevel(StrEnum):
-    """The verdict in a word."""
-
-    RECITES = "recites"
-    INVENTS = "invents"
-    SOMETIMES = "sometimes"
-    CLEAN = "clean"
+VerdictLevel = StrEnum("VerdictLevel", "RECITES INVENTS SOMETIMES CLEAN")
+"""The verdict in a word."""
 
 
 @dataclass(frozen=True)

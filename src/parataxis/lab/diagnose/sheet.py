@@ -30,14 +30,8 @@ BYTE_ORDER_MARK = "\ufeff"
 COLUMNS = ("system", "id", "source", "n", "sentence", "checks", "mark", "why")
 
 
-class ErrorMark(StrEnum):
-    """The mark of a simple sentence, or of a fact of the source."""
-
-    CORRECT = "correct"
-    UNSUPPORTED = "unsupported"
-    REPEATED = "repeated"
-    MISSING = "missing"
-    KEPT = "kept"
+ErrorMark = StrEnum("ErrorMark", "CORRECT UNSUPPORTED REPEATED MISSING KEPT")
+"""The mark of a simple sentence, or of a fact of the source."""
 
 
 _OF_SENTENCES = (ErrorMark.CORRECT, ErrorMark.UNSUPPORTED, ErrorMark.REPEATED)

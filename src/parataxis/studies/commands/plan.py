@@ -18,8 +18,7 @@ from parataxis.cli.options import Natural, ReportFormatOption, documented
 from parataxis.cli.terminal import warn, write_folder
 from parataxis.errors import InputError
 from parataxis.report import Block, Report, ReportFormat, ReportParagraph, Table, counted
-from parataxis.rewrite.jsonl import to_json
-from parataxis.studies.commands.results import read_item_file
+from parataxis.rewrite.jsonl import read_rewrites, to_json
 from parataxis.studies.items import Item, read_items
 from parataxis.studies.platforms import PLATFORMS
 from parataxis.studies.platforms.files import Design, key_file, opaque, pseudonym, shuffled
@@ -27,6 +26,7 @@ from parataxis.studies.platforms.results import ratings_of, rewrites_of
 from parataxis.studies.records import FlaggedSource, Purpose
 from parataxis.studies.rubric import load_rubric, writing
 from parataxis.studies.study import ItemKind, Payment, Study, load_study
+from parataxis.text.files import strict_lines
 
 Amount = Annotated[float | None, typer.Option(min=0, max=1e12)]
 
@@ -161,11 +161,8 @@ def _cost(batches: Sequence[TaskBatch], fee: Fraction) -> str:
 KEY_SUFFIX = ".platform-key"
 
 
-class PlatformName(StrEnum):
-    """The supported platforms."""
-
-    MTURK = "mturk"
-    APPEN = "appen"
+PlatformName = StrEnum("PlatformName", "MTURK APPEN")
+"""The supported platforms."""
 
 
 @documented
@@ -316,7 +313,7 @@ def simulate(
     described = load_study(study)
     rubric, items = load_rubric(described.rubric), read_items(described)
     pool = defaultdict(list)
-    for rewrite in read_item_file(written) if written else ():
+    for rewrite in read_rewrites(strict_lines(written), str(written)) if written else ():
         pool[rewrite.source].append(rewrite.simple)
     if (output / DATABASE).exists():
         raise InputError(f"{output / DATABASE} exists already; name another folder.")

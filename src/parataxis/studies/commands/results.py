@@ -17,7 +17,6 @@ from parataxis.evaluate.metrics.registry import load_metric
 from parataxis.evaluate.outputs import read_examples
 from parataxis.report import Notes, Report, ReportFormat, Table, counted
 from parataxis.rewrite.jsonl import read_rewrites, to_json
-from parataxis.rewrite.record import Rewrite
 from parataxis.studies.agreement import buckets
 from parataxis.studies.agreement import sample as draw_sample
 from parataxis.studies.commands.setup import DatabaseOption, open_study
@@ -31,18 +30,12 @@ from parataxis.studies.report import (
 )
 from parataxis.studies.rubric import Question, Rubric, available_rubrics, load_rubric
 from parataxis.studies.summary import group_of
-from parataxis.text.files import STREAM, ReadReport, read_lines, write_files
+from parataxis.text.files import STREAM, strict_lines, write_files
 
 Count = Annotated[int, typer.Option(min=1)]
 
 _BY_SYSTEM, _BY_SENTENCE = "bleu", "bleu-sentence"
 """BLEU of a system and of a rewrite (Zhang et al. 2020, tables 3 and 4)."""
-
-
-def read_item_file(path: Path) -> list[Rewrite]:
-    """Read the rewrites in a file of JSON lines."""
-    lines = (line for _, line in read_lines(path, ReadReport(strict=True)))
-    return list(read_rewrites(lines, str(path)))
 
 
 def _read_rating_file(path: Path) -> list[Rating]:
@@ -105,7 +98,7 @@ def report(
     --title: The title of the report; by default "Study report", in its language.
     --output, -o DIR: Write every format, the figure, and the perfect rewrites into this folder.
     """
-    rewrites = read_item_file(items)
+    rewrites = list(read_rewrites(strict_lines(items), str(items)))
     given = _read_rating_file(ratings)
     names = metric or ([_BY_SENTENCE] if references else [])
     asked = _rubric_of(given, ratings, rubric)
@@ -180,7 +173,8 @@ def sample(
     --ask STUDY: Also ask the experts of this study (its YAML file) to rate them.
     --output, -o FILE: Where they go; - is stdout.
     """
-    rewrites = {rewrite.id or "": rewrite for rewrite in read_item_file(items)}
+    read = read_rewrites(strict_lines(items), str(items))
+    rewrites = {rewrite.id or "": rewrite for rewrite in read}
     given = _read_rating_file(ratings)
     verdicts = _rubric_of(given, ratings, rubric).verdicts
     name = outcome or next(iter(verdicts), None)

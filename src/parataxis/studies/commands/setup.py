@@ -15,6 +15,7 @@ from parataxis.errors import InputError, needs
 from parataxis.studies.items import Item, read_items
 from parataxis.studies.rubric import Rubric, available_rubrics, load_rubric
 from parataxis.studies.study import ItemKind, Role, Study, load_study
+from parataxis.text.files import strict_lines
 
 if TYPE_CHECKING:
     from parataxis.studies.store import Store
@@ -171,7 +172,7 @@ def invite(
     """
     from parataxis.studies.pages.keys import Signing, StudySettings, load_secrets
 
-    listed = [*(name or []), *(_lines(names) if names else [])]
+    listed = [*(name or []), *filter(str.strip, strict_lines(names) if names else [])]
     if (count is None) == (not listed):
         raise InputError("Say how many people to invite, or their names.")
     store, described, _ = open_study(study, database)
@@ -203,14 +204,6 @@ def _warn_if_too_few(study: Study, role: Role, people: "Iterable[Person]") -> No
     for one, of, wanted in ((Role.WRITER, "source", writers), (Role.RATER, "rewrite", raters)):
         if role in (one, Role.BOTH) and able[one] < wanted:
             warn(f"Each {of} needs {wanted} {one}s; {able[one]} can do it so far.")
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 @documented

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request, Response
@@ -34,20 +35,10 @@ NOTICES = (
     *("changed", "invited"),
 )
 """The notices that the URL of a page may ask for."""
+interface = partial(LanguageTexts, "parataxis.studies.pages", "interface.yaml")
+"""The texts of the interface in a language."""
 _YEAR = 365 * 86_400
 _FIELDS = 300
-
-
-class Interface(LanguageTexts):
-    """The texts of the interface in one language.
-
-    >>> Interface("es")("yes")
-    'Sí'
-    """
-
-    def __init__(self, language: str) -> None:
-        super().__init__("parataxis.studies.pages", "interface.yaml", language)
-        self.language = language
 
 
 def choose(wanted: Iterable[str | None], offered: Sequence[str]) -> str:
@@ -110,7 +101,7 @@ class Site:
 
     def shown(self, cases: Sequence[Case], language: str) -> Markup:
         macros: Any = self.templates.get_template("macros.html").module
-        texts = Interface(language), lambda text: in_language(text, language)
+        texts = interface(language), lambda text: in_language(text, language)
         return Markup(macros.examples(*texts, cases))
 
 
@@ -173,7 +164,7 @@ class Visit:
     def page(self, name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """Render a page in the language of the request, with the CSRF token for its forms."""
         site, language, url = self.site, self.language, self.request.url
-        texts, notice = Interface(language), self.request.query_params.get("notice")
+        texts, notice = interface(language), self.request.query_params.get("notice")
 
         def text(of: Text | None) -> str:
             return "" if of is None else in_language(of, language)

@@ -10,12 +10,13 @@ from pydantic import BaseModel, Field
 from parataxis.checks import check
 from parataxis.rewrite.record import FindingKind
 from parataxis.studies.items import effort, sentences_of
-from parataxis.studies.pages.site import Interface, Visit
+from parataxis.studies.pages.site import Visit, interface
 from parataxis.studies.records import FLAG, REWRITE, Answers, Flag, Purpose, Value, in_language
 from parataxis.studies.rubric import Question, QuestionKind, complete, from_text, problems
 from parataxis.studies.store.tasks import SECONDS
 from parataxis.studies.store.types import SlotState, Submitted, Task, UndoError
 from parataxis.studies.study import BackgroundKind, BackgroundQuestion, ItemKind, OnFailure
+from parataxis.studies.yaml_files import LanguageTexts
 
 STATUS = "/status"
 SlotPath = Annotated[str, Path(pattern="^[0-9a-z]{1,32}$", description="The id of the task.")]
@@ -75,7 +76,7 @@ def seconds_from(given: object) -> float | None:
 
 def background_from(visit: Visit) -> tuple[dict[str, Value], dict[str, str]]:
     """The answers to the background form, and error messages by question."""
-    texts = Interface(visit.language)
+    texts = interface(visit.language)
     found: dict[str, Value] = {}
     wrong: dict[str, str] = {}
     for place, question in enumerate(visit.site.study.background):
@@ -106,7 +107,7 @@ def _background(question: BackgroundQuestion, given: str) -> Value:
     return given or None
 
 
-def shown(question: Question, value: Value, texts: Interface) -> str:
+def shown(question: Question, value: Value, texts: LanguageTexts) -> str:
     """An answer as the pages show it."""
     if value is None:
         return texts("not-applicable")
@@ -162,7 +163,7 @@ def submit(visit: Visit, slot: str, answers: Answers, seconds: float | None) -> 
         longest = visit.site.settings.longest_text
         for key, value in given.items():
             if isinstance(value, str) and len(value) > longest:
-                wrong[key] = Interface(visit.language)("too-long", longest=longest)
+                wrong[key] = interface(visit.language)("too-long", longest=longest)
         if wrong:
             raise ProblemsError(wrong)
         return final
@@ -175,7 +176,7 @@ def submit(visit: Visit, slot: str, answers: Answers, seconds: float | None) -> 
 
 def _checked(visit: Visit, task: Task, given: Answers) -> tuple[dict[str, str], dict[str, Value]]:
     """Error messages by question, and the answers to store."""
-    rubric, texts = visit.site.rubric, Interface(visit.language)
+    rubric, texts = visit.site.rubric, interface(visit.language)
     if task.kind is ItemKind.RATE:
         identical = task.item.identical
         wrong = problems(rubric, given, identical=identical, language=texts.language)

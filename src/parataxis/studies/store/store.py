@@ -5,6 +5,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, select, update
@@ -25,11 +26,8 @@ P = ParamSpec("P")
 Clock = Callable[[], datetime]
 
 _LOGGED_OUT = "logged-out"
+_utc = partial(datetime.now, UTC)
 _STUDY = select(study_table.c.description, study_table.c.files)
-
-
-def _utc() -> datetime:
-    return datetime.now(UTC)
 
 
 def _writes(
@@ -143,13 +141,18 @@ class Store:
         """Whether nobody gets new tasks."""
         return bool(self._run(lambda tx: tx.one(select(study_table.c.paused))[0], Mode.READ))
 
-    def pause(self) -> None:
+    def pause(self, *, paused: bool = True) -> None:
         """Stop giving out tasks; submissions are still accepted."""
-        self._pause(True)
+
+        def work(tx: Transaction) -> None:
+            tx.run(update(study_table).values(paused=paused))
+            tx.log("paused" if paused else "resumed")
+
+        self._run(work)
 
     def resume(self) -> None:
         """Give out tasks again."""
-        self._pause(False)
+        self.pause(paused=False)
 
     add_items = _writes(slots.add_items)
     ask_experts = _writes(slots.ask_experts)
@@ -222,13 +225,6 @@ class Store:
     def _stored_study(self) -> Study | None:
         row = self._database.read(lambda connection: connection.execute(_STUDY).first())
         return None if row is None else Study.model_validate(row.description)
-
-    def _pause(self, paused: bool) -> None:
-        def work(tx: Transaction) -> None:
-            tx.run(update(study_table).values(paused=paused))
-            tx.log("paused" if paused else "resumed")
-
-        self._run(work)
 
 
 # --- Files
