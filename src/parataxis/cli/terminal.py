@@ -3,10 +3,8 @@
 import errno
 import io
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -213,11 +211,10 @@ class Progress:
 def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Write files, by their names, into a folder, which is made if need be. They appear when all of
     them are written, or not at all."""
+    from parataxis.text.files import all_or_none  # most commands do without
+
     with system_errors(f"{folder} cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            for name, content in files.items():
-                data = content.encode() if isinstance(content, str) else content
-                (Path(scratch) / name).write_bytes(data)
-            for name in files:
-                shutil.move(Path(scratch) / name, folder / name)
+        with all_or_none([folder / name for name in files]) as streams:
+            for stream, content in zip(streams, files.values(), strict=True):
+                stream.write(content.encode() if isinstance(content, str) else content)

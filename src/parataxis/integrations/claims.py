@@ -9,7 +9,6 @@ from typing import Any, Unpack
 
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.checks.scope import ScopeKind
-from parataxis.rewrite.record import Level
 from parataxis.splitters.claims import Claim
 from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.settings import SettingOptions
@@ -46,7 +45,7 @@ class _Claims:
         splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
         **options: Unpack[SettingOptions],
     ) -> None:
-        options.setdefault("level", Level.ATOMIC)
+        options.setdefault("level", "atomic")
         self._splitter = Splitter(splitter, **options)
 
     def claims(self, text: str) -> list[Claim]:

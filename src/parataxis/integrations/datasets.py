@@ -4,12 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from parataxis import __version__
-from parataxis.api import DEFAULT_SPLITTER, Splitter
+from parataxis.api import Splitter
 from parataxis.errors import InputError, ParataxisError
-from parataxis.integrations.texts import TextColumn
-from parataxis.run.units import CellKind, RowKind
-from parataxis.splitters.registry import SentenceSplitter
-from parataxis.splitters.settings import SettingOptions
+from parataxis.integrations.texts import ColumnOptions, TextColumn
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -18,12 +15,8 @@ __all__ = ["SplitColumn"]
 
 
 class SplitColumn:
-    """A function for ``map`` that adds two columns; the options are those of ``Splitter``.
-
-    For a column "text" these are "text_simple" (the text with its sentences split) and
-    "text_sentences" (a list of its simple sentences). With ``records`` there is also
-    "text_rewrites", a list of records as JSON. All are None if the text is None. With
-    ``rows="sentence"`` there is a row for each sentence, which is in the column "text_source".
+    """A function for ``map`` that adds the columns that
+    :func:`parataxis.integrations.pandas.split_column` adds; records are JSON.
 
     It is pickled without its models. Its fingerprint depends on the options and on the version of
     Parataxis, so a dataset is read from the cache exactly if the result would be the same.
@@ -33,20 +26,10 @@ class SplitColumn:
     (['It rained. Ann left.', None], [['It rained.', 'Ann left.'], None])
     """
 
-    def __init__(
-        self,
-        column: str,
-        *,
-        splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
-        check: bool = False,
-        cell: str = CellKind.TEXT,
-        rows: str = RowKind.INPUT,
-        records: bool = False,
-        **options: Unpack[SettingOptions],
-    ) -> None:
-        self.column = TextColumn(column, cell, rows, records)
+    def __init__(self, column: str, **options: Unpack[ColumnOptions]) -> None:
+        self.column, given = TextColumn.of(column, options)
         self.version = __version__
-        self._splitter = Splitter(splitter, check=check, **options)
+        self._splitter = Splitter(**given)
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         """The added columns of a batch."""

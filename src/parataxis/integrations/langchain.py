@@ -8,7 +8,6 @@ from langchain_text_splitters import TextSplitter
 
 from parataxis.api import DEFAULT_SPLITTER, Splitter
 from parataxis.integrations.claims import claim_metadata, text_claims
-from parataxis.rewrite.record import Level
 from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.settings import SettingOptions
 
@@ -29,7 +28,7 @@ class ClaimTextSplitter(TextSplitter):
         **options: Unpack[SettingOptions],
     ) -> None:
         super().__init__()
-        options.setdefault("level", Level.ATOMIC)
+        options.setdefault("level", "atomic")
         self._splitter = Splitter(splitter, **options)
 
     def split_text(self, text: str) -> list[str]:

@@ -7,14 +7,11 @@ know its options, and it chains as ``frame.pipe(split_column, "text")``.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
-from parataxis.api import DEFAULT_SPLITTER, Splitter
+from parataxis.api import Splitter
 from parataxis.errors import needs
-from parataxis.integrations.texts import TextColumn
+from parataxis.integrations.texts import ColumnOptions, TextColumn
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
-from parataxis.run.units import CellKind, RowKind
-from parataxis.splitters.registry import SentenceSplitter
-from parataxis.splitters.settings import SettingOptions
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -25,15 +22,10 @@ __all__ = ["split_column"]
 def split_column(
     frame: "DataFrame",
     column: str,
-    *,
-    splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
-    check: bool = False,
-    cell: str = CellKind.TEXT,
-    rows: str = RowKind.INPUT,
-    records: bool = False,
-    **options: Unpack[SettingOptions],
+    **options: Unpack[ColumnOptions],
 ) -> "DataFrame":
-    """A copy of the frame with two more columns; the options are those of ``Splitter``.
+    """A copy of the frame with two more columns; the options are those of ``Splitter``, and
+    ``cell``, ``rows`` and ``records``.
 
     For a column "text" these are "text_simple" (the text with its sentences split) and
     "text_sentences" (a list of its simple sentences). With ``records`` there is also
@@ -43,10 +35,9 @@ def split_column(
     """
     with needs("Splitting a column needs pandas", "pandas"):
         import pandas  # noqa: F401
-    split = TextColumn(column, cell, rows, records)
+    split, given = TextColumn.of(column, options)
     split.check(list(frame.columns))
-    made = Splitter(splitter, check=check, **options)
-    return with_columns(frame, split, made, record=lambda each: each)
+    return with_columns(frame, split, Splitter(**given), record=lambda each: each)
 
 
 def with_columns(

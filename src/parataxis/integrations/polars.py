@@ -2,12 +2,9 @@
 
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from parataxis.api import DEFAULT_SPLITTER, Splitter
+from parataxis.api import Splitter
 from parataxis.errors import needs
-from parataxis.integrations.texts import TextColumn
-from parataxis.run.units import CellKind, RowKind
-from parataxis.splitters.registry import SentenceSplitter
-from parataxis.splitters.settings import SettingOptions
+from parataxis.integrations.texts import ColumnOptions, TextColumn
 
 if TYPE_CHECKING:
     from polars import DataFrame, LazyFrame
@@ -20,25 +17,14 @@ __all__ = ["split_column"]
 def split_column(
     frame: "Frame",
     column: str,
-    *,
-    splitter: str | SentenceSplitter = DEFAULT_SPLITTER,
-    check: bool = False,
-    cell: str = CellKind.TEXT,
-    rows: str = RowKind.INPUT,
-    records: bool = False,
-    **options: Unpack[SettingOptions],
+    **options: Unpack[ColumnOptions],
 ) -> "Frame":
-    """The frame with two more columns; the options are those of ``Splitter``.
-
-    For a column "text" these are "text_simple" (the text with its sentences split) and
-    "text_sentences" (a list of its simple sentences). With ``records`` there is also
-    "text_rewrites", a list of records as JSON. All are null if the text is null. With
-    ``rows="sentence"`` there is a row for each sentence, which is in the column "text_source".
-    """
+    """The frame with the columns that :func:`parataxis.integrations.pandas.split_column` adds, as
+    text and lists of text; records are JSON."""
     with needs("Splitting a column needs Polars", "polars"):
         import polars
-    made = Splitter(splitter, check=check, **options)
-    split = TextColumn(column, cell, rows, records)
+    split, given = TextColumn.of(column, options)
+    made = Splitter(**given)
     text = polars.String()
     kinds = {name: polars.List(text) if many else text for name, many in split.added.items()}
 

@@ -7,12 +7,9 @@ pyarrow installed.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Unpack
 
-from parataxis.api import DEFAULT_SPLITTER
+from parataxis.api import Splitter
 from parataxis.errors import needs
-from parataxis.integrations.texts import TextColumn, splitter_of_process
-from parataxis.run.units import CellKind, RowKind
-from parataxis.splitters.registry import load_splitter
-from parataxis.splitters.settings import SettingOptions, SplitSettings
+from parataxis.integrations.texts import ColumnOptions, TextColumn, splitter_of_process
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,37 +20,25 @@ __all__ = ["split_column"]
 def split_column(
     frame: "DataFrame",
     column: str,
-    *,
-    splitter: str = DEFAULT_SPLITTER,
-    check: bool = False,
-    cell: str = CellKind.TEXT,
-    rows: str = RowKind.INPUT,
-    records: bool = False,
-    **options: Unpack[SettingOptions],
+    **options: Unpack[ColumnOptions],
 ) -> "DataFrame":
-    """The frame with two more columns; the options are those of ``Splitter``.
-
-    For a column "text" these are "text_simple" (the text with its sentences split) and
-    "text_sentences" (an array of its simple sentences). With ``records`` there is also
-    "text_rewrites", an array of records as JSON. All are null if the text is null. With
-    ``rows="sentence"`` there is a row for each sentence, which is in the column "text_source".
-    """
+    """The frame with the columns that :func:`parataxis.integrations.pandas.split_column` adds, as
+    text and arrays of text; records are JSON. The splitter is given by its name."""
     with needs("Splitting a column needs pyspark, pandas and pyarrow", "spark"):
         import pandas
         import pyarrow  # noqa: F401  # Spark needs it, and says so only on the executors
         from pyspark.sql.functions import col, inline_outer, pandas_udf
         from pyspark.sql.types import ArrayType, StringType, StructField, StructType
-    split = TextColumn(column, cell, rows, records)
+    split, given = TextColumn.of(column, options)
     split.check(frame.columns)
-    SplitSettings.given(**options)  # mistakes are found here, not on the executors
-    load_splitter(splitter)
+    Splitter(**given)  # mistakes are found here, not on the executors
     text, texts = StringType(), ArrayType(StringType())
     kind = StructType(
         [StructField(name, texts if many else text) for name, many in split.added.items()]
     )
 
     def convert(batches: Iterator[Any]) -> Iterator[Any]:
-        made = splitter_of_process(splitter, check=check, **options)
+        made = splitter_of_process(**given)
         for series in batches:
             gone = series.isna()
             cells = [None if none else each for each, none in zip(series, gone, strict=True)]

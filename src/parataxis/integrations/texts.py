@@ -7,19 +7,31 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Unpack
+from typing import Any
 
-from parataxis.api import DEFAULT_SPLITTER, DocumentRewrite, Splitter
+from parataxis.api import DocumentRewrite, Splitter
 from parataxis.errors import InputError
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.units import CellKind, RowKind, cell_spans
+from parataxis.splitters.registry import SentenceSplitter
 from parataxis.splitters.settings import SettingOptions
 from parataxis.syntax.onnx import THREADS_VARIABLE
 from parataxis.text.documents import Document, read_document
 
 Added = Mapping[str, list[Any]]
 """The values of the added columns."""
+
+
+class ColumnOptions(SettingOptions, total=False):
+    """The options of a function that splits a column: those of ``Splitter``, and ``cell``, ``rows``
+    and ``records``; see :class:`TextColumn`."""
+
+    splitter: str | SentenceSplitter
+    check: bool
+    cell: str
+    rows: str
+    records: bool
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,13 @@ class TextColumn:
     cell: str = CellKind.TEXT
     rows: str = RowKind.INPUT
     records: bool = False
+
+    @classmethod
+    def of(cls, name: str, options: ColumnOptions) -> tuple["TextColumn", dict[str, Any]]:
+        """The column with its options, and those of ``Splitter``."""
+        given: dict[str, Any] = dict(options)
+        own = {key: given.pop(key) for key in ("cell", "rows", "records") if key in given}
+        return cls(name, **own), given
 
     def __post_init__(self) -> None:
         for name, choices in (
@@ -113,9 +132,7 @@ class TextColumn:
 
 
 @cache
-def splitter_of_process(
-    splitter: str = DEFAULT_SPLITTER, *, check: bool = False, **options: Unpack[SettingOptions]
-) -> Splitter:
+def splitter_of_process(**given: Any) -> Splitter:
     """The splitter of a worker process, which serves all its tasks and uses one core."""
     os.environ.setdefault(THREADS_VARIABLE, "1")
-    return Splitter(splitter, check=check, **options)
+    return Splitter(**given)

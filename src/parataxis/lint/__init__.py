@@ -136,17 +136,13 @@ def findings_of(source: Source, verdicts: Sequence[LintVerdict | None]) -> list[
     findings = []
     for i, verdict in reported.items():
         sentence = source.sentences[i]
-        line, column = source.place(sentence, sentence.start)
-        end_line, end_column = source.place(sentence, sentence.end)
         rewrite, edit = verdict.rewrite, writable.get(i)
         findings.append(
             LintFinding(
                 sentence.start,
                 sentence.end,
-                line,
-                column,
-                end_line,
-                end_column,
+                *source.place(sentence, sentence.start),
+                *source.place(sentence, sentence.end),
                 sentence.shown(sentence.text),
                 verdict.reasons,
                 verdict.words,
@@ -154,10 +150,10 @@ def findings_of(source: Source, verdicts: Sequence[LintVerdict | None]) -> list[
                 tuple(map(sentence.shown, rewrite.simple)) if rewrite else (),
                 rewrite.confidence if rewrite else None,
                 verdict.is_sure,
-                verdict.is_sure and i in writable,
-                Edit(*edit[0], edit[1]) if edit else None,
-                i,
-                rewrite,
+                is_fixable=verdict.is_sure and i in writable,
+                edit=Edit(*edit[0], edit[1]) if edit else None,
+                number=i,
+                rewrite=rewrite,
             )
         )
     return findings

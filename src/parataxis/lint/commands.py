@@ -22,6 +22,7 @@ from parataxis.lint.output import LintOutput, Located, fingerprint, written
 from parataxis.lint.readers import SUFFIXES, LintFormat, Source, format_of, read_source
 from parataxis.lint.rules import MIN_WORDS, LintSettings, LintVerdict, RuleSetName, StrictRewriter
 from parataxis.report import counted
+from parataxis.run.pipeline import WARM_UP
 from parataxis.run.pool import in_order
 from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.onnx import cores
@@ -38,10 +39,6 @@ _WORTH_A_PROCESS = 100  # sentences for which another process is worth its start
 _LARGEST = {LintFormat.WORD: 256 << 20}
 _LARGEST_TEXT = 8 << 20
 _NEVER_READ = frozenset(["node_modules", "__pycache__", "site-packages", "build", "dist", "venv"])
-_WARM_UP = (
-    "The mill, which was built in 1850 by Ann Reed, a chemist serving in Oslo, burned down, and "
-    "Bob, having lost his keys, left the town."
-)
 
 
 class _File(NamedTuple):
@@ -219,7 +216,7 @@ class _Run:
         jobs = min(self.jobs or cores(), max(1, len(ordered) // _WORTH_A_PROCESS))
         with Progress(sum(map(len, ordered)), out) as progress:
             for batch, results in in_order(
-                batches, work, sent=list, jobs=jobs, threads=1, prepare=lambda: work([_WARM_UP])
+                batches, work, sent=list, jobs=jobs, threads=1, prepare=lambda: work([WARM_UP])
             ):
                 yield batch, results
                 progress.advance(sum(map(len, batch)), len(batch))

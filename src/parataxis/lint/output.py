@@ -64,6 +64,8 @@ def _json(value: object) -> str:
 
 
 def _text(found: Sequence[Located], files: int) -> str:
+    if not found:
+        return f"{counted(files, 'file')}, no findings.\n"
     lines = []
     for path, finding in found:
         lines.append(f"{path}:{finding.line}:{finding.column}: {finding.message}")
@@ -74,11 +76,7 @@ def _text(found: Sequence[Located], files: int) -> str:
     count = f"{counted(len(found), 'finding')} in {touched} of {counted(files, 'file')}"
     fixable = sum(finding.is_fixable for _, finding in found)
     more = f"; --fix can rewrite {fixable:,} of them" if fixable else ""
-    return (
-        "\n".join([*lines, f"{count}{more}.\n"])
-        if found
-        else f"{counted(files, 'file')}, no findings.\n"
-    )
+    return "\n".join([*lines, f"{count}{more}.\n"])
 
 
 def _how_sure(finding: LintFinding) -> str:
@@ -92,22 +90,16 @@ def _advice(finding: LintFinding) -> str:
     return f"{finding.message} Suggestion: {finding.suggestion} ({_how_sure(finding)})"
 
 
+_FIELDS = (
+    *("line", "column", "end_line", "end_column", "start", "end", "reasons", "message"),
+    *("words", "limit", "sentence", "simple", "confidence"),
+)
+
+
 def _record(path: str, finding: LintFinding) -> dict[str, object]:
     return {
         "path": path,
-        "line": finding.line,
-        "column": finding.column,
-        "end_line": finding.end_line,
-        "end_column": finding.end_column,
-        "start": finding.start,
-        "end": finding.end,
-        "reasons": list(finding.reasons),
-        "message": finding.message,
-        "words": finding.words,
-        "limit": finding.limit,
-        "sentence": finding.sentence,
-        "simple": list(finding.simple),
-        "confidence": finding.confidence,
+        **{name: getattr(finding, name) for name in _FIELDS},
         "fixable": finding.is_fixable,
         "edit": finding.edit._asdict() if finding.edit else None,
     }

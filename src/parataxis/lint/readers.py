@@ -129,10 +129,7 @@ class _TextSource(Source):
 
     is_written = True
 
-    def writable(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, Replacement | None]:
-        return self._edits(rewrites)
-
-    def _edits(self, rewrites: Mapping[int, Rewrite]) -> dict[int, Replacement]:
+    def writable(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, Replacement]:
         document = Document(self.text, ())
         made = {}
         for index, rewrite in rewrites.items():
@@ -143,7 +140,7 @@ class _TextSource(Source):
 
     def rewritten(self, rewrites: Mapping[int, Rewrite]) -> bytes:
         parts, end = [], 0
-        for (first, last), text in self._edits(rewrites).values():
+        for (first, last), text in self.writable(rewrites).values():
             parts += [self.text[end:first], text]
             end = last
         return "".join([*parts, self.text[end:]]).encode()
@@ -218,7 +215,7 @@ def read_source(data: bytes | str, form: LintFormat, name: str = "The text") -> 
         case LintFormat.HTML:
             from parataxis.run.documents.html import HtmlDocument
 
-            return _read_formatted(HtmlDocument(text), text, _comment_switches(text))
+            return _read_formatted(HtmlDocument(text), text, _switches(_COMMENT_SWITCH, text))
         case LintFormat.TEXT:
             return _read_text(text)
         case LintFormat.RST:
@@ -261,13 +258,9 @@ def _is_quotation(sentence: str) -> bool:
 _COMMENT_SWITCH = re.compile(rf"(?<!`)<!--\s*{_SWITCH}\s*-->")
 
 
-def _comment_switches(text: str) -> Switches:
-    return _switches(_COMMENT_SWITCH, text)
-
-
 def _markdown_switches(text: str) -> Switches:
     """The comments outside of code."""
-    found = _comment_switches(text)
+    found = _switches(_COMMENT_SWITCH, text)
     if not found:
         return found
     from markdown_it import MarkdownIt
@@ -540,8 +533,7 @@ def _asciidoc_runs(text: str) -> tuple[list[Run], Switches]:
     for start, end in _line_pieces(text):
         line = text[start:end]
         if closing:
-            is_end = line == closing
-            closing = "" if is_end else closing
+            closing = "" if line == closing else closing
             continue
         if switch := _ADOC_SWITCH.match(line):
             switches.append((start, switch["state"] == "on"))
@@ -610,9 +602,8 @@ def _python_runs(text: str, name: str) -> tuple[list[Run], Switches]:
 def _comment_runs(comments: Sequence[tokenize.TokenInfo], starts: Sequence[int]) -> Iterator[Run]:
     """Comments on consecutive lines belong together, unless they are code."""
     own = [token for token in comments if not _DIRECTIVE.match(token.string)]
-    numbered = list(enumerate(own))
     for _, group in groupby(
-        numbered, key=lambda pair: (pair[1].start[0] - pair[0], pair[1].start[1])
+        enumerate(own), key=lambda pair: (pair[1].start[0] - pair[0], pair[1].start[1])
     ):
         block = [token for _, token in group]
         bodies = [token.string.lstrip("#").removeprefix(" ") for token in block]

@@ -152,7 +152,7 @@ def render_diff(
             for sentence in marked.simple
         ]
     else:
-        lines.append(f"  {_one_line(rewrite.source)}")
+        lines.append(f"  {one_line(rewrite.source)}")
     if patterns is not None:
         lines += [*_patterns(rewrite, patterns), *_remarks(rewrite)]
     return "".join(f"{line}\n" for line in lines)
@@ -164,11 +164,11 @@ def render_explanation(
     """A rewrite with its patterns, the origin of its words, and the findings of the checks."""
     lines = [
         _paint(rewrite.id or "source", _DIM, colour=colour),
-        f"  {_paint(_one_line(rewrite.source), _BOLD, colour=colour)}",
+        f"  {_paint(one_line(rewrite.source), _BOLD, colour=colour)}",
         *_patterns(rewrite, patterns),
     ]
     if rewrite.is_split:
-        lines += [f"  → {_one_line(sentence)}" for sentence in rewrite.simple]
+        lines += [f"  → {one_line(sentence)}" for sentence in rewrite.simple]
         lines += [f"    {line}" for line in _origins(rewrite)]
     else:
         lines.append("  = left whole")
@@ -188,7 +188,7 @@ def describe(finding: Finding) -> str:
 
 def _patterns(rewrite: Rewrite, patterns: "Sequence[Occurrence]") -> Iterator[str]:
     for span in patterns:
-        words = _one_line(rewrite.source[span.start : span.end])
+        words = one_line(rewrite.source[span.start : span.end])
         yield f"    {span.pattern:<6}{span.pattern.plain_name}: {words}"
 
 
@@ -226,7 +226,7 @@ def _phrases(pieces: Iterable[MarkedPiece], wanted: Mark) -> Iterator[str]:
     ):
         phrase = "".join(piece.text for piece in group).strip(" ,;") if chosen else ""
         if has_word(phrase):
-            yield _one_line(phrase)
+            yield one_line(phrase)
 
 
 def _pieces(pieces: Iterable[MarkedPiece], *, colour: bool) -> str:
@@ -239,7 +239,7 @@ def _pieces(pieces: Iterable[MarkedPiece], *, colour: bool) -> str:
             shown.append(f"{_COLOURS[kind]}{text}{_RESET}")
         else:
             shown.append(text.join(_BRACKETS[kind]))
-    return _one_line("".join(shown))
+    return one_line("".join(shown))
 
 
 def _joined(pieces: Iterable[MarkedPiece]) -> list[MarkedPiece]:
@@ -255,7 +255,7 @@ def _paint(text: str, style: str, *, colour: bool) -> str:
     return f"{style}{text}{_RESET}" if colour else text
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """A text on one line; a source may be hard-wrapped."""
     return " ".join(text.split())
 
@@ -362,7 +362,7 @@ def _patterns_page(patterns: "Sequence[Occurrence]", source: str) -> list[str]:
         return []
     items = []
     for span in patterns:
-        words = escape(" ".join(source[span.start : span.end].split()))
+        words = escape(one_line(source[span.start : span.end]))
         items.append(
             f'<li tabindex="0" data-span="{span.start} {span.end}">'
             f"<b>{escape(span.pattern.plain_name)}</b> {words}</li>"

@@ -17,7 +17,7 @@ from parataxis.errors import InputError, TooLongError
 from parataxis.report import counted, plain_table
 from parataxis.rewrite.jsonl import read_rewrites, to_json
 from parataxis.rewrite.record import FindingKind, Rewrite, SourceLine
-from parataxis.rewrite.render import describe
+from parataxis.rewrite.render import describe, one_line
 from parataxis.run.files import DataFile, DataFormat, find_inputs
 from parataxis.run.reading import check_columns, read_batches
 from parataxis.run.units import CellKind, Columns
@@ -244,18 +244,18 @@ def _as_text(sentence: SourceLine, analysis: Analysis) -> str:
     lines = [f"# {sentence.id}\n", plain_table(header, rows, right=(0,))]
     for frame in analysis.frames:
         roles = "  ".join(
-            f"{role.label} [{_one_line(analysis.phrase(role.first, role.last))}]"
+            f"{role.label} [{one_line(analysis.phrase(role.first, role.last))}]"
             for role in frame.arguments
         )
         lines.append(f"{analysis[frame.predicate].text}:  {roles or '(no roles)'}\n")
     for found in find_patterns(analysis):
-        words = _one_line(analysis.text[found.start : found.end])
+        words = one_line(analysis.text[found.start : found.end])
         lines.append(f"{found.pattern} ({found.pattern.plain_name}):  {words}\n")
     return "".join(lines) + "\n"
 
 
 def _as_conllu(sentence: SourceLine, analysis: Analysis) -> str:
-    lines = [f"# sent_id = {sentence.id}", f"# text = {_one_line(analysis.text)}"]
+    lines = [f"# sent_id = {sentence.id}", f"# text = {one_line(analysis.text)}"]
     for word in analysis:
         is_glued = word.index + 1 < len(analysis) and analysis[word.index + 1].start == word.end
         misc = "SpaceAfter=No" if is_glued else "_"
@@ -305,10 +305,6 @@ def _as_json(sentence: SourceLine, analysis: Analysis) -> str:
 
 def _feats(word: Word) -> str:
     return "|".join(f"{name}={value}" for name, value in sorted(word.feats.items()))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 _WRITERS: dict[AnalysisFormat, Callable[[SourceLine, Analysis], str]] = {

@@ -41,7 +41,7 @@ SENTENCES = 256
 _SHARED = frozenset(["pointer", "rules"])
 """Splitters whose models take memory and stay usable in a fork."""
 
-_WARM_UP = (
+WARM_UP = (
     "The mill, which was built in 1850 by Ann Reed, a chemist serving in Oslo, burned down, and "
     "Bob, having lost his keys, left the town."
 )
@@ -101,7 +101,7 @@ class SplitterTask:
         """Loads the models for processes that are forked afterwards and share them. A third-party
         splitter may start threads or open connections, so it is not loaded before a fork."""
         can_share = self.splitter in _SHARED and self.models is None
-        return (lambda: self._split([_WARM_UP])) if can_share else None
+        return (lambda: self._split([WARM_UP])) if can_share else None
 
     @property
     def hits(self) -> int:

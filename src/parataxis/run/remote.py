@@ -33,6 +33,7 @@ _NOISE = re.compile(
 _DETAILS = re.compile(r" error_info=| See Azure::|; Details: | Learn more | x-amz|, metadata=")
 """Where an error of a store stops saying what is wrong."""
 _SHOWN = 300  # characters of such an error
+_FAMILIES = {"gcs": "gs", "abfss": "abfs"}
 _HINTS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
     "gs": "GOOGLE_APPLICATION_CREDENTIALS",
@@ -99,21 +100,17 @@ def open_store(address: str) -> ObjectStore:
     parts = urlsplit(address)
     query = dict(parse_qsl(parts.query))
     path = f"{parts.hostname or ''}{unquote(parts.path)}".rstrip("/")
-    makers: dict[str, Callable[[], Any]] = {
-        "s3": lambda: _s3(fs, parts, query),
-        "gs": lambda: _google(fs, parts, query),
-        "gcs": lambda: _google(fs, parts, query),
-        "abfs": lambda: _azure(fs, parts, query),
-        "abfss": lambda: _azure(fs, parts, query),
-    }
     what = f"{parts.scheme}://{path} cannot be used"
-    if parts.scheme not in makers:
+    family = _FAMILIES.get(parts.scheme, parts.scheme)
+    make = {"s3": _s3, "gs": _google, "abfs": _azure}.get(family)
+    if make is None:
         filesystem, path = patient(what, parts.scheme, fs.FileSystem.from_uri, address)
         return ObjectStore(filesystem, path.rstrip("/"), parts.scheme)
-    if "abfs" in parts.scheme and "@" in parts.netloc:  # abfs://container@account.host/path
+    if family == "abfs" and "@" in parts.netloc:  # abfs://container@account.host/path
         path = f"{parts.netloc.partition('@')[0]}{unquote(parts.path)}".rstrip("/")
         what = f"{parts.scheme}://{path} cannot be used"
-    return ObjectStore(patient(what, parts.scheme, makers[parts.scheme]), path, parts.scheme)
+    filesystem = patient(what, parts.scheme, make, fs, parts, query)
+    return ObjectStore(filesystem, path, parts.scheme)
 
 
 def _s3(fs: Any, parts: Any, query: dict[str, str]) -> Any:
@@ -268,7 +265,7 @@ def _reason(error: BaseException, scheme: str) -> str:
     said = _DETAILS.split(said)[0]
     if len(said) > _SHOWN:  # whole sentences, as far as there are any
         said = said[:_SHOWN].rpartition(". ")[0] or f"{said[:_SHOWN]} ..."
-    family = {"gcs": "gs", "abfss": "abfs"}.get(scheme, scheme)
+    family = _FAMILIES.get(scheme, scheme)
     said = said.rstrip(" .:{")
     if family in _HINTS and _CREDENTIALS.search(said):
         return f"{said}; credentials are read from {_HINTS[family]}"

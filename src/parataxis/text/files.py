@@ -189,7 +189,7 @@ def write_files(paths: Sequence[Path]) -> Iterator[list[Writer]]:
     The files appear when all of them are complete, and not at all if anything fails. A file whose
     name ends in .gz is compressed.
     """
-    with _all_or_none(paths) as files, ExitStack() as packed:
+    with all_or_none(paths) as files, ExitStack() as packed:
         for place, path in enumerate(paths):
             if path.suffix == ".gz":  # without a time in it, the same text gives the same file
                 packer = gzip.GzipFile("", "wb", fileobj=files[place], mtime=0)
@@ -199,12 +199,12 @@ def write_files(paths: Sequence[Path]) -> Iterator[list[Writer]]:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file that appears when it is complete, and not at all if writing fails."""
-    with system_errors(f"{path} cannot be written"), _all_or_none([path]) as (file,):
+    with system_errors(f"{path} cannot be written"), all_or_none([path]) as (file,):
         file.write(data)
 
 
 @contextmanager
-def _all_or_none(paths: Sequence[Path]) -> Iterator[list[BinaryIO]]:
+def all_or_none(paths: Sequence[Path]) -> Iterator[list[BinaryIO]]:
     """Open files, one for each path, that appear when the block ends without an error."""
     made: list[tuple[Path, Path]] = []
     try:

@@ -151,8 +151,7 @@ class _HtmlReader(CellReader, HTMLParser):
     def handle_pi(self, data: str) -> None:
         self._is_broken = True
 
-    def unknown_decl(self, data: str) -> None:
-        self._is_broken = True
+    unknown_decl = handle_pi
 
     def _reference(self, raw: str) -> None:
         if self._whole:

@@ -67,18 +67,6 @@ def _scaled_product(
     return kernels.scaled(product, float(step), scales, row_scales, bias)
 
 
-def _product(
-    rows: Tensor,
-    weight: Tensor,
-    step: Tensor,
-    scales: Tensor,
-    zero: Tensor,
-    weight_zero: Tensor | None = None,
-    bias: Tensor | None = None,
-) -> Tensor:
-    return _scaled_product(rows, weight, step, scales, None, bias)
-
-
 def _float_product(
     rows: Tensor, weight: Tensor, scales: Tensor, bias: Tensor | None = None
 ) -> Tensor:
@@ -147,17 +135,6 @@ def _gather(table: Tensor, index: Tensor, axis: int = 0) -> Tensor:
     )
 
 
-def _layer_norm(
-    values: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    axis: int = -1,
-    epsilon: float = 1e-5,
-    stash_type: int = 1,
-) -> Tensor:
-    return functional.layer_norm(values, weight.shape, weight, bias, epsilon)
-
-
 def _clip(values: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
     if low is not None:
         values = torch.maximum(values, low)
@@ -192,11 +169,15 @@ OPERATORS: dict[str, Callable[..., Tensor | tuple[Tensor, ...]]] = {
     "Gelu": _gelu,
     "Greater": torch.gt,
     "GreaterOrEqual": torch.ge,
-    "LayerNormalization": _layer_norm,
+    "LayerNormalization": lambda values, weight, bias, epsilon=1e-5, **_: functional.layer_norm(
+        values, weight.shape, weight, bias, epsilon
+    ),
     "Less": torch.lt,
     "LogSoftmax": lambda values, axis=-1: values.log_softmax(axis),
     "MatMul": torch.matmul,
-    "MatMulIntegerToFloat": _product,
+    "MatMulIntegerToFloat": lambda rows, weight, step, scales, zero, weight_zero=None, bias=None: (
+        _scaled_product(rows, weight, step, scales, None, bias)
+    ),
     "Max": torch.maximum,
     "Mul": torch.mul,
     "Pad": _pad,
