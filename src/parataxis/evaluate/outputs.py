@@ -107,9 +107,9 @@ def with_outputs(
     return System(name, tuple(found[example.source] for example in examples))
 
 
-def shortened(source: str, longest: int = 60) -> str:
+def shortened(source: str) -> str:
     """The start of a sentence, for a message."""
-    return source if len(source) <= longest else f"{source[:longest]}..."
+    return source if len(source) <= 60 else f"{source[:60]}..."
 
 
 def _with_source(source: Path, references: Sequence[str]) -> list[Example]:

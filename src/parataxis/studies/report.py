@@ -323,15 +323,11 @@ def _draw_densities(axes: "Axes", trust: Sequence[Posterior], text: LanguageText
 
 
 def perfect(
-    rewrites: Iterable[Rewrite],
-    ratings: Iterable[Rating],
-    *,
-    outcome: str = CORRECT,
-    raters: int = 2,
+    rewrites: Iterable[Rewrite], ratings: Iterable[Rating], *, raters: int = 2
 ) -> list[Rewrite]:
-    """The rewrites with the outcome in all ratings, of which there are at least so many
+    """The rewrites that are correct in all ratings, of which there are at least so many
     (Zhang et al. 2020, §4.2.2)."""
-    found = buckets(ratings, outcome)
+    found = buckets(ratings, CORRECT)
     return [
         each
         for each in rewrites

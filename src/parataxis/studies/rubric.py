@@ -1,7 +1,7 @@
 """Rubrics as data: what raters are asked, and what is derived from their answers."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache, partial
 from importlib.resources import files
@@ -170,20 +170,6 @@ class Rubric(YamlPart):
     def verdicts(self) -> tuple[str, ...]:
         """The outcomes that are yes or no, such as *correct*."""
         return tuple(name for name, outcome in self.outcomes.items() if outcome.all)
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages in which all translated texts of the rubric are available."""
-        translated = [set(text) for text in self._texts() if isinstance(text, dict)]
-        return tuple(sorted(set.intersection(*translated))) if translated else ()
-
-    def _texts(self) -> Iterable[Text | None]:
-        yield from (self.title, self.summary, self.instructions)
-        for question in self.questions:
-            yield from (question.text, question.title, question.help, *question.labels.values())
-            yield from question.choices.values()
-            yield from (case.why for case in question.examples)
-        yield from (outcome.title for outcome in self.outcomes.values())
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -130,22 +130,16 @@ def network_of(client: tuple[str, int] | None) -> str:
 
 
 class Throttle:
-    """A rate limit: at most ``times`` events per key, and ``altogether`` for all keys, within a
-    sliding window of ``seconds``. It counts within one process."""
+    """A rate limit: at most ``times`` events per key within a sliding window of ``seconds``. It
+    counts within one process."""
 
     def __init__(
-        self,
-        times: int,
-        seconds: float,
-        *,
-        altogether: int | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, times: int, seconds: float, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._times = times
-        self._altogether = altogether
         self._seconds = seconds
         self._clock = clock
-        self._events: dict[str | None, deque[float]] = defaultdict(deque)
+        self._events: dict[str, deque[float]] = defaultdict(deque)
         self._cleared = clock()
         self._turn = threading.Lock()
 
@@ -153,20 +147,15 @@ class Throttle:
         """Seconds until the next event is allowed; 0 means now."""
         with self._turn:
             now = self._forget(key)
-            waits = [0.0]
-            for each, limit in ((key, self._times), (None, self._altogether)):
-                events = self._events.get(each) or deque()
-                if limit is not None and len(events) >= limit:
-                    waits.append(events[-limit] + self._seconds - now)
-            return max(waits)
+            events = self._events.get(key, ())
+            is_free = len(events) < self._times
+            return 0.0 if is_free else max(0.0, events[-self._times] + self._seconds - now)
 
     def count(self, key: str) -> None:
         """Count an event."""
         with self._turn:
             now = self._forget(key)
             self._events[key].append(now)
-            if self._altogether is not None:
-                self._events[None].append(now)
 
     def forgive(self, key: str) -> None:
         """Forget the events of a key."""
@@ -177,7 +166,7 @@ class Throttle:
         """Drop expired events: of this key now, of all keys once per window."""
         now = self._clock()
         is_due = now - self._cleared >= self._seconds
-        for each in list(self._events) if is_due else (key, None):
+        for each in list(self._events) if is_due else (key,):
             events = self._events.get(each)
             while events and events[0] <= now - self._seconds:
                 events.popleft()

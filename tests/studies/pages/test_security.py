@@ -498,18 +498,17 @@ def test_security_without_a_password_nobody_logs_in(serve: Any) -> None:
     assert visitor.post(password="").status_code == 401
 
 
-def test_security_a_throttle_counts_for_each_and_for_all() -> None:
+def test_security_a_throttle_counts_for_each() -> None:
     now = [0.0]
-    throttle = Throttle(2, 10, altogether=3, clock=lambda: now[0])
+    throttle = Throttle(2, 10, clock=lambda: now[0])
     throttle.count("a")
     now[0] = 4
     throttle.count("a")
     assert throttle.wait("a") == 6
     assert throttle.wait("b") == 0
     throttle.count("b")
-    assert throttle.wait("c") == 6
     now[0] = 10.5
-    assert throttle.wait("a") == throttle.wait("c") == 0
+    assert throttle.wait("a") == 0
     throttle.count("b")
     assert throttle.wait("b") == 3.5
     throttle.forgive("b")

@@ -275,14 +275,14 @@ def one_source(
 # --- Exports
 
 
-def export_items(tx: Transaction, purposes: Iterable[Purpose] = (Purpose.ITEM,)) -> list[Rewrite]:
+def export_items(tx: Transaction) -> list[Rewrite]:
     """The rewrites to be rated, in the order in which they were added. One that a participant
     wrote has the splitter "human", their id as ``writer``, and its source's id as ``source_id``."""
     rows = tx.rows(
         select(item, person.c.code)
         .outerjoin(person, person.c.id == item.c.writer_id)
         .where(item.c.kind == ItemKind.RATE, item.c.withdrawn.is_(False))
-        .where(item.c.purpose.in_(list(purposes)))
+        .where(item.c.purpose == Purpose.ITEM)
         .order_by(item.c.id)
     )
     found = []

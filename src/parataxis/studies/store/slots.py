@@ -124,8 +124,8 @@ def _open_slot(like: Record, **values: Any) -> dict[str, Any]:
     return {**copied, "state": SlotState.OPEN, "attempt": 1, **values}
 
 
-def ask_experts(tx: Transaction, items: Iterable[str], experts: int = 1) -> int:
-    """Ask so many experts to rate each of these items (ids). Expert ratings are exported
+def ask_experts(tx: Transaction, items: Iterable[str]) -> int:
+    """Ask an expert to rate each of these items (ids). Expert ratings are exported
     separately. Items that experts were asked about before are skipped; returns how many are new."""
     wanted = set(items)
     found = tx.rows(
@@ -138,7 +138,7 @@ def ask_experts(tx: Transaction, items: Iterable[str], experts: int = 1) -> int:
         raise InputError(f'The study has no rewrite "{min(unknown)}" to be rated.')
     asked = {row.item_id for row in tx.rows(select(slot.c.item_id).where(slot.c.kind == EXPERT))}
     new = [row for row in found if row.key in wanted and row.id not in asked]
-    tx.insert_all(slot, [each for row in new for each in _new_slots(row, experts, EXPERT)])
+    tx.insert_all(slot, [each for row in new for each in _new_slots(row, 1, EXPERT)])
     return len(new)
 
 
