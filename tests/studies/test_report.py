@@ -17,7 +17,7 @@ from parataxis.report import ReportFormat
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value
-from parataxis.studies.report import reliability_svg, study_report
+from parataxis.studies.report import reliability_svg, report_texts, study_report
 from parataxis.studies.rubric import load_rubric, outcomes
 from parataxis.studies.summary import SummaryCell, summarise
 from parataxis.studies.yaml_files import texts_of
@@ -62,7 +62,7 @@ RATINGS = [
 
 def test_summarise_table_3() -> None:
     found = summarise(ITEMS, RATINGS, SIX)
-    header, rows = found.table()
+    header, rows = found.table(report_texts("en"))
     assert header[:5] == ["system", "items", "ratings", "sensical", "grammatical"]
     assert header[-1] == "correct"
     assert [row[:3] for row in rows] == [["rules", "1", "2"], [HUMAN, "2", "4"]]
@@ -85,7 +85,7 @@ def test_summarise_leaves_out_controls_and_counts_unknown_items() -> None:
 def test_summarise_benchmarks_stay_together_in_their_order() -> None:
     items = [item("a", HUMAN, "Wiki"), item("b", "x", "Wiki"), item("c", "x", "Cont")]
     found = summarise(items, [rating(i, "ann") for i in "abc"], SIX)
-    assert [row[:2] for row in found.table()[1]] == [
+    assert [row[:2] for row in found.table(report_texts("en"))[1]] == [
         ["Wiki", "x"],
         ["Wiki", HUMAN],
         ["Cont", "x"],
@@ -197,7 +197,7 @@ def test_study_report_bleu_is_the_last_column_and_correlates() -> None:
         metrics=[load_metric("bleu-sentence")],
         column=load_metric("bleu"),
     )
-    header, rows = found.summary.table()
+    header, rows = found.summary.table(report_texts("en"))
     assert header[-1] == "bleu"
     scores = {row[0]: row[-1] for row in rows}
     assert float(scores["short"]) < float(scores["long"])

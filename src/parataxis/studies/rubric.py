@@ -149,7 +149,6 @@ class Rubric(YamlPart):
         return next(question for question in self.questions if question.id == name)
 
     def expected_question(self, item: str, name: str) -> Question:
-        """The question to which an item has a known answer."""
         for question in self.questions:
             if question.id == name:
                 return question

@@ -9,7 +9,7 @@ from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.correlate import Correlation, correlate
 from parataxis.evaluate.judgements import Judged
 from parataxis.evaluate.metrics.protocol import Metric, ScoredItem, score
-from parataxis.report import NONE
+from parataxis.report import NONE, number_cell
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value, in_language
 from parataxis.studies.rubric import NUMBERS, QuestionKind, Rubric, as_number
@@ -52,10 +52,6 @@ class SummaryRow:
     """By metric; None if nothing could be scored."""
 
 
-def _untranslated(key: str) -> str:
-    return key.removeprefix("column-")
-
-
 @dataclass(frozen=True)
 class Summary:
     """All systems in the order of the rewrites, people last."""
@@ -70,9 +66,7 @@ class Summary:
     metrics: tuple[str, ...] = ()
     """Automatic metrics, the last columns."""
 
-    def table(
-        self, text: Callable[[str], str] = _untranslated
-    ) -> tuple[list[str], list[list[str]]]:
+    def table(self, text: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
         """The header and the rows as text; benchmarks have a column if there are any. ``text``
         translates the names of columns."""
         named = any(row.benchmark for row in self.rows)
@@ -82,8 +76,7 @@ class Summary:
         for row in self.rows:
             names = [*([row.benchmark] if named else []), row.system]
             cells = (str(row.cells[key]) for key in self.columns)
-            scores = (row.scores[name] for name in self.metrics)
-            shown = (NONE if score is None else f"{score:.1f}" for score in scores)
+            shown = (number_cell(row.scores[name], ".1f") for name in self.metrics)
             rows.append([*names, f"{row.items:,}", f"{row.ratings:,}", *cells, *shown])
         return [*header, *self.columns.values(), *self.metrics], rows
 

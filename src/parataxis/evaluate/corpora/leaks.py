@@ -223,7 +223,6 @@ class _EvaluationSet:
             seen |= things[kind].keys() & self._things[kind].keys()
 
     def overlaps(self) -> Overlaps:
-        """What was found until now."""
         leaks = [
             *self._sources.leaks(Overlap.SOURCES, Overlap.NEAR_SOURCES),
             *self._simple.leaks(Overlap.SIMPLE, Overlap.NEAR_SIMPLE),

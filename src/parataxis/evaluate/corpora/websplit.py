@@ -301,7 +301,6 @@ class _Reader:
             found.references[sentences] = parts
 
     def _parts(self, line: int, block: list[str]) -> tuple[tuple[str, ...], tuple[TripleSet, ...]]:
-        """The simple sentences of a block, and the triples of each."""
         sentences: list[str] = []
         parts: list[TripleSet] = []
         triples: TripleSet | None = None

@@ -293,7 +293,6 @@ class Memorisation:
 
     @property
     def is_leaky(self) -> bool:
-        """Whether the evaluation set has most of its simple sentences in training."""
         return self.references is not None and self.references.percent["verbatim"] > LEAKY
 
     def headline(self) -> str:

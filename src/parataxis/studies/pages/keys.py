@@ -220,9 +220,8 @@ class Signing:
         self._settings = settings
         self._clock = clock
 
-    def link(self, person: str, days: float | None = None) -> str:
-        kept = self._settings.link_days if days is None else days
-        token = self._sign("link", person, kept * _DAY)
+    def link(self, person: str) -> str:
+        token = self._sign("link", person, self._settings.link_days * _DAY)
         return f"{self._settings.base_url.rstrip('/')}/join/{token}"
 
     def person_of_link(self, token: str) -> str | None:
@@ -253,7 +252,6 @@ class Signing:
         return self._check("browser", cookie)
 
     def csrf(self, session: Session) -> str:
-        """The CSRF token of a session, which forms must send back."""
         signed = self._signer("csrf").get_signature(f"{session.who} {session.nonce}")
         return signed.decode()
 

@@ -146,7 +146,6 @@ def ask_experts(tx: Transaction, items: Iterable[str]) -> int:
 
 
 def written_in(tx: Transaction, row: Record) -> Sequence[Record]:
-    """The item that was written in a slot, if there is one."""
     if row.kind != ItemKind.WRITE:
         return ()
     return tx.rows(select(item).where(item.c.slot_id == row.id, item.c.withdrawn.is_(False)))

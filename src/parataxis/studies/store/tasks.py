@@ -369,7 +369,6 @@ class _Worker:
         return None if self._kinds() else Stage.FAILED
 
     def _new_slot(self) -> str | None:
-        """Lease a slot to the person, depending on their role and progress."""
         for kind in self._kinds():
             if not self._may_do_more(kind):
                 continue
@@ -437,7 +436,6 @@ class _Worker:
         return int(now or 1) if purpose is Purpose.TEST else 1
 
     def _control_due(self) -> str | None:
-        """Lease a control item if one is due."""
         done, seed = self._done(ItemKind.RATE), self.me.seed
         for purpose in _CONTROLS:
             controls = self.tx.study.controls(purpose)
@@ -528,7 +526,6 @@ class _Submission:
             self.as_expected = as_expected(row.expected or {}, self.answers, tolerance)
 
     def store(self) -> Submitted:
-        """Store the answers, and give the slot its new state."""
         tx, row, state = self.tx, self.row, SlotState(self.row.state)
         action = self._action_again() if state in _GIVEN else SUBMIT
         if action is None:
