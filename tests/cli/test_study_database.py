@@ -82,12 +82,12 @@ def test_study_invite_by_names(
 ) -> None:
     main(["study", "create", str(pilot)])
     names = tmp_path / "names.txt"
-    names.write_text("Bo\n\nCy\n")
+    names.write_text("Bo\n\n=Cy\n")
     capsys.readouterr()
     given = ["-n", "Ann", "--names", str(names), "-r", "expert"]
     assert main(["study", "invite", str(pilot), *given]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
-    assert [(row[1], row[2]) for row in rows] == [(n, "expert") for n in ("Ann", "Bo", "Cy")]
+    assert [(row[1], row[2]) for row in rows] == [(n, "expert") for n in ("Ann", "Bo", "'=Cy")]
 
 
 def test_study_invite_takes_the_address_of_the_study_and_tells_who_is_missing(

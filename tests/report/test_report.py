@@ -94,6 +94,20 @@ def test_csv_has_the_lines_or_else_the_tables() -> None:
     assert list(csv.reader(io.StringIO(tabs), delimiter="\t"))[1] == ["a_b", "12.00"]
 
 
+@pytest.mark.parametrize("form", [ReportFormat.CSV, ReportFormat.TSV])
+def test_csv_has_no_formulas(form: ReportFormat) -> None:
+    rows = [["=HYPERLINK(A1)", "-1.5"], ["\t@SUM(1)", "-1+cmd|' /C calc'!A0"]]
+    named = [dict(zip(("+a", "b"), row, strict=True)) for row in rows]
+    for report in (Report("t", [Table(["+a", "b"], rows)]), Report("t", [], lines=named)):
+        mark = "," if form is ReportFormat.CSV else "\t"
+        cells = list(csv.reader(io.StringIO(report.render(form)), delimiter=mark))
+        assert cells == [
+            ["'+a", "b"],
+            ["'=HYPERLINK(A1)", "-1.5"],
+            ["'\t@SUM(1)", "'-1+cmd|' /C calc'!A0"],
+        ]
+
+
 @pytest.mark.parametrize("form", [ReportFormat.TEXT, ReportFormat.MARKDOWN, ReportFormat.LATEX])
 def test_a_bare_report_shows_no_title(form: ReportFormat) -> None:
     assert "title" not in Report("title", [SCORES], bare=True).render(form)

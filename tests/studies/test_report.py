@@ -16,9 +16,11 @@ from parataxis.evaluate.outputs import read_examples
 from parataxis.report import ReportFormat
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
+from parataxis.studies.items import read_items
 from parataxis.studies.records import HUMAN, Purpose, Rating, Value
 from parataxis.studies.report import reliability_svg, report_texts, study_report
 from parataxis.studies.rubric import load_rubric, outcomes
+from parataxis.studies.study import load_study
 from parataxis.studies.summary import SummaryCell, summarise
 from parataxis.studies.yaml_files import texts_of
 
@@ -353,3 +355,24 @@ def test_report_perfect_rewrites_have_ids_and_writers(tmp_path: Path) -> None:
     ]
     (example, *_) = read_examples(None, [str(out / "perfect.jsonl")])
     assert (example.source, example.references) == ("Town 1, a city, is old.", (("It is old.",),))
+
+
+def test_report_perfect_rewrites_are_no_formulas_and_can_be_read_again(tmp_path: Path) -> None:
+    rewrites, ratings = _two_systems()
+    texts = ("=HYPERLINK(A1) is old.", "'@Town is old.")
+    rewrites = [
+        each.model_copy(update={"source": f"-{each.source}", "simple": texts}) for each in rewrites
+    ]
+    items, given = tmp_path / "items.jsonl", tmp_path / "ratings.jsonl"
+    items.write_text("\n".join(map(to_json, rewrites)))
+    given.write_text("\n".join(map(Rating.model_dump_json, ratings)))
+    out = tmp_path / "out"
+    assert main(["study", "report", "-i", str(items), "-r", str(given), "-o", str(out)]) == 0
+    _, *lines = (out / "perfect.tsv").read_text().splitlines()
+    assert lines
+    assert {cell[:2] for line in lines for cell in line.split("\t")} == {"'-", "'="}
+    (example, *_) = read_examples(None, [f"wiki-bm:{out / 'perfect.tsv'}"])
+    assert (example.source, example.references) == ("-Town 1, a city, is old.", (texts,))
+    study = tmp_path / "again.yaml"
+    study.write_text("rubric: gms\nwrite: {sources: out/perfect.tsv}\n")
+    assert read_items(load_study(study))[0].source == example.source

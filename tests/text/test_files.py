@@ -5,9 +5,17 @@ import stat
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from parataxis.errors import InputError
-from parataxis.text.files import ReadReport, read_lines, write_files
+from parataxis.text.files import (
+    ReadReport,
+    from_plain_cell,
+    plain_cell,
+    read_lines,
+    write_files,
+)
 
 
 def test_files_leave_out_a_byte_order_mark(tmp_path: Path) -> None:
@@ -70,3 +78,11 @@ def test_files_tell_a_folder_that_is_not_there(tmp_path: Path) -> None:
         write_files([tmp_path / "no" / "a"]),
     ):
         pass
+
+
+@given(st.text("'=+-@\t\r\n1.%a ") | st.text())
+def test_cells_are_no_formulas_and_lose_nothing(text: str) -> None:
+    cell = plain_cell(text)
+    assert from_plain_cell(cell) == text
+    assert cell[:1] not in tuple("=@\t\r\n")
+    assert cell[:1] not in tuple("+-") or not set(cell[1:]) - set("0123456789., %")

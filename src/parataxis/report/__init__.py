@@ -7,7 +7,7 @@ A command builds a :class:`Report`, a list of blocks that know nothing of format
   text and Markdown, so that a single table can be piped on.
 - ``latex``: the tables, for ``\\input``; everything else becomes a comment.
 - ``csv``, ``tsv``: ``lines``, records with plain numbers; without them, the tables one after the
-  other.
+  other. No text in them is a formula for a spreadsheet.
 - ``json``: ``record``; without one, the title and the tables. NaN becomes null.
 """
 
@@ -23,6 +23,8 @@ from itertools import compress
 from typing import Literal, Self
 
 from rich.cells import cell_len
+
+from parataxis.text.files import plain_cell
 
 NONE = "–"
 """The cell of a score that does not exist."""
@@ -342,13 +344,17 @@ def _as_csv(report: Report, delimiter: str = ",") -> str:
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     if report.lines:
         header = list(dict.fromkeys(name for line in report.lines for name in line))
-        writer.writerow(header)
-        writer.writerows([_without_nan(line.get(name)) for name in header] for line in report.lines)
+        writer.writerow(map(_csv_cell, header))
+        writer.writerows([_csv_cell(line.get(name)) for name in header] for line in report.lines)
         return out.getvalue()
     for place, table in enumerate(report.tables):
         out.write("\n" if place else "")
-        writer.writerows([table.header, *table.rows])
+        writer.writerows([map(_csv_cell, row) for row in (table.header, *table.rows)])
     return out.getvalue()
+
+
+def _csv_cell(value: object) -> object:
+    return plain_cell(value) if isinstance(value, str) else _without_nan(value)
 
 
 def _as_json(report: Report) -> str:

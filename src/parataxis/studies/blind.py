@@ -17,7 +17,7 @@ from parataxis.evaluate.corpora.example import Example
 from parataxis.evaluate.corpora.sentences import running_text
 from parataxis.rewrite.jsonl import to_json
 from parataxis.rewrite.record import Rewrite
-from parataxis.text.files import write_files
+from parataxis.text.files import plain_cell, write_files
 
 ITEMS, STUDY, KEY = "items.jsonl", "study.yaml", "study-key.csv"
 
@@ -92,5 +92,6 @@ def write_study(blinded: Blinded, rubric: str, folder: Path, key: Path) -> None:
         line(f"rubric: {rubric}")
         line(f"items: {ITEMS}")
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows((KeyRow._fields, *blinded.key))
+        rows = ([plain_cell(cell) for cell in each] for each in (KeyRow._fields, *blinded.key))
+        csv.writer(out, lineterminator="\n").writerows(rows)
         row(out.getvalue().removesuffix("\n"))

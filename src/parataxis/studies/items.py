@@ -17,7 +17,7 @@ from parataxis.rewrite.jsonl import UNKNOWN_SPLITTER, id_of, read_record, read_r
 from parataxis.rewrite.record import Rewrite
 from parataxis.studies.records import FLAG, REWRITE, Answers, Flag, Purpose, Text, Value
 from parataxis.studies.study import ItemKind, Study
-from parataxis.text.files import strict_lines, unquoted
+from parataxis.text.files import from_plain_cell, strict_lines, unquoted
 
 Expected = Mapping[str, Value | Sequence[Value]]
 """Known answers by question; a list holds all correct answers."""
@@ -252,7 +252,8 @@ def _rows(path: Path, *needed: str) -> Iterator[dict[str, str]]:
             if set(header) & set(_COLUMNS["source"]):
                 continue
             header = ["source", "rewrite"]
-        given = {name: cell.strip() for name, cell in zip(header, cells, strict=False)}
+        texts = (from_plain_cell(cell).strip() for cell in cells)
+        given = dict(zip(header, texts, strict=False))
         row = {
             column: next((given[name] for name in names if given.get(name)), "")
             for column, names in _COLUMNS.items()

@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import sys
 import tempfile
 import zlib
@@ -167,6 +168,29 @@ def unquoted(cell: str) -> str:
     if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in inner.replace('""', ""):
         return cell
     return inner.replace('""', '"')
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+_NUMBER = re.compile(r"'*[+-]?[0-9]+([.,][0-9]+)*( ?%)?")
+
+
+def _is_formula(cell: str) -> bool:
+    return _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
+
+
+def plain_cell(text: str) -> str:
+    """A cell of a table that a spreadsheet does not treat as a formula, with an apostrophe before
+    it; :func:`from_plain_cell` takes it away again.
+
+    >>> [plain_cell(text) for text in ("=1+1", "'=1+1", "-1.5", "@Ann left.", "'tis so")]
+    ["'=1+1", "''=1+1", '-1.5', "'@Ann left.", "'tis so"]
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def from_plain_cell(cell: str) -> str:
+    """The text of a cell that :func:`plain_cell` made."""
+    return cell[1:] if cell[:1] == "'" and _is_formula(cell[1:]) else cell
 
 
 @contextmanager

@@ -151,3 +151,10 @@ def test_sheet_page_carries_the_lines() -> None:
     assert page.count("</script>") == 2
     assert json.dumps(COLUMNS) in page
     assert "http" not in re.sub(r"http-equiv", "", page)
+
+
+def test_sheet_has_no_formulas() -> None:
+    found = SheetLine("X", "7", "@Ann left.", 1, "=1+1", ErrorMark.CORRECT, ErrorMark.CORRECT)
+    row = list(csv.reader(io.StringIO(as_sheet([found]))))[1]
+    assert (row[2], row[4]) == ("'@Ann left.", "'=1+1")
+    assert read_sheet(as_sheet([found]), "a.csv") == [found]

@@ -135,7 +135,7 @@ def test_platforms_page_asks_all_and_loads_nothing(rubric: str, language: str) -
             extra = {"item"} if kind is ItemKind.WRITE else {"item", "identical"}
             assert set(re.findall(r"\$\{(\w+)\}", page)) == placeholders | extra
         else:
-            assert set(re.findall(r"\{\{ (\w+) \| escape \}\}", page)) == placeholders
+            assert set(re.findall(r"\{\{ (\w+) \}\}", page)) == placeholders
 
 
 def test_platforms_mturk_table_is_html_without_large_characters(study: Path) -> None:
@@ -168,15 +168,17 @@ def test_platforms_ids_cannot_be_guessed_without_the_key(study: Path, platform: 
     assert not set(tables[0]) & set(tables[2])
 
 
-def test_platforms_mturk_table_has_no_formulas(study: Path) -> None:
-    texts = ["=1+1 is two.", "+1 is a number.", "-1 too.", "@Ann left."]
+@pytest.mark.parametrize("platform", list(PLATFORMS))
+def test_platforms_tables_have_neither_formulas_nor_tags(study: Path, platform: str) -> None:
+    texts = ["=1+1 is <b>two</b>.", "+1 is a number.", "-1 too.", "@Ann left."]
     (study.parent / "sources.txt").write_text("\n".join(texts), encoding="utf-8")
     out = study.parent / "task"
-    given = ["to-platform", str(study), "-p", "mturk", "--phase", "write", "-o", str(out)]
+    given = ["to-platform", str(study), "-p", platform, "--phase", "write", "-o", str(out)]
     assert main(["study", *given]) == 0
     with (out / "items.csv").open(encoding="utf-8", newline="") as stream:
         cells = [row["source"] for row in csv.DictReader(stream)]
     assert {cell[0] for cell in cells} == {"&"}
+    assert "<" not in "".join(cells)
     assert sorted(map(html.unescape, cells)) == sorted(texts)
 
 
@@ -185,7 +187,7 @@ def test_platforms_appen_test_questions(study: Path) -> None:
     assert main(["study", "to-platform", str(study), "-p", "appen", "-o", str(out)]) == 0
     with (out / "items.csv").open(encoding="utf-8", newline="") as stream:
         rows = {row["item"]: row for row in csv.DictReader(stream)}
-    assert rows[opaque("rules:1")]["source"] == SOURCE
+    assert html.unescape(rows[opaque("rules:1")]["source"]) == SOURCE
     assert rows[opaque("rules:1")]["_golden"] == ""
     assert (rows[opaque("att")]["_golden"], rows[opaque("att")]["q_meaning_gold"]) == ("TRUE", "1")
 

@@ -31,7 +31,9 @@ from parataxis.text.files import (
     Line,
     ReadReport,
     aligned,
+    from_plain_cell,
     name_of,
+    plain_cell,
     read_lines,
     write_files,
 )
@@ -386,7 +388,8 @@ class WikiBM(_TextFormat):
                 report.reject(name, number, "the number of columns is wrong")
             else:
                 row = dict(zip(header, cells, strict=False))
-                yield [_Cell(name, number, on_one_line(row.get(each, ""))) for each in _COLUMNS]
+                texts = [from_plain_cell(row.get(each, "")) for each in _COLUMNS]
+                yield [_Cell(name, number, on_one_line(each)) for each in texts]
 
     def _line(self, source: str, simple: str) -> Sequence[str]:
         return ("\t".join(map(_quoted, (source, simple))),)
@@ -432,5 +435,6 @@ def _cells(row: str) -> list[str] | None:
     return None
 
 
-def _quoted(cell: str) -> str:
+def _quoted(text: str) -> str:
+    cell = plain_cell(text)
     return '"' + cell.replace('"', '""') + '"' if '"' in cell else cell

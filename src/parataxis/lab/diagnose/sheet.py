@@ -23,6 +23,7 @@ from parataxis.report import Report, Table
 from parataxis.report.page import page_head
 from parataxis.rewrite.record import Finding, FindingKind, Rewrite
 from parataxis.syntax.analysis import Analysis
+from parataxis.text.files import from_plain_cell, plain_cell
 
 BYTE_ORDER_MARK = "\ufeff"
 """By which spreadsheets know that a file is UTF-8."""
@@ -100,7 +101,7 @@ def as_sheet(lines: Iterable[SheetLine]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    writer.writerows(map(_cells, lines))
+    writer.writerows(map(plain_cell, _cells(line)) for line in lines)
     return BYTE_ORDER_MARK + out.getvalue()
 
 
@@ -133,7 +134,7 @@ def read_sheet(text: str, name: str) -> list[SheetLine]:
 
 
 def _line(row: Mapping[str, str | None], where: str) -> SheetLine:
-    cells = {column: (row.get(column) or "").strip() for column in COLUMNS}
+    cells = {column: from_plain_cell(row.get(column) or "").strip() for column in COLUMNS}
     system, id_, source, number, text, checks, mark, why = cells.values()
     number = number.removesuffix(".0")  # some spreadsheets write whole numbers like that
     if number and not number.isdecimal():

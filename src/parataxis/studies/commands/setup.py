@@ -15,7 +15,7 @@ from parataxis.errors import InputError, needs
 from parataxis.studies.items import Item, read_items
 from parataxis.studies.rubric import Rubric, available_rubrics, load_rubric
 from parataxis.studies.study import ItemKind, Role, Study, load_study
-from parataxis.text.files import strict_lines
+from parataxis.text.files import plain_cell, strict_lines
 
 if TYPE_CHECKING:
     from parataxis.studies.store import Store
@@ -185,7 +185,8 @@ def invite(
     table = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
     table.writerow(["id", "name", "role", "link"])
     for person in people:
-        table.writerow([person.id, person.name or "", person.role.value, signing.link(person.id)])
+        name_cell = plain_cell(person.name or "")
+        table.writerow([person.id, name_cell, person.role.value, signing.link(person.id)])
 
 
 def _warn_if_too_few(study: Study, role: Role, people: "Iterable[Person]") -> None:

@@ -28,6 +28,7 @@ from parataxis.studies.pages.work import clean
 from parataxis.studies.store import FILES, export_file, export_zip
 from parataxis.studies.store.types import NotYoursError, Person, PersonOverview, PersonState
 from parataxis.studies.study import Role
+from parataxis.text.files import plain_cell
 
 router = APIRouter(
     prefix="/organiser", include_in_schema=False, default_response_class=HTMLResponse
@@ -201,13 +202,8 @@ def table(visit: OrganiserVisit) -> Response:
         work = [each.done, each.failures, each.rejected, each.quick]
         paid = [pay.rewrites, pay.hard, pay.ratings, f"{pay.owed:.2f}"]
         cells = [person.id, *texts, panel, *work, *paid, currency, link]
-        rows.writerow([_plain_cell(str(cell)) for cell in cells])
+        rows.writerow([plain_cell(str(cell)) for cell in cells])
     return _download(file.getvalue(), "people.csv", "text/csv; charset=utf-8")
-
-
-def _plain_cell(text: str) -> str:
-    """A cell that a spreadsheet does not treat as a formula."""
-    return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
 
 
 @router.get("/people/{person}")

@@ -18,6 +18,7 @@ from parataxis.studies.platforms.files import (
     asset,
     cells_of,
     field_of,
+    html_cell,
     options,
     read_table,
     render,
@@ -27,6 +28,7 @@ from parataxis.studies.platforms.files import (
 from parataxis.studies.records import Purpose, Value, in_language
 from parataxis.studies.rubric import NUMBERS, Question, QuestionKind, Rubric
 from parataxis.studies.study import ItemKind
+from parataxis.text.files import plain_cell
 
 _TIME = "%m/%d/%Y %H:%M:%S"
 
@@ -34,7 +36,8 @@ _TIME = "%m/%d/%Y %H:%M:%S"
 def files(design: Design, items: Sequence[Item]) -> dict[str, str]:
     """The markup of the job, its style, and the table of items."""
     rows = [
-        cells_of(item) | ({} if item.purpose is Purpose.ITEM else _gold(design, item))
+        {name: html_cell(text) for name, text in cells_of(item).items()}
+        | ({} if item.purpose is Purpose.ITEM else _gold(design, item))
         for item in items
     ]
     page = render("task.cml", design, conditions=_conditions(design))
@@ -69,7 +72,7 @@ def _gold(design: Design, item: Item) -> dict[str, str]:
         cells[f"{field_of(question)}_gold"] = "\n".join(right)
         if item.feedback:
             reason = in_language(item.feedback, design.language)
-            cells[f"{field_of(question)}_gold_reason"] = reason
+            cells[f"{field_of(question)}_gold_reason"] = plain_cell(reason)
     return cells
 
 

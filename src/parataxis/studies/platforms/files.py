@@ -23,7 +23,7 @@ from parataxis.studies.records import Text, in_language, is_identical
 from parataxis.studies.rubric import Question, QuestionKind, Rubric
 from parataxis.studies.study import ItemKind
 from parataxis.studies.yaml_files import texts_of
-from parataxis.text.files import csv_rows
+from parataxis.text.files import csv_rows, plain_cell
 
 ITEM, SOURCE, REWRITE, IDENTICAL = "item", "source", "rewrite", "identical"
 """The columns of the table of items, and the placeholders in the page of the task."""
@@ -180,6 +180,18 @@ def cells_of(item: Item) -> dict[str, str]:
         cells[REWRITE] = " ".join(" ".join(item.rewrite.simple).split())
         cells[IDENTICAL] = "yes" if is_identical(item.rewrite) else "no"
     return cells
+
+
+def html_cell(text: str) -> str:
+    """A cell that the platform inserts into its page as HTML, and that a spreadsheet does not treat
+    as a formula.
+
+    >>> html_cell("=1 < 2")
+    '&#61;1 &lt; 2'
+    """
+    escaped = escape(text, quote=False)
+    is_plain = plain_cell(escaped) == escaped
+    return escaped if is_plain else f"&#{ord(escaped[0])};{escaped[1:]}"
 
 
 def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:

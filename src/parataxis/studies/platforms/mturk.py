@@ -4,7 +4,6 @@ The page works as the layout of a project on the requester's site and as an HTML
 nothing from elsewhere, so it does not use ``crowd-form``, whose script comes from Amazon.
 """
 
-import html
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -15,6 +14,7 @@ from parataxis.studies.platforms.files import (
     Answered,
     Design,
     cells_of,
+    html_cell,
     read_table,
     render,
     write_table,
@@ -60,11 +60,9 @@ def read(path: Path) -> Iterator[Answered]:
 
 
 def _cell(text: str) -> str:
-    """A cell for the site, which inserts it into the page as HTML and refuses characters of four
-    bytes; a spreadsheet does not treat it as a formula."""
-    escaped = html.escape(text, quote=False).replace("$", "&#36;")
-    if escaped[:1] in ("=", "+", "-", "@"):
-        escaped = f"&#{ord(escaped[0])};{escaped[1:]}"
+    """A cell for the site, which replaces what begins with a dollar and refuses characters of four
+    bytes."""
+    escaped = html_cell(text).replace("$", "&#36;")
     return escaped.encode("ascii", "xmlcharrefreplace").decode()
 
 

@@ -23,10 +23,15 @@
     try { localStorage.setItem(name, toCsv()); } catch { /* a browser may refuse; then only CSV */ }
   };
 
+  // As in parataxis.text.files: an apostrophe before what a spreadsheet would treat as a formula.
+  const isFormula = (cell) =>
+    /^'*[=+\-@\t\r\n＝＋－＠]/.test(cell) && !/^'*[+-]?[0-9]+([.,][0-9]+)*( ?%)?$/.test(cell);
+  const plainCell = (cell) => (isFormula(cell) ? `'${cell}` : cell);
+  const fromPlainCell = (cell) => (cell[0] === "'" && isFormula(cell.slice(1)) ? cell.slice(1) : cell);
   const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
   const toCsv = () =>
     "\ufeff" + [COLUMNS, ...lines.map((line) => COLUMNS.map((column) => line[column]))]
-      .map((cells) => cells.map(quoted).join(",") + "\r\n").join("");
+      .map((cells) => cells.map(plainCell).map(quoted).join(",") + "\r\n").join("");
   const fromCsv = (text) => {
     const plain = text.replace(/^\ufeff/, "");
     const header = plain.split("\n", 1)[0];
@@ -48,7 +53,7 @@
     const [names, ...body] = rows.filter((cells) => cells.some((each) => each.trim()));
     if (!names || COLUMNS.slice(0, -1).some((column) => !names.includes(column))) return null;
     const read = body.map((cells) =>
-      Object.fromEntries(COLUMNS.map((column) => [column, cells[names.indexOf(column)] ?? ""])));
+      Object.fromEntries(COLUMNS.map((column) => [column, fromPlainCell(cells[names.indexOf(column)] ?? "")])));
     const isGood = (line) => (line.n ? MARKS : FACTS).includes(line.mark);
     return read.every(isGood) ? read : null;
   };
