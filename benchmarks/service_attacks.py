@@ -90,6 +90,21 @@ def json_attacks() -> Iterator[tuple[str, str, str]]:
     )
     for name, text in (("and", "Ann came and " * 150), ("because", "because Ann came " * 115)):
         yield f"alternatives of {name}", "alternatives", json.dumps({"sentence": text[:1999]})
+    long = [("Ann came to the old town and " * 46)[:-4] + f"{number}." for number in range(10)]
+    for path in ("split", "analyse", "difficulty"):
+        body: dict[str, Any] = {"sentences": long}
+        if path == "difficulty":
+            body = {"text": " ".join(long)}
+        yield f"long sentences with many verbs to {path}", path, json.dumps(body)
+    rewrites = [{"source": each, "simple": [each, each]} for each in long]
+    yield "long sentences with many verbs to check", "check", json.dumps({"rewrites": rewrites})
+    medium = [("Ann came and " * 66)[:-4] + f"{number}." for number in range(40)]
+    yield "sentences of 198 words to split", "split", json.dumps({"sentences": medium})
+    yield (
+        "sentences of 198 words to rules",
+        "split",
+        json.dumps({"sentences": medium, "splitter": "rules"}),
+    )
     yield "words to difficulty", "difficulty", json.dumps({"text": "a " * 500_000})
     yield "9,000 fields", "split", json.dumps(dict.fromkeys(map(str, range(9_000)), 0))
     yield "escapes", "split", '{"text": "' + "\\ud83d\\ude00" * 900_000 + '"}'
@@ -274,7 +289,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="requests with this in their name or path")
     parser.add_argument("--timeout", type=float, default=120)
-    parser.set_defaults(splitter=["pointer", "source"])
+    parser.set_defaults(splitter=["pointer", "rules", "source"])
     options = parser.parse_args()
     attacks = [
         (

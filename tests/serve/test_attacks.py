@@ -20,12 +20,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from parataxis.checks.checker import is_verifiable
 from parataxis.checks.verifier import FAULTS, MOST_PIECES, Verifier
-from parataxis.errors import InputError
+from parataxis.errors import InputError, TooLongError
 from parataxis.serve import middleware, models
 from parataxis.serve.middleware import JsonShape, LimitRequests, RequestLimits, Room
 from parataxis.serve.routes import _Pieces
 from parataxis.serve.tasks import LONGEST_SENTENCE, LONGEST_WORD
 from parataxis.syntax.analyser import ROLES, Analyser, Tokenized, load_analyser
+from parataxis.syntax.onnx import OnnxModel
 from parataxis.text import readability
 from parataxis.text.tokens import tokenize
 from parataxis.web import connections
@@ -202,6 +203,26 @@ def test_attacks_the_roles_of_many_verbs_are_found_in_parts() -> None:
     tokens = Tokenized(text, tokenize(text), [frame.predicate for frame in found.frames])
     (whole,) = analyser.pipe_tokenized([tokens])
     assert found == whole  # at once
+
+
+# Each of the parts takes as long as the whole sentence: 150 verbs took half a minute.
+def test_attacks_more_verbs_than_prose_has_are_refused() -> None:
+    analyser = load_analyser()
+    calls: list[int] = []
+
+    def model(inputs: Any) -> Any:
+        calls.append(1)
+        return analyser._model(inputs)
+
+    with pytest.raises(TooLongError, match=r"450 words, of which 150 are verbs"):
+        Analyser(model, analyser._labels)("Ann came and " * 150)
+    assert len(calls) == 1
+
+
+def test_attacks_models_give_back_what_a_long_sentence_took() -> None:
+    model = load_analyser()._model
+    assert isinstance(model, OnnxModel)
+    assert not model._session.get_session_options().enable_cpu_mem_arena
 
 
 def test_attacks_a_large_answer_gives_others_their_turn() -> None:

@@ -1,5 +1,6 @@
 """The analyser: tags, dependency tree and semantic roles for English sentences, on the CPU."""
 
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -35,8 +36,12 @@ WINDOW = 256
 
 SHORT = 80
 """Words of a sentence whose roles are always found at once."""
-ROLES = 600
+ROLES = 1_000
 """Pairs of a verb and a word of a longer one whose roles are found at once; each takes 50 kB."""
+MOST_ROLES = 15_000
+"""Pairs of a sentence; prose has about one verb for eight words, so 350 words have as many."""
+_IN_PARTS = threading.Lock()
+"""Held while one part of the roles of a long sentence is found, whose memory others add to."""
 _OF_PREDICATES = ("role_words", "roles", "predicates")
 CACHED_ANALYSES = 1024
 """The size of the cache: splitters, patterns and checks analyse the same sentences."""
@@ -111,11 +116,12 @@ class Analyser:
         (pieces,) = self._word_pieces([[token.text for token in sentence.tokens]])
         if len(pieces.ids) > MAX_PIECES:
             return too_long(sentence, pieces)
-        return self.read([sentence], self._scores(sentence, pieces))[0]
+        scores = self._scores(sentence, pieces)
+        return scores if isinstance(scores, TooLongError) else self.read([sentence], scores)[0]
 
-    def _scores(self, sentence: Tokenized, pieces: Pieces) -> Arrays:
+    def _scores(self, sentence: Tokenized, pieces: Pieces) -> Arrays | TooLongError:
         """The scores of a sentence. If it is long and has many verbs, their roles are found in
-        parts, which need less memory."""
+        parts, which need less memory; each part takes the time of the whole sentence."""
         inputs = {
             "pieces": np.array([pieces.ids]),
             "shapes": np.array([pieces.shapes]),
@@ -127,6 +133,11 @@ class Analyser:
         bare = self._model({**inputs, "forced": forced(replace(sentence, predicates=()))})
         tags = [self._labels.upos[tag] for tag in bare["upos"][0].tolist()]
         verbs = [place for place, tag in enumerate(tags) if tag in ("VERB", "AUX")]
+        if len(verbs) * words > MOST_ROLES:
+            return TooLongError(
+                f"The sentence that begins with {sentence.text[:40].strip()!r} has {words} words, "
+                f"of which {len(verbs)} are verbs; split it at a semicolon or a full stop first."
+            )
         size = max(1, ROLES // words)
         if len(verbs) <= size:
             return self._model({**inputs, "forced": forced(sentence)})
@@ -134,7 +145,8 @@ class Analyser:
         for start in range(0, len(verbs), size):
             allowed = forced(replace(sentence, predicates=()))
             allowed[0, verbs[start : start + size]] = 0
-            scores = self._model({**inputs, "forced": allowed})
+            with _IN_PARTS:
+                scores = self._model({**inputs, "forced": allowed})
             found.append([scores[name] for name in _OF_PREDICATES])
         words_of, roles, predicates = zip(*found, strict=True)
         merged = (np.concatenate(words_of), np.concatenate(roles), np.max(predicates, axis=0))

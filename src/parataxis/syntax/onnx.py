@@ -59,6 +59,8 @@ class OnnxModel:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
+        # What a long sentence has taken is given back. It is as fast for sentences of all lengths.
+        options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         # onnxruntime looks for the file of weights beside the resolved path of the graph.
         self._session = onnxruntime.InferenceSession(
             str(path.resolve()), options, providers=["CPUExecutionProvider"]
