@@ -174,7 +174,7 @@ class Panel(YamlPart):
     completion_code: str | None = None
     completion_url: str | None = Field(default=None, pattern=r"^https?://")
     screen_out_code: str | None = None
-    """For people who did not pass the test or were blocked."""
+    """For people who did not pass the test, were blocked, or came when nothing was left to do."""
     screen_out_url: str | None = Field(default=None, pattern=r"^https?://")
 
     @model_validator(mode="after")

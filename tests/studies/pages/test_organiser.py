@@ -5,7 +5,10 @@ import io
 import json
 import re
 import zipfile
+from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -224,6 +227,74 @@ def test_organiser_reads_items_one_by_one(serve: Any) -> None:
     assert "<script>" not in "".join(seen)
     assert organiser.get("/organiser/items/99").status_code == 404
     assert organiser.get("/organiser/items?page=0").status_code == 404
+
+
+_HOSTILE = (
+    "</p><script>alert(1)</script><img src=x onerror=alert(2)>"
+    '"\' onfocus=alert(3) autofocus x=" {{ 7 * 7 }} {% raw %} javascript:alert(4) &lt;b&gt;'
+)
+
+
+class _Tags(HTMLParser):
+    """What a page loads or runs, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.active: list[str] = []
+        self.seen: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in ("script", "img", "iframe", "object", "embed", "base"):
+            self.active.append(f"{tag} {given.get('src')}")
+        self.active += [name for name in given if name.startswith("on") or name == "autofocus"]
+        links = (given.get(name) or "" for name in ("href", "src", "action"))
+        self.active += [link for link in links if ":" in link and not link.startswith("http")]
+
+    def handle_data(self, data: str) -> None:
+        self.seen.append(data)
+
+
+def test_organiser_sees_hostile_text_as_text(serve: Any, tmp_path: Path) -> None:
+    item = {"source": f"Source {_HOSTILE}", "simple": [f"Simple {_HOSTILE}", "Two."]}
+    (tmp_path / "hostile.jsonl").write_text(
+        json.dumps({**item, "id": f"id {_HOSTILE}", "splitter": f"system {_HOSTILE}"})
+    )
+    (tmp_path / "hostile.txt").write_text(f"To write {_HOSTILE}\n")
+    served = serve(
+        items="hostile.jsonl",
+        rubric="concise",
+        rate={"raters": 1},
+        write={"sources": "hostile.txt", "writers": 1},
+        background=[{"id": "first-language", "text": "Which?"}],
+        panel={},
+    )
+    _, wanda = served.person(Role.WRITER, f"Wanda {_HOSTILE}")
+    wanda.send("/background", {"b-0": f"Language {_HOSTILE}"})
+    wanda.get("/task")
+    wanda.post(rewrite=f"Written {_HOSTILE}.\nIt is long.")
+    served.visitor().get(f"/panel?{urlencode({'PROLIFIC_PID': 'Panel ' + _HOSTILE})}")
+    ray, _ = served.person(name="Ray")
+    while (task := served.store.next_task(ray)) is not None:
+        answers = {"comments": f"Comment {_HOSTILE}"}
+        served.store.submit(ray, task.slot, answers)
+    organiser = served.organiser()
+    paths = ["", "/items", "/people"]
+    paths += [f"/items/{number}" for number in (1, 2)]
+    paths += [f"/people/{person.id}" for person in served.store.people()]
+    shown = ""
+    for path in paths:
+        page = organiser.get(f"/organiser{path}")
+        assert page.status_code == 200
+        found = _Tags(page.text)
+        assert [each for each in found.active if not each.startswith("script /static/")] == []
+        shown += "".join(found.seen)
+    person = next(each for each in served.store.people() if each.name != "Ray")
+    page = organiser.send(f"/organiser/people/{person.id}/exclude", {"reason": _HOSTILE})
+    assert [each for each in _Tags(page.text).active if not each.startswith("script /")] == []
+    for word in ("Source", "Simple", "To write", "Written", "Wanda", "Comment", "id", "system"):
+        assert f"{word} {_HOSTILE}" in shown, word
 
 
 def test_organiser_rejects_one_rating_and_accepts_it_again(serve: Any) -> None:

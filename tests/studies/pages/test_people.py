@@ -454,6 +454,20 @@ def test_people_who_fail_leave_with_the_screen_out_code(serve: Any) -> None:
     assert "D0NE" not in visitor.text
 
 
+def test_people_who_find_nothing_left_leave_without_the_completion_code(serve: Any) -> None:
+    served = serve(panel={"completion_code": "D0NE", "screen_out_code": "0UT"}, rate={"raters": 1})
+    for person, code, other in (("first", "D0NE", "0UT"), ("late", "0UT", "D0NE")):
+        visitor = served.visitor()
+        visitor.get(f"/panel?PROLIFIC_PID={person}")
+        visitor.get("/task")
+        while visitor.path.startswith("/task/"):
+            visitor.send(visitor.path, GOOD)
+        assert visitor.path == "/status"
+        assert code in visitor.text
+        assert other not in visitor.text
+    assert "Nothing is left to do" in visitor.text
+
+
 def test_people_writers_have_own_rules_examples_and_lessons(serve: Any, tmp_path: Path) -> None:
     lesson = {"source": "Al, who left, is back.", "expected": {"sentences": 2, "keeps": ["Al"]}}
     lesson["feedback"] = {"en": "Name Al in both.", "es": "Nombre a Al en ambas."}

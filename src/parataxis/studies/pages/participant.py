@@ -201,16 +201,19 @@ def status(visit: PersonVisit) -> Response:
     progress = visit.site.store.progress(visit.who)
     if progress.stage in (*_WORKING, Stage.CONSENT, Stage.BACKGROUND):
         return visit.redirect(_first_path(visit))
-    # A person who waits for others has done everything available, and may leave with the code.
-    has_waited = progress.stage is Stage.WAITING and any(progress.done.values())
+    # Who has worked and waits for others has done everything available, and may leave with the
+    # code. Who came when nothing was left has done nothing for it.
+    has_worked = any(progress.done.values())
+    is_over = progress.stage is Stage.FINISHED
     person = visit.site.store.person(visit.who)
     by_panel = person is not None and bool(person.panel)
     panel, code, url = visit.site.study.panel if by_panel else None, None, None
-    if panel and (progress.stage is Stage.FINISHED or has_waited):
+    if panel and has_worked and (is_over or progress.stage is Stage.WAITING):
         code, url = panel.completion_code, panel.completion_url
-    elif panel and progress.stage in (Stage.FAILED, Stage.BLOCKED):
+    elif panel and (is_over or progress.stage in (Stage.FAILED, Stage.BLOCKED)):
         code, url = panel.screen_out_code, panel.screen_out_url
-    values: dict[str, Any] = {"stage": progress.stage.value, "done": progress.done}
+    stage = "nothing-left" if is_over and not has_worked else progress.stage.value
+    values: dict[str, Any] = {"stage": stage, "done": progress.done}
     return visit.page("status.html", progress=progress, **values, code=code, url=url)
 
 
