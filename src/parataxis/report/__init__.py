@@ -24,8 +24,6 @@ from typing import Literal, Self
 
 from rich.cells import cell_len
 
-from parataxis.text.files import plain_cell
-
 NONE = "–"
 """The cell of a score that does not exist."""
 
@@ -354,6 +352,8 @@ def _as_csv(report: Report, delimiter: str = ",") -> str:
 
 
 def _csv_cell(value: object) -> object:
+    from parataxis.text.files import plain_cell
+
     return plain_cell(value) if isinstance(value, str) else _without_nan(value)
 
 
