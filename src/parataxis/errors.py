@@ -43,12 +43,13 @@ class TryLaterError(ParataxisError):
 
 
 @contextmanager
-def system_errors(what: str) -> Iterator[None]:
-    """Report errors of the system within it as InputError: ``what``, and the reason."""
+def system_errors(what: str, remedy: str = "") -> Iterator[None]:
+    """Report errors of the system within it as InputError: ``what``, the reason and a remedy."""
     try:
         yield
     except OSError as error:
-        raise InputError(f"{what}: {(error.strerror or str(error)).lower()}.") from error
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{what}: {reason}{remedy}.") from error
 
 
 @contextmanager

@@ -8,7 +8,6 @@ is anything that was copied together with its predicate.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -81,14 +80,6 @@ def place_of(analysis: Analysis, word: Word) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Allowed:
-    """The possible subjects of a predicate; ``sure`` if the number of the verb decided."""
-
-    words: Sequence[Word]
-    sure: bool = False
-
-
 class Referents:
     """Which nouns of a source a predicate can be about, and which nouns a pronoun can stand for.
 
@@ -112,21 +103,21 @@ class Referents:
 
     def others(self, predicate: Word) -> list[Word]:
         """The nouns that the source says a predicate of."""
-        allowed = self._subjects(predicate).words
+        allowed, _ = self._subjects(predicate)
         # A pronoun is the subject itself; nouns are what a clause could be attached to.
         return sorted((word for word in allowed if word.upos in _NAMING), key=is_noun)
 
     def _forbids(self, noun: Word, predicate: Word) -> bool:
-        allowed = self._subjects(predicate)
-        if not allowed.words:
+        allowed, is_sure = self._subjects(predicate)
+        if not allowed:
             return False
-        if not all(is_noun(word) or self._comes_later(noun, word) for word in allowed.words):
+        if not all(is_noun(word) or self._comes_later(noun, word) for word in allowed):
             return False
-        if self._is_among(noun, allowed.words) or self._is_defined(noun):
+        if self._is_among(noun, allowed) or self._is_defined(noun):
             return False
         if noun.head == predicate.index and place_of(self.source, noun) == "by":
             return False  # "told by the club": the club told
-        return allowed.sure or not self._has_argument(predicate, noun)
+        return is_sure or not self._has_argument(predicate, noun)
 
     def _cannot_mean(self, pronoun: Word, noun: Word) -> bool:
         text = key(pronoun.text)
@@ -146,18 +137,19 @@ class Referents:
         is_one = len({key(word.text) for word in named}) == 1  # no "Ann and Bob"
         return numbers == {False} and is_one and noun.xpos == "NN"
 
-    def _subjects(self, predicate: Word) -> _Allowed:
+    def _subjects(self, predicate: Word) -> tuple[list[Word], bool]:
+        """The possible subjects of a predicate, and whether the number of the verb decided."""
         own = self.source.children(predicate.index, *_SUBJECTS)
         if not own:
-            return _Allowed(list(self._shared(predicate)))
+            return list(self._shared(predicate)), False
         relative = next((word for word in own if key(word.text) in english.RELATIVES), None)
         if relative is None:
-            return _Allowed(own if all(map(is_noun, own)) else [])
+            return own if all(map(is_noun, own)) else [], False
         found = self._nouns_before(predicate, relative.index)
         verb = next(iter(self.source.children(predicate.index, "aux", "cop")), predicate)
         plural = NUMBERS.get(key(verb.text))
         fitting = [n for n in found if plural is None or is_plural(self.source, n.index) == plural]
-        return _Allowed(fitting or found, sure=0 < len(fitting) < len(found))
+        return fitting or found, 0 < len(fitting) < len(found)
 
     def _shared(self, predicate: Word) -> Iterator[Word]:
         """The possible subjects of a predicate without a subject of its own."""
@@ -311,8 +303,6 @@ def relation_findings(
 
 
 class _Sentence:
-    """One simple sentence, compared with its source."""
-
     def __init__(
         self,
         sentence: Analysis,

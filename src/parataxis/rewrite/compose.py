@@ -211,18 +211,13 @@ def _stands_behind(text: str) -> bool:
     return text in _NO_SPACE_BEFORE or _is_stop(text)
 
 
-def _opens(partners: _Partners, part: Part) -> bool:
-    return not isinstance(part, Insert) and partners.get(part.word, part.word) > part.word
-
-
-def _closes(partners: _Partners, part: Part) -> bool:
-    return not isinstance(part, Insert) and partners.get(part.word, part.word) < part.word
-
-
 def _tidy(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Part]:
     parts = _without_half_pairs(analysis, partners, parts)
-    parts = _without_inner_commas(analysis, partners, parts)
-    parts = _without_meeting_marks(analysis, parts)
+    given = _without_inner_commas(analysis, partners, parts)
+    parts = []
+    for part in given:
+        if not parts or are_neighbours(parts[-1], part) or _may_follow(analysis, parts, part):
+            parts.append(part)
     while parts and parts[0] != Copy(0) and _dangles_first(analysis, parts[0]):
         del parts[0]
     stop = None
@@ -244,7 +239,9 @@ def _tidy(analysis: Analysis, partners: _Partners, parts: list[Part]) -> list[Pa
 
 def _ends_quotation(analysis: Analysis, partners: _Partners, part: Part) -> bool:
     text = part_text(analysis, part)
-    return text in _QUOTES or (text in _TWINS and _closes(partners, part))
+    if text in _QUOTES or isinstance(part, Insert):
+        return text in _QUOTES
+    return text in _TWINS and partners.get(part.word, part.word) < part.word
 
 
 def _strength(text: str) -> int:
@@ -303,14 +300,6 @@ def _without_inner_commas(analysis: Analysis, partners: _Partners, parts: list[P
         if _ends_quotation(analysis, partners, parts[k]):
             gone |= {k - 1, k + 1} if texts[k + 1] == "," else {k - 1}
     return [part for k, part in enumerate(parts) if k not in gone]
-
-
-def _without_meeting_marks(analysis: Analysis, parts: list[Part]) -> list[Part]:
-    kept: list[Part] = []
-    for part in parts:
-        if not kept or are_neighbours(kept[-1], part) or _may_follow(analysis, kept, part):
-            kept.append(part)
-    return kept
 
 
 def _may_follow(analysis: Analysis, kept: list[Part], part: Part) -> bool:
@@ -425,11 +414,12 @@ def _leans_left(analysis: Analysis, partners: _Partners, index: int) -> bool:
     """Whether a sign is attached to a word before it in the source, directly or by other signs."""
     for place in range(index, 0, -1):
         last = analysis[place - 1]
-        if analysis[place].text in _OPENING or _opens(partners, Copy(place)):
+        if analysis[place].text in _OPENING or partners.get(place, place) > place:
             return False
         if last.end != analysis[place].start or last.text in _JOINING:
             return False
-        if has_word(last.text) or _stands_behind(last.text) or _closes(partners, Copy(last.index)):
+        is_closing = partners.get(last.index, last.index) < last.index
+        if has_word(last.text) or _stands_behind(last.text) or is_closing:
             return True
     return False
 

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from parataxis.errors import InputError
+from parataxis.errors import InputError, system_errors
 from parataxis.run.encode import OutputFormat, RecordEncoder, write_parquet
 from parataxis.run.files import DataFile, Identity
 from parataxis.run.pipeline import Checkpoint, Encoded, StreamOutput
@@ -367,16 +367,10 @@ class FileOutput(StreamOutput):
         path = self._state / name
         return loaded_state(path.read_bytes(), kind, path, self._state)
 
-    @contextmanager
-    def _reported(self) -> Iterator[None]:
-        """Turn an error of the disk, such as a full one, into an InputError."""
-        try:
-            yield
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            where = self._targets[0] if not self.by_file else self._state.parent
-            remedy = "; correct that and go on with --resume" if self._is_resumable else ""
-            raise InputError(f"{where} cannot be written: {reason}{remedy}.") from error
+    def _reported(self) -> AbstractContextManager[None]:
+        where = self._targets[0] if not self.by_file else self._state.parent
+        remedy = "; correct that and go on with --resume" if self._is_resumable else ""
+        return system_errors(f"{where} cannot be written", remedy)
 
 
 def _unfinished(state: Path) -> InputError:

@@ -331,10 +331,8 @@ def _is_text(kind: Any) -> bool:
     types = arrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type
-    return any(
-        is_one(kind)
-        for is_one in (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
-    )
+    tests = (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
+    return any(is_one(kind) for is_one in tests)
 
 
 def cell_texts(column: Any, *, strip: bool = True) -> list[str | None]:

@@ -27,6 +27,8 @@ _METRICS = {
     "per_second": ("gauge", "", "Sentences per second since the run was started or resumed."),
     "done": ("gauge", "_ratio", "The share of the input that is done."),
     "memory": ("gauge", "_bytes", "The most memory that the process of the run has used."),
+    "running": ("gauge", "", "Whether the run goes on."),
+    "updated_seconds": ("gauge", "", "When this was written."),
 }
 
 
@@ -128,17 +130,12 @@ class RunWatcher(Progress):
 
     def _prometheus(self, state: dict[str, Any], is_running: bool) -> str:
         """The state in the text format of Prometheus, version 0.0.4."""
-        known = {name: about for name, about in _METRICS.items() if state[name] is not None}
+        values = {**state, "running": int(is_running), "updated_seconds": round(time())}
         lines = []
-        for name, (kind, unit, about) in known.items():
-            full = f"parataxis_split_{name}{unit}"
-            lines += [f"# HELP {full} {about}", f"# TYPE {full} {kind}", f"{full} {state[name]}"]
-        for name, value, about in (
-            ("running", int(is_running), "Whether the run goes on."),
-            ("updated_seconds", round(time()), "When this was written."),
-        ):
-            full = f"parataxis_split_{name}"
-            lines += [f"# HELP {full} {about}", f"# TYPE {full} gauge", f"{full} {value}"]
+        for name, (kind, unit, about) in _METRICS.items():
+            full, value = f"parataxis_split_{name}{unit}", values[name]
+            if value is not None:
+                lines += [f"# HELP {full} {about}", f"# TYPE {full} {kind}", f"{full} {value}"]
         return "\n".join(lines) + "\n"
 
     def __enter__(self) -> "RunWatcher":

@@ -62,7 +62,6 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     def split(self, text: str | Sequence[str], **options: Unpack[Options]) -> models.SplitText:

@@ -105,7 +105,6 @@ class Engine:
 
     @property
     def waiting(self) -> int:
-        """The number of waiting items."""
         return sum(lane.waiting for lane in list(self._lanes.values()))
 
     def close(self) -> None:
@@ -141,7 +140,6 @@ class _Lane:
         return min(60, max(1, math.ceil(self.waiting * self._pace)))
 
     def add(self, job: "Job[T, R]") -> None:
-        """Queue a job."""
         if not job.waiting:
             return
         with self._changed:

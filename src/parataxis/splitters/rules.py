@@ -44,7 +44,6 @@ class RulesSplitter:
         self._analyser = analyser
 
     def __call__(self, sentence: str) -> Rewrite:
-        """Rewrite one sentence."""
         return next(self.pipe([sentence]))
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:

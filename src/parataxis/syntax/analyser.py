@@ -79,7 +79,10 @@ class Analyser:
         self._labels = labels
         self._find_frames = frames
         self._word_pieces = load_word_pieces()
-        self._feats = [_parse_feats(bundle) for bundle in labels.feats]
+        self._feats = [
+            dict(pair.split("=", 1) for pair in bundle.split("|") if pair != "_")
+            for bundle in labels.feats
+        ]
         self._analyse_text = lru_cache(CACHED_ANALYSES)(
             lambda text: self._analyse(Tokenized(text, tokenize(text)))
         )
@@ -258,10 +261,6 @@ def forced(sentence: Tokenized) -> NDArray[np.float32]:
         forced[:] = -FORCED
         forced[0, list(sentence.predicates)] = FORCED
     return forced
-
-
-def _parse_feats(bundle: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) for pair in bundle.split("|")) if bundle != "_" else {}
 
 
 def too_long(sentence: Tokenized, pieces: Pieces) -> TooLongError:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,10 +95,16 @@ def load_word_pieces() -> WordPieces:
     return WordPieces(shipped_folder("analyser") / "tokenizer.json")
 
 
-def stack(rows: Sequence[Sequence[int]], fill: int = 0) -> NDArray[np.int64]:
+def stack(
+    rows: Sequence[Sequence[float]],
+    fill: int = 0,
+    *,
+    width: int | None = None,
+    dtype: type[np.generic] = np.int64,
+) -> NDArray[Any]:
     """Rows of different lengths as one array, padded with ``fill`` on the right."""
-    width = max(map(len, rows))
-    array = np.full((len(rows), width), fill, dtype=np.int64)
+    longest = max(map(len, rows)) if width is None else width
+    array = np.full((len(rows), longest), fill, dtype=dtype)
     for row, values in zip(array, rows, strict=True):
         row[: len(values)] = values
     return array

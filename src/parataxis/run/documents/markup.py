@@ -309,7 +309,6 @@ class MarkupDocument(FormattedDocument):
             yield block.region(change.sentence), block.write(change, self.escape)
 
     def write(self, changes: Sequence[Change]) -> str:
-        """The document with its changes."""
         parts, end = [], 0
         for region, text in self.replacements(changes):
             parts += [self.text[end : region[0]], text]

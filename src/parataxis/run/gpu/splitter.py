@@ -25,7 +25,7 @@ from parataxis.syntax.analyser import Analyser, Tokenized, forced, load_analyser
 from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.decoding import read_labels
 from parataxis.syntax.onnx import Arrays, model_folder
-from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces
+from parataxis.syntax.wordpieces import MAX_PIECES, Pieces, load_word_pieces, stack
 from parataxis.text.tokens import tokenize
 
 WIDTHS = (32, 64, 128, 256, 512)
@@ -56,16 +56,6 @@ class _Rows:
         """Concatenate parts of one width, padded with zeros to the same shape."""
         joined = {name: _concatenate([getattr(p, name) for p in parts]) for name in cls.arrays()}
         return replace(parts[0], **joined)
-
-
-def _filled(
-    rows: Sequence[Sequence[Any]], width: int, dtype: type[np.generic], rest: Any = 0
-) -> Array:
-    """Rows of different lengths as an array of this width."""
-    array = np.full((len(rows), width), rest, dtype=dtype)
-    for place, row in enumerate(rows):
-        array[place, : len(row)] = row
-    return array
 
 
 def _concatenate(arrays: Sequence[Array]) -> Array:
@@ -100,10 +90,10 @@ class Sentences(_Rows):
         fixed = [() if each.predicates is None else forced(each)[0] for each in sentences]
         return cls(
             width,
-            _filled([read.ids for read in pieces], width, np.int32),
-            _filled([read.shapes for read in pieces], width, np.int8),
-            _filled([read.first for read in pieces], words + 1, np.int16),
-            _filled(fixed, words, np.float32),
+            stack([read.ids for read in pieces], width=width, dtype=np.int32),
+            stack([read.shapes for read in pieces], width=width, dtype=np.int8),
+            stack([read.first for read in pieces], width=words + 1, dtype=np.int16),
+            stack(fixed, width=words, dtype=np.float32),
         )
 
 
@@ -137,11 +127,11 @@ class Sources(_Rows):
             same[row, : len(source)] = source.same
         return cls(
             width,
-            pieces=_filled([source.pieces.ids for source in sources], length, np.int32),
-            shapes=_filled([source.pieces.shapes for source in sources], length, np.int8),
-            first=_filled([source.pieces.first for source in sources], width + 1, np.int16),
+            pieces=stack([each.pieces.ids for each in sources], width=length, dtype=np.int32),
+            shapes=stack([each.pieces.shapes for each in sources], width=length, dtype=np.int8),
+            first=stack([each.pieces.first for each in sources], width=width + 1, dtype=np.int16),
             same=same,
-            twins=_filled([source.twins for source in sources], width, np.int16, NO_TWIN),
+            twins=stack([each.twins for each in sources], NO_TWIN, width=width, dtype=np.int16),
             words=np.array([len(source) for source in sources], dtype=np.int64),
         )
 
@@ -240,18 +230,15 @@ class DeviceAnalyser(Analyser):
         self._models = models
 
     def __call__(self, sentence: str) -> Analysis:
-        """Analyse one sentence; raises :class:`TooLongError` where the model cannot read it."""
         (result,) = self.pipe([sentence])
         if isinstance(result, TooLongError):
             raise result
         return result
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
-        """Analyse many sentences, in order; one that is too long gives the error in its place."""
         return self.pipe_tokenized(Tokenized(text, tokenize(text)) for text in sentences)
 
     def pipe_tokenized(self, sentences: Iterable[Tokenized]) -> Iterator[Analysis | TooLongError]:
-        """Like :meth:`pipe`, for sentences whose tokens are given."""
         stream = iter(sentences)
         while window := list(islice(stream, _READ_AHEAD)):
             yield from self._window(window)

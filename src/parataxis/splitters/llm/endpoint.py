@@ -161,9 +161,7 @@ def _tokens(usage: object) -> Tokens | None:
     read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if not (isinstance(read, int) and isinstance(written, int)):
         return None
-    if (
-        not 0 <= min(read, written) <= max(read, written) <= _MOST_TOKENS
-    ):  # no model reads a billion
+    if min(read, written) < 0 or max(read, written) > _MOST_TOKENS:
         return None
     return Tokens(read, written)
 

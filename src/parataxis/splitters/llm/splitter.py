@@ -165,7 +165,6 @@ class LlmSplitter:
         return self._session.report()
 
     def __call__(self, sentence: str) -> Rewrite:
-        """Rewrite one sentence."""
         return next(self.pipe([sentence]))
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:

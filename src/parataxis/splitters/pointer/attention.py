@@ -60,7 +60,6 @@ class _Guided:
         self.rows: list[NDArray[np.float32]] = []
 
     def read(self, sources: Sequence[Features]) -> tuple[Any, int, tuple[int, int]]:
-        """Read the source."""
         return self._decoder.read(sources)
 
     def step(self, memory: Any, place: Place) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -45,11 +45,9 @@ class PointerDescription(BaseModel):
 
     @classmethod
     def read(cls, path: Path) -> "PointerDescription":
-        """Read the description of a model."""
         return cls.model_validate_json(path.read_bytes())
 
     def write(self, path: Path) -> None:
-        """Write the description of a model."""
         path.write_text(self.model_dump_json() + "\n", encoding="utf-8")
 
 
@@ -72,7 +70,6 @@ class OnnxMemory:
         self.groups = groups
 
     def select(self, rows: NDArray[np.int64]) -> "OnnxMemory":
-        """Only these sources."""
         chosen = []
         for group in self.groups:
             new, old = np.nonzero(rows[:, None] == group.rows)

@@ -14,7 +14,7 @@ from parataxis.checks.lexicon import FEMININE, GENDERED_ENDINGS, MASCULINE
 from parataxis.rewrite.compose import Copy, Insert, Part
 from parataxis.rewrite.forms import key
 from parataxis.syntax.analysis import Analysis, Word
-from parataxis.text.english import PRONOUN_FORMS, words
+from parataxis.text.english import MONTHS, PRONOUN_FORMS, WEEKDAYS, words
 
 _CONDITIONS = words("if should provided")
 _SETTINGS = words(
@@ -33,10 +33,10 @@ _OWN_TIME = words(
     " soon still subsequently then there thereafter today once"
 )
 _YEAR = re.compile(r"1\d{3}|20\d\d")
-_PERIODS = words(
-    "day week month year decade century time period moment hour morning afternoon evening night"
-    " january february march april may june july august september october november december"
-    " monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter"
+_PERIODS = MONTHS.union(
+    WEEKDAYS,
+    words("day week month year decade century time period moment hour morning afternoon evening"),
+    words("night spring summer autumn winter"),
 )
 _LINKS = words("however therefore also consequently accordingly")
 """Inserted words that may stand before an opening phrase."""

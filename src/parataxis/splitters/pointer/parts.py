@@ -515,16 +515,13 @@ def _verb(analysis: Analysis, parts: Sequence[Part], start: int) -> int | None:
                 return place
             case Inflect(word, _) if analysis[word].upos == "VERB":
                 return place
-            case Copy(word) if analysis[word].xpos in ("VBZ", "VBP") or _is_auxiliary(
-                analysis[word]
-            ):
-                return place
+            case Copy(word):
+                text = key(analysis[word].text)
+                is_form = text in _PLURAL_OF or text in _SINGULAR_OF
+                is_auxiliary = analysis[word].upos == "AUX" and is_form
+                if is_auxiliary or analysis[word].xpos in ("VBZ", "VBP"):
+                    return place
     return None
-
-
-def _is_auxiliary(word: Word) -> bool:
-    text = key(word.text)
-    return word.upos == "AUX" and (text in _PLURAL_OF or text in _SINGULAR_OF)
 
 
 def _is_plural(analysis: Analysis, subject: Sequence[Part]) -> bool | None:

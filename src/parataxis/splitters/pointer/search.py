@@ -77,7 +77,6 @@ class Place:
     recurrent: NDArray[np.float32]
 
     def select(self, rows: NDArray[np.int64]) -> "Place":
-        """Only the hypotheses of these sources."""
         return Place(**{name: array[rows] for name, array in vars(self).items()})
 
 
@@ -297,7 +296,6 @@ class _Groups:
 
     @classmethod
     def of(cls, sources: Sequence[Features], shape: tuple[int, int]) -> "_Groups":
-        """The groups of these sources."""
         rows: list[int] = []
         found: list[list[int]] = []
         for row, source in enumerate(sources):

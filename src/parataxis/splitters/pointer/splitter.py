@@ -97,7 +97,6 @@ class PointerSplitter:
         return made
 
     def __call__(self, sentence: str) -> Rewrite:
-        """Rewrite one sentence."""
         return next(self.pipe([sentence]))
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Rewrite]:
