@@ -203,6 +203,15 @@ def document_attacks() -> Iterator[tuple[str, str, bytes]]:
         ("holders", "<w:p>" + f"<w:hyperlink>{RUN * 2}</w:hyperlink>" * 100_000 + "</w:p>"),
     ):
         yield f"{name} in Word", "a.docx", word(body)
+    for name, text in (
+        ("braces", "{" * 4_000_000),
+        ("characters", r"\u65?" * 1_500_000),
+        ("paragraphs", r"a\par " * 1_000_000),
+        ("backslashes", "\\" * 7_000_000),
+        ("words", "a " * 3_900_000),
+        ("digits", r"\a" + "1" * 7_000_000),
+    ):
+        yield f"{name} in RTF", "a.rtf", rf"{{\rtf1\ansi {text}}}".encode()
 
 
 class Watch:

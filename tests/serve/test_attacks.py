@@ -205,6 +205,15 @@ def test_attacks_the_roles_of_many_verbs_are_found_in_parts() -> None:
     assert found == whole  # at once
 
 
+# One byte of this sign is a quotation mark, after which strings would count as what is outside.
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_attacks_json_is_utf8(plain: TestClient, encoding: str) -> None:
+    body = '{"texts": [["\u2261 left."]' + ", []" * 200_000 + "]}"
+    answer = plain.post("/v1/readability", content=body.encode(encoding), headers=JSON)
+    assert answer.status_code == 400
+    assert answer.json()["detail"] == "The body is not JSON in UTF-8."
+
+
 # Each of the parts takes as long as the whole sentence: 150 verbs took half a minute.
 def test_attacks_more_verbs_than_prose_has_are_refused() -> None:
     analyser = load_analyser()

@@ -125,7 +125,10 @@ class JsonShape:
         self._rest = b""
 
     def feed(self, data: bytes) -> None:
-        """Read some bytes; fails if there are too many values or levels."""
+        """Read some bytes; fails if there are too many values or levels, or if they are UTF-16 or
+        UTF-32, of which a parser makes JSON too, but whose quotation marks are other bytes."""
+        if b"\0" in data:
+            raise _RefusedError(400, "The body is not JSON in UTF-8.")
         data = _ESCAPE.sub(b"", self._rest + data)
         self._rest = b"\\" if data.endswith(b"\\") else b""  # what it escapes is yet to come
         parts = data.split(b'"')

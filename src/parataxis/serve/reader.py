@@ -21,7 +21,7 @@ from parataxis.serve.problems import TooMuchError
 
 SECONDS = 30.0
 """The time limit for one document."""
-MEMORY = 240 << 20
+MEMORY = 220 << 20
 """The bytes that a document may take in a process, besides those of the process itself."""
 _TOO_HARD = "The document takes too long to read, or too much memory."
 
