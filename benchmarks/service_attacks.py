@@ -253,14 +253,19 @@ class Watch:
 
 
 def memory(process: int) -> int:
-    """The resident bytes of a process and its children."""
-    total, waiting = 0, [process]
+    """The resident bytes of a process and its children. A child that is just being started has the
+    memory and the command of its parent, and does not count."""
+    total, waiting = 0, [(process, b"")]
     while waiting:
-        folder = Path("/proc") / str(waiting.pop())
+        number, above = waiting.pop()
+        folder = Path("/proc") / str(number)
         try:
-            status = (folder / "status").read_text()
+            status, command = (folder / "status").read_text(), (folder / "cmdline").read_bytes()
+            if command == above:
+                continue
             for task in (folder / "task").iterdir():
-                waiting += map(int, (task / "children").read_text().split())
+                children = map(int, (task / "children").read_text().split())
+                waiting += [(child, command) for child in children]
         except OSError:
             continue
         found = [line for line in status.splitlines() if line.startswith("VmRSS")]
