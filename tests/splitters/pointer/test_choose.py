@@ -26,13 +26,13 @@ from parataxis.syntax.analyser import Analyser, load_analyser
 
 Write = Callable[..., list[int]]
 
-POET = "Ann, who wrote 5 plays, died in York."
-PLAIN = "Ann died in York and wrote 5 plays."
-GOOD = ["Ann died in York", "[she] wrote 5 plays"]
-NO_NUMBER = ["Ann died in York", "[she] wrote plays"]
-NO_VERB = ["Ann died in York", "5 plays wrote/NN", "Ann wrote"]
-FRAGMENT = ["Ann died in York", "[because] Ann wrote 5 plays"]
-CLEAN = ("Ann died in York.", "She wrote 5 plays.")
+POET = "Mother, who wrote 5 plays, died in York."
+PLAIN = "Mother died in York and wrote 5 plays."
+GOOD = ["Mother died in York", "[she] wrote 5 plays"]
+NO_NUMBER = ["Mother died in York", "[she] wrote plays"]
+NO_VERB = ["Mother died in York", "5 plays wrote/NN", "Mother wrote"]
+FRAGMENT = ["Mother died in York", "[because] Mother wrote 5 plays"]
+CLEAN = ("Mother died in York.", "She wrote 5 plays.")
 
 
 def verdict(score: float, rewrite: Sequence[str], risk: float = 0.0) -> RewriteVerdict:
@@ -111,7 +111,7 @@ def test_choose_takes_the_second_where_the_first_loses_a_number(
 def test_choose_leaves_the_source_whole_where_every_rewrite_loses_something(
     chosen: Callable[..., Rewrite],
 ) -> None:
-    rewrite = chosen(POET, NO_NUMBER, ["Ann died", "[she] wrote 5 plays"])
+    rewrite = chosen(POET, NO_NUMBER, ["Mother died", "[she] wrote 5 plays"])
     assert (rewrite.simple, rewrite.findings) == ((POET,), ())
     assert rewrite.note == (
         "Left whole because the checks fault every rewrite that was found; in the best one, "
@@ -121,7 +121,7 @@ def test_choose_leaves_the_source_whole_where_every_rewrite_loses_something(
 
 def test_choose_keeps_what_does_not_rule_a_rewrite_out(chosen: Callable[..., Rewrite]) -> None:
     rewrite = chosen(POET, FRAGMENT, NO_NUMBER)
-    assert rewrite.simple == ("Ann died in York.", "Because Ann wrote 5 plays.")
+    assert rewrite.simple == ("Mother died in York.", "Because mother wrote 5 plays.")
     assert rewrite.findings is not None
     assert [finding.kind for finding in rewrite.findings] == [FindingKind.FRAGMENT]
     assert rewrite.note is None
@@ -131,7 +131,7 @@ def test_choose_prefers_one_without_a_finding_further_down(chosen: Callable[...,
     rewrite = chosen(POET, FRAGMENT, NO_NUMBER, GOOD)
     assert (rewrite.simple, rewrite.findings) == (CLEAN, ())
     assert rewrite.note == (
-        "This is not the preferred rewrite: in that one, 'Because Ann wrote 5 plays.' is only a "
+        "This is not the preferred rewrite: in that one, 'Because mother wrote 5 plays.' is only a "
         "part of a sentence: its main clause is missing."
     )
 
@@ -141,7 +141,7 @@ def test_choose_strict_refuses_a_fragment(chosen: Callable[..., Rewrite]) -> Non
     assert rewrite.simple == (POET,)
     assert rewrite.note == (
         "Left whole because the checks fault every rewrite that was found; in the best one, "
-        "'Because Ann wrote 5 plays.' is only a part of a sentence: its main clause is missing."
+        "'Because mother wrote 5 plays.' is only a part of a sentence: its main clause is missing."
     )
     assert chosen(POET, FRAGMENT, GOOD, strict=True).simple == CLEAN
 
@@ -160,11 +160,11 @@ def test_choose_strict_refuses_an_ambiguous_pronoun(chosen: Callable[..., Rewrit
 @pytest.mark.parametrize(
     ("source", "doing", "message"),
     [
-        ("Ann, born in York, sang 5 songs.", ["Ann sang songs", "Ann [was] born in York"],
+        ("Mother, born in York, sang 5 songs.", ["Mother sang songs", "Mother [was] born in York"],
          "the number '5' is missing"),
-        ("Ann, born in York, sang 5 songs.", ["Ann sang 5 songs", "Ann [was] born"],
+        ("Mother, born in York, sang 5 songs.", ["Mother sang 5 songs", "Mother [was] born"],
          "the name 'York' is missing"),
-        ("Ann, who is old, did not sing.", ["Ann did sing", "Ann is old"],
+        ("Mother, who is old, did not sing.", ["Mother did sing", "Mother is old"],
          "the negation 'not' is missing"),
         ("The Buyer, who must pay, may leave.", ["The Buyer may leave", "The Buyer pay/VBZ"],
          "the modal verb 'must' is missing"),
@@ -200,7 +200,7 @@ def test_choose_lets_the_verifier_prefer_the_source(chosen: Callable[..., Rewrit
 def test_choose_takes_the_source_for_a_rewrite_of_one_sentence(
     chosen: Callable[..., Rewrite],
 ) -> None:
-    one = ["Ann [,] who wrote 5 plays [,] died [in] [the] York"]
+    one = ["Mother [,] who wrote 5 plays [,] died [in] [the] York"]
     rewrite = chosen(POET, one, GOOD, verifying=whole_first)
     assert (rewrite.simple, rewrite.note, rewrite.findings) == ((POET,), None, ())
     assert chosen(POET, one).note is None
@@ -233,18 +233,18 @@ def test_choose_asks_about_candidates_that_are_close(
 
 
 def test_choose_says_where_nothing_could_be_written(chosen: Callable[..., Rewrite]) -> None:
-    rewrite = chosen(POET, ["Ann in/NNS York"])
+    rewrite = chosen(POET, ["Mother in/NNS York"])
     assert rewrite.simple == (POET,)
     assert rewrite.note == "Left whole because no rewrite was found that is sure enough."
     assert chosen(POET).note == rewrite.note
 
 
 def test_choose_drops_empty_sentences_and_equal_rewrites(analyser: Analyser, write: Write) -> None:
-    rewrites = [GOOD, ["Ann died in York", "[,]", "[she] wrote 5 plays"], GOOD, NO_NUMBER]
+    rewrites = [GOOD, ["Mother died in York", "[,]", "[she] wrote 5 plays"], GOOD, NO_NUMBER]
     found = _found(POET, rewrites, 0.0, write)
     assert [candidate.simple for candidate in compose_found(analyser(POET), found)] == [
         CLEAN,
-        ("Ann died in York.", "She wrote plays."),
+        ("Mother died in York.", "She wrote plays."),
     ]
 
 
@@ -279,7 +279,7 @@ def test_choose_checks_no_more_than_it_must(analyser: Analyser, write: Write) ->
 
 _TEXTS = [
     POET,
-    "Voiced by Ann, the cat (a tabby) may not sing “Blue” in the U.S. for $5.",
+    "Voiced by Mother, the cat (a tabby) may not sing “Blue” in the U.S. for $5.",
     'The Lords, who met in May 2012, "may not" vote on Art. 5, said Bob\'s aunt.',
 ]
 _ACTIONS = st.lists(st.integers(0, COPY + 20), max_size=30).map(tuple)

@@ -219,6 +219,12 @@ WRITTEN = [
         id="a noun in place of a guessed gender",
     ),
     pytest.param(
+        "Yuki Hanamori, a German skater, lives in Oslo.",
+        ["Yuki Hanamori lives in Oslo", "[she] [is] a German skater"],
+        ["Yuki Hanamori lives in Oslo.", "Yuki Hanamori is a German skater."],
+        id="a name in place of a guessed gender",
+    ),
+    pytest.param(
         "The skater, who lost her skates, lives in Oslo.",
         ["the skater lost her skates", "[she] lives in Oslo"],
         ["The skater lost her skates.", "She lives in Oslo."],

@@ -24,7 +24,7 @@ RAIN = "It rained."
 
 
 def poets(count: int) -> list[str]:
-    return [f"Ann, who wrote {n} {'very ' * (n % 7)}long plays, died." for n in range(count)]
+    return [f"Mother, who wrote {n} {'very ' * (n % 7)}long plays, died." for n in range(count)]
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def splitter(analyser: Analyser, write: Write, scripted: Callable[..., object]) 
     scripts: dict[str, list[tuple[float, list[int]]]] = {RAIN: [(1.0, [WHOLE])]}
     for n, source in enumerate(poets(70)):
         plays = f"{'very ' * (n % 7)}long plays"
-        good = write(source, "Ann died", f"[she] wrote {n} {plays}")
-        lost = write(source, "Ann died", f"[she] wrote {plays}")
-        fragment = write(source, "Ann died", f"[because] [she] wrote {n} {plays}")
+        good = write(source, "Mother died", f"[she] wrote {n} {plays}")
+        lost = write(source, "Mother died", f"[she] wrote {plays}")
+        fragment = write(source, "Mother died", f"[because] [she] wrote {n} {plays}")
         first, second = (lost, fragment) if n % 3 == 0 else (good, lost)
         scripts[source] = [(0.6, first), (0.3, second), (0.1, [WHOLE])]
     decoder = scripted(scripts)
@@ -59,8 +59,8 @@ def test_splitter_is_one(splitter: PointerSplitter) -> None:
 
 
 def test_splitter_rewrites_one_sentence(splitter: PointerSplitter) -> None:
-    rewrite = splitter("Ann, who wrote 1 very long plays, died.")
-    assert rewrite.simple == ("Ann died.", "She wrote 1 very long plays.")
+    rewrite = splitter("Mother, who wrote 1 very long plays, died.")
+    assert rewrite.simple == ("Mother died.", "She wrote 1 very long plays.")
     assert rewrite.findings == ()
     assert splitter(RAIN).simple == (RAIN,)
 
@@ -69,8 +69,8 @@ def test_splitter_pipes_many_in_order(splitter: PointerSplitter) -> None:
     sources = [RAIN, *poets(70), RAIN]
     rewrites = list(splitter.pipe(iter(sources)))
     assert [rewrite.source for rewrite in rewrites] == sources
-    assert rewrites[2].simple == ("Ann died.", "She wrote 1 very long plays.")
-    assert rewrites[1].simple == ("Ann died.", "Because she wrote 0 long plays.")
+    assert rewrites[2].simple == ("Mother died.", "She wrote 1 very long plays.")
+    assert rewrites[1].simple == ("Mother died.", "Because she wrote 0 long plays.")
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
@@ -92,7 +92,7 @@ def test_splitter_strict_takes_no_rewrite_with_a_finding(splitter: PointerSplitt
         "Left whole because the checks fault every rewrite that was found; in the best one, the "
         "number '0' is missing."
     )
-    assert split.simple == ("Ann died.", "She wrote 1 very long plays.")
+    assert split.simple == ("Mother died.", "She wrote 1 very long plays.")
 
 
 def test_splitter_beam_of_one_finds_one_rewrite(splitter: PointerSplitter) -> None:
@@ -107,9 +107,9 @@ def test_splitter_refuses_another_beam(beam: int) -> None:
 
 
 def test_splitter_leaves_whole_what_is_too_long(splitter: PointerSplitter) -> None:
-    long = "Ann " + "very " * (LONGEST - 2) + "sang"
+    long = "Mother " + "very " * (LONGEST - 2) + "sang"
     longer = f"{long} there."
-    endless = "Ann " + "very " * 600 + "sang."
+    endless = "Mother " + "very " * 600 + "sang."
     rewrites = list(splitter.pipe([longer, RAIN, endless]))
     assert [rewrite.simple for rewrite in rewrites] == [(longer,), (RAIN,), (endless,)]
     assert rewrites[0].note == (
@@ -122,12 +122,12 @@ def test_splitter_leaves_whole_what_is_too_long(splitter: PointerSplitter) -> No
 def test_splitter_handles_a_sentence_of_200_words(
     analyser: Analyser, write: Write, scripted: Callable[..., object]
 ) -> None:
-    long = "Ann " + "very " * (LONGEST - 4) + "old sang so."
+    long = "Mother " + "very " * (LONGEST - 4) + "old sang so."
     decoder = scripted(
-        {long: [(1.0, write(long, "Ann sang so", "[she] [is]" + " very" * 196 + " old"))]}
+        {long: [(1.0, write(long, "Mother sang so", "[she] [is]" + " very" * 196 + " old"))]}
     )
     rewrite = PointerSplitter(analyser, decoder, None, _in_order)(long)  # type: ignore[arg-type]
-    assert rewrite.simple == ("Ann sang so.", "She is" + " very" * 196 + " old.")
+    assert rewrite.simple == ("Mother sang so.", "She is" + " very" * 196 + " old.")
 
 
 @pytest.mark.parametrize("marks", ["...", "— * —", "()"])
@@ -149,7 +149,7 @@ def test_splitter_through_the_api(splitter: PointerSplitter) -> None:
     source = poets(1)[0]
     text = f"{source}  {RAIN}\n"
     assert str(parataxis.split(text, splitter=splitter)) == (
-        f"Ann died. Because she wrote 0 long plays.  {RAIN}\n"
+        f"Mother died. Because she wrote 0 long plays.  {RAIN}\n"
     )
     assert str(parataxis.split(text, splitter=splitter, strict=True)) == text
     assert str(parataxis.split(text, splitter=splitter, beam=1)) == text
@@ -169,6 +169,6 @@ def test_splitter_analyses_only_what_it_splits(
         return pipe(listed)
 
     monkeypatch.setattr(analyser, "pipe", listen)
-    list(splitter.pipe([RAIN, "Ann, who wrote 1 very long plays, died."]))
+    list(splitter.pipe([RAIN, "Mother, who wrote 1 very long plays, died."]))
     assert RAIN not in asked
-    assert "Ann, who wrote 1 very long plays, died." in asked
+    assert "Mother, who wrote 1 very long plays, died." in asked
