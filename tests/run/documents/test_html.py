@@ -136,6 +136,11 @@ def test_html_any_text_reads_as_its_rewrites(cut: Cut, shown: Shown, text: str) 
         assert shown(HtmlDocument(data.decode())) == shown(document, made)
 
 
+@pytest.mark.parametrize("text", ["who<!<!&#233;.", "Ann sings <b", "Ann </ sings."])
+def test_html_text_with_a_tag_that_does_not_end_is_left_alone(text: str) -> None:
+    assert HtmlDocument(f"<p>Bob sings.</p><p>{text}").sentences == ["Bob sings."]
+
+
 @pytest.mark.parametrize(("depth", "sentences"), [(100, 2), (101, 1), (20_000, 1)])
 def test_html_blocks_that_are_nested_too_deeply_are_left_alone(depth: int, sentences: int) -> None:
     nested = "<b>" * depth + "Ann sings." + "</b>" * depth

@@ -32,6 +32,9 @@ _SURROUNDINGS = {"table": Surrounding.TABLE, "blockquote": Surrounding.QUOTATION
 _OBSTACLES = {"br": "a line break"} | dict.fromkeys(["img", "input", "embed"], "a picture")
 _VOID = _tags("area base br col embed hr img input link meta param source track wbr basefont")
 _MOST_UNCLOSED = 100
+_TAG_START = re.compile(r"<[!?/A-Za-z]")
+"""The start of a tag that does not end, which the parser reads as text: behind a rewrite it may be
+read as a tag."""
 _DEEPEST = 100  # how deep inline tags may be nested; a block with more is left alone
 
 
@@ -188,6 +191,8 @@ class _HtmlReader(CellReader, HTMLParser):
     def _end_block(self) -> None:
         cells, chain = self.cells, self.chain
         is_found = all(self._text.startswith(cell.raw, cell.start) for cell in cells if cell.raw)
+        typed = "".join(cell.raw if len(cell.raw) == 1 else " " for cell in cells)
+        is_found = is_found and _TAG_START.search(typed) is None
         first = next((i for i, cell in enumerate(cells) if not cell.char.isspace()), len(cells))
         # A tag that is still open may end anywhere.
         if first < len(cells) and is_found and not self._is_broken and not chain:
