@@ -41,7 +41,7 @@ SERVER = (
             CURIE,
             [
                 "Marie Curie was a Polish physicist who won two Nobel Prizes.",
-                "She died in 1934 in France.",
+                "Marie Curie died in 1934 in France.",
             ],
         ),
         ("plain", LEASE, [LEASE]),
