@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.errors import InputError, TryLaterError
-from parataxis.serve.engine import Engine, Job
+from parataxis.serve import engine as module
+from parataxis.serve.engine import CHARACTERS, Engine, Job
 
 from .conftest import wait_for
 
@@ -250,3 +251,16 @@ def test_engine_gives_everyone_their_own_in_order(requests: list[list[str]]) -> 
         answers = list(pool.map(ask, range(len(named))))
     assert answers == [[word.upper() for word in request] for request in named]
     engine.close()
+
+
+def test_engine_gives_back_the_memory_of_long_items(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[int] = []
+    task = Upper()
+    task.go.set()
+    monkeypatch.setattr(module, "_give_back", lambda: given.append(len(task.batches)))
+    assert done(engine.submit(task, ["a" * CHARACTERS])) == ["A" * CHARACTERS]
+    done(engine.submit(task, ["b" * 3 * CHARACTERS]))
+    wait_for(lambda: given)
+    assert given == [2]

@@ -4,12 +4,14 @@ A lane is a worker thread with a fair queue. The engine does not know what a tas
 """
 
 import asyncio
+import ctypes
 import math
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence, Sized
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Generic, Protocol, TypeVar
 
 from parataxis.errors import ParataxisError, TryLaterError
@@ -23,6 +25,14 @@ CHARACTERS = 250
 """Characters of an ordinary item; a batch of longer items holds fewer of them."""
 WAIT = 0.003
 """Seconds that a batch waits for other requests if it is not full."""
+
+
+def _give_back() -> None:
+    """Return the memory that is free to the system, where its C library can do that: after long
+    sentences it is more than a hundred megabytes."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
 
 _CLOSED = "The service is being stopped; try again later."
 
@@ -186,6 +196,8 @@ class _Lane:
                 seconds = time.monotonic() - begun
                 self._pace = 0.8 * self._pace + 0.2 * seconds / len(batch)
                 self._note(self._name, len(batch), seconds)
+                if max(len(item) for _, item, _ in batch) > 2 * CHARACTERS:
+                    _give_back()
 
     def _take(self, task: EngineTask[Sized, object]) -> list[_Entry]:
         """Fill a batch with items of the jobs with this task, in round-robin order. Jobs of other
