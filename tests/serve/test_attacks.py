@@ -26,6 +26,7 @@ from parataxis.serve.middleware import JsonShape, LimitRequests, RequestLimits, 
 from parataxis.serve.routes import _Pieces
 from parataxis.serve.tasks import LONGEST_SENTENCE, LONGEST_WORD
 from parataxis.syntax.analyser import ROLES, Analyser, Tokenized, load_analyser
+from parataxis.syntax.analysis import Analysis
 from parataxis.syntax.onnx import OnnxModel
 from parataxis.text import readability
 from parataxis.text.tokens import tokenize
@@ -226,6 +227,22 @@ def test_attacks_more_verbs_than_prose_has_are_refused() -> None:
     with pytest.raises(TooLongError, match=r"450 words, of which 150 are verbs"):
         Analyser(model, analyser._labels)("Ann came and " * 150)
     assert len(calls) == 1
+
+
+def test_attacks_few_long_analyses_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    analyser = Analyser(load_analyser()._model, load_analyser()._labels)
+    read: list[str] = []
+
+    def analyse(sentence: Tokenized) -> Analysis:
+        read.append(sentence.text)
+        return Analysis(sentence.text, ())
+
+    monkeypatch.setattr(analyser, "_analyse", analyse)
+    for text in ("It rained {}.", "a " * 1_000 + "{}."):
+        read.clear()
+        for number in (*range(200), *range(200)):
+            analyser(text.format(number))
+        assert len(read) == (200 if len(text) < 100 else 400)
 
 
 def test_attacks_models_give_back_what_a_long_sentence_took() -> None:

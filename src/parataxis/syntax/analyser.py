@@ -43,8 +43,10 @@ MOST_ROLES = 15_000
 _IN_PARTS = threading.Lock()
 """Held while one part of the roles of a long sentence is found, whose memory others add to."""
 _OF_PREDICATES = ("role_words", "roles", "predicates")
-CACHED_ANALYSES = 1024
-"""The size of the cache: splitters, patterns and checks analyse the same sentences."""
+LONG_TEXT = 1_000
+"""Characters of a sentence; the analysis of a longer one takes more than 100 kB."""
+CACHED_ANALYSES, CACHED_LONG = 1024, 64
+"""The sizes of the caches: splitters, patterns and checks analyse the same sentences."""
 
 FORCED = 1e4
 """Added to or subtracted from the predicate score of a word whose status is known."""
@@ -83,8 +85,9 @@ class Analyser:
             dict(pair.split("=", 1) for pair in bundle.split("|") if pair != "_")
             for bundle in labels.feats
         ]
-        self._analyse_text = lru_cache(CACHED_ANALYSES)(
-            lambda text: self._analyse(Tokenized(text, tokenize(text)))
+        self._short, self._long = (
+            lru_cache(size)(lambda text: self._analyse(Tokenized(text, tokenize(text))))
+            for size in (CACHED_ANALYSES, CACHED_LONG)
         )
 
     def __call__(self, sentence: str) -> Analysis:
@@ -93,6 +96,9 @@ class Analyser:
         if isinstance(result, TooLongError):
             raise TooLongError(*result.args)  # the cached one must not collect tracebacks
         return result
+
+    def _analyse_text(self, text: str) -> Analysis | TooLongError:
+        return self._long(text) if len(text) > LONG_TEXT else self._short(text)
 
     def pipe(self, sentences: Iterable[str]) -> Iterator[Analysis | TooLongError]:
         """Analyse many sentences in parallel, in order.
