@@ -423,7 +423,8 @@ def score_sources(
     network: LanguageModel,
     device: torch.device,
 ) -> None:
-    """Set what the teacher thinks of each candidate, in batches of trees of similar size."""
+    """Set the teacher's log-probability and risks of each candidate, in batches of trees of similar
+    size."""
     prompts = tokens.prompts((source.complex, None) for source in sources)
     texts = [["\n".join(each.simple) for each in source.candidates] for source in sources]
     flat = iter(tokens.batch([text for own in texts for text in own]))

@@ -33,8 +33,8 @@ _OBSTACLES = {"br": "a line break"} | dict.fromkeys(["img", "input", "embed"], "
 _VOID = _tags("area base br col embed hr img input link meta param source track wbr basefont")
 _MOST_UNCLOSED = 100
 _TAG_START = re.compile(r"<[!?/A-Za-z]")
-"""The start of a tag that does not end, which the parser reads as text: behind a rewrite it may be
-read as a tag."""
+"""The start of a tag that does not end. The parser reads it as text, but may read it as a tag once
+the text before it has changed."""
 _DEEPEST = 100  # how deep inline tags may be nested; a block with more is left alone
 
 
