@@ -136,7 +136,9 @@ def test_html_any_text_reads_as_its_rewrites(cut: Cut, shown: Shown, text: str) 
         assert shown(HtmlDocument(data.decode())) == shown(document, made)
 
 
-@pytest.mark.parametrize("text", ["who<!<!&#233;.", "Ann sings <b", "Ann </ sings."])
+@pytest.mark.parametrize(
+    "text", ["who<!<!&#233;.", "Ann sings <b", "Ann </ sings.", "Ann; <!<b>x<!-- x -->"]
+)
 def test_html_text_with_a_tag_that_does_not_end_is_left_alone(text: str) -> None:
     assert HtmlDocument(f"<p>Bob sings.</p><p>{text}").sentences == ["Bob sings."]
 

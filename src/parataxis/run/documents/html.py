@@ -142,10 +142,11 @@ class _HtmlReader(CellReader, HTMLParser):
 
     def handle_comment(self, data: str) -> None:
         if not self._whole and self.cells:
-            end = self._text.find("-->", self._place)
-            if end >= 0:
-                self.tail(self._text[self._place : end + 3], end + 3)
-            else:
+            start = self._place
+            end = self._text.find("-->", start)
+            if end >= 0 and self._text.startswith("<!--", start):
+                self.tail(self._text[start : end + 3], end + 3)
+            else:  # it does not end, or is a declaration that the parser takes for a comment
                 self._is_broken = True
 
     def handle_decl(self, decl: str) -> None:
