@@ -141,7 +141,7 @@ STEPS: dict[str, dict[str | None, Step]] = {
             teacher, file, output, limit
         ),
         "candidates": lambda file, output, limit=None: make_candidates(file, output, limit),
-        "score": lambda files, teacher: score(teacher, files),
+        "score": lambda files, teacher, taught=(): score(teacher, files, taught),
         "export": lambda file, output: export_verifier(file, output),
     },
 }

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from parataxis.lab.pointer.network import DecoderState
+from parataxis.lab.verifier.candidates import read_sources
 from parataxis.rewrite.forms import form_of, key, lemmas
 from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer.actions import (
@@ -377,7 +378,12 @@ def read_rewrites(path: Path, kind: str) -> Iterator[TrainingPair]:
 
 def read_taught(path: Path) -> Iterator[TrainingPair]:
     """The rewrites of a folder from ``parataxis train verifier --only label`` that the teacher is
-    sure of, without those that change a sentence but do not split it."""
+    sure of, without those that change a sentence but do not split it; or those of a folder from
+    ``--only score`` that it prefers."""
+    for scored in sorted(path.glob("*.scored")):
+        for source in read_sources(scored):
+            if best := source.preferred():
+                yield TrainingPair(source.complex, tuple(best), "taught")
     for part in sorted(path.glob("*.jsonl.gz")) if path.is_dir() else [path]:
         for record in map(json.loads, gzip.decompress(part.read_bytes()).splitlines()):
             level = Level(record.get("level") or Level.PLAIN)

@@ -1,7 +1,7 @@
 """The sources that the verifier learns from, and their candidates.
 
-The candidates of a source are the rewrites that the pointer finds, the source itself, and the
-reference if there is one.
+The candidates of a source are the rewrites that the pointer finds, the source itself, the reference
+if there is one, and what the teacher wrote if it was asked.
 """
 
 import gzip
@@ -35,7 +35,15 @@ SEARCHES = ((4, 1.0), (4, -1.0))
 CHUNK = 256
 """The number of sources in one file of candidates."""
 
-FOUND, WHOLE, REFERENCE = "found", "whole", "reference"
+FOUND, WHOLE, REFERENCE, TAUGHT = "found", "whole", "reference", "taught"
+
+SURELY_RIGHT = 0.2
+"""The teacher's probability of a fault up to which a split is learned from."""
+RISK_SHARE = 2.0
+"""The weight of the log-probability that a split is right, beside that of the split itself."""
+SPLIT_INSTEAD, SURELY_WHOLE = -1.5, -1.1
+"""A right split is preferred to the source if it is at most that much less probable; else the
+source is learned from if it has at least that log-probability."""
 
 
 @dataclass
@@ -60,6 +68,27 @@ class RankedSource:
     reference: list[str] | None = None
     whole: float = 0.0
     candidates: list[TrainingCandidate] = field(default_factory=list)
+
+    def preferred(self) -> list[str] | None:
+        """The candidate that the pointer should learn to write, by the teacher's scores; None where
+        the teacher is sure of none."""
+        whole = max(
+            (each.teacher or -math.inf for each in self.candidates if each.kind == WHOLE),
+            default=-math.inf,
+        )
+        splits = [
+            (each.teacher + RISK_SHARE * sum(map(math.log1p, (-risk for risk in each.risks))), each)
+            for each in self.candidates
+            if len(each.simple) > 1
+            and each.teacher is not None
+            and each.risks
+            and max(each.risks) <= SURELY_RIGHT
+        ]
+        if splits:
+            score, best = max(splits, key=lambda split: split[0])
+            if score >= whole + SPLIT_INSTEAD:
+                return best.simple
+        return [self.complex] if whole >= SURELY_WHOLE else None
 
     def as_json(self) -> str:
         """One line of JSON."""

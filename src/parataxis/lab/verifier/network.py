@@ -94,6 +94,8 @@ def load_graph(path: Path, layers: int) -> VerifierNetwork:
     if missing:
         raise InputError(f"{path} has no weights for {', '.join(missing[:3])}.")
     found = {name: torch.from_numpy(known[name].copy()) for name in state if name in known}
+    # The analyser has heads of the same names and other shapes.
+    found = {name: each for name, each in found.items() if each.shape == state[name].shape}
     network.load_state_dict(state | found)
     return network
 

@@ -6,6 +6,7 @@ weights, the tokenizer, the kept tokens, and the adapters: only low-rank adapter
 al. 2022, "LoRA"), which forget less and are small.
 """
 
+import gzip
 import json
 import logging
 import math
@@ -14,6 +15,7 @@ import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +27,13 @@ from torch import Tensor, nn
 from parataxis.checks.verifier import FAULTS, PrefixTree, prefix_tree
 from parataxis.errors import InputError
 from parataxis.lab.training import choose_device
-from parataxis.lab.verifier.candidates import RankedSource, read_sources, write_sources
+from parataxis.lab.verifier.candidates import (
+    TAUGHT,
+    RankedSource,
+    TrainingCandidate,
+    read_sources,
+    write_sources,
+)
 from parataxis.lab.verifier.corruptions import corruptions
 from parataxis.lab.verifier.examples import JUDGED, RIGHT, UNKNOWN, WRITTEN
 from parataxis.lab.verifier.gguf import LanguageModel, load_model, shrink
@@ -402,19 +410,38 @@ def tune(
     torch.save(adapter_state(network), folder / ADAPTERS)
 
 
-def score(folder: Path, candidates: Sequence[Path]) -> None:
-    """Let the teacher score the candidates in folders; files that are scored are skipped."""
+def score(folder: Path, candidates: Sequence[Path], taught: Sequence[Path] = ()) -> None:
+    """Let the teacher score the candidates in folders; files that are scored are skipped.
+
+    Its own rewrites in the folders ``taught`` are candidates, too.
+    """
     device, tokens = choose_device(), TeacherTokens(folder)
+    own = _plain_labels(taught)
     network = load_teacher(folder, device)
     paths = [path for each in candidates for path in sorted(each.glob("*.found"))]
     paths = [path for path in paths if not path.with_suffix(".scored").exists()]
     for start in range(0, len(paths), TOGETHER):
         some = paths[start : start + TOGETHER]
         parts = [read_sources(path) for path in some]
+        for source in chain.from_iterable(parts):
+            known = [each.simple for each in source.candidates]
+            new = [each for each in own.get(source.complex, ()) if each not in known]
+            source.candidates += [TrainingCandidate(each, TAUGHT) for each in new]
         score_sources([source for part in parts for source in part], tokens, network, device)
         for path, part in zip(some, parts, strict=True):
             write_sources(part, path.with_suffix(".scored"))
         log.info("%d of %d files scored", start + len(some), len(paths))
+
+
+def _plain_labels(folders: Sequence[Path]) -> dict[str, list[list[str]]]:
+    """The plain rewrites in folders from ``--only label``, by source."""
+    found: dict[str, list[list[str]]] = {}
+    for path in (path for folder in folders for path in sorted(folder.glob("*.jsonl.gz"))):
+        for record in map(json.loads, gzip.decompress(path.read_bytes()).splitlines()):
+            if record.get("level") is None:
+                both = [record["simple"], record.get("split")]
+                found.setdefault(record["complex"], []).extend(each for each in both if each)
+    return found
 
 
 def score_sources(
