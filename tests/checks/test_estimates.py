@@ -15,14 +15,13 @@ from parataxis.rewrite.render import describe
 from parataxis.syntax.analyser import load_analyser
 
 CORRUPTIONS = Path(__file__).parents[2] / "data" / "corruptions.jsonl"
-GOODS = (
-    "The Supplier shall deliver the goods to the warehouse in Antwerp or, at the option of the "
-    "Buyer, to the warehouse in Ghent, and shall insure them until delivery."
+GATES = (
+    "Visitors may enter by the north gate or the east gate but must leave by the south gate before "
+    "six o'clock."
 )
 SWAPPED = [
-    "The Supplier shall deliver the goods to the warehouse in Ghent or, at the option of the "
-    "Buyer, to the warehouse in Antwerp.",
-    "The Supplier shall insure the goods until delivery.",
+    "Visitors may enter by the south gate.",
+    "However, they must leave by the north gate or the east gate before six o'clock.",
 ]
 SIMPLE = ["The mill burned.", "It was built in 1800."]
 
@@ -35,10 +34,10 @@ def verdict(*risks: float, kind: str = "referent") -> RewriteVerdict:
 
 
 def test_estimate_names_the_word_and_the_kind_of_fault(checker: Checker) -> None:
-    assert checker(GOODS, SWAPPED) == []
-    (found,) = check(GOODS, SWAPPED, analyser=load_analyser(), verifying=load_verifier())
-    assert (found.kind, found.sentence, found.words) == (FindingKind.RELATION, 0, "Ghent")
-    assert found.message == "'Ghent': this may be said of the wrong person or thing."
+    assert checker(GATES, SWAPPED) == []
+    (found,) = check(GATES, SWAPPED, analyser=load_analyser(), verifying=load_verifier())
+    assert (found.kind, found.sentence, found.words) == (FindingKind.RELATION, 0, "south")
+    assert found.message == "'south': this may be said of the wrong person or thing."
     assert found.probability is not None
     assert found.probability >= RISKY
     assert SWAPPED[0][found.start : found.end] == found.words
@@ -57,8 +56,8 @@ def test_estimate_is_on_the_first_sentence_of_high_risk() -> None:
 
 
 def test_estimate_needs_a_high_risk() -> None:
-    assert estimate(SIMPLE, verdict(0.99, 0.3)) is None
-    assert estimate(SIMPLE, verdict(0.99, 0.3), risky=0.98) is not None
+    assert estimate(SIMPLE, verdict(RISKY - 0.01, 0.3)) is None
+    assert estimate(SIMPLE, verdict(RISKY - 0.01, 0.3), risky=0.8) is not None
 
 
 @pytest.mark.parametrize("kind", FAULTS)

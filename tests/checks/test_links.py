@@ -154,6 +154,16 @@ def test_links_a_contrast_is_no_condition(simple: list[str], lost: list[str]) ->
             "Was this until then or since then? The source has 'Since', not 'Until then'.",
         ),
         (
+            "The council closed the pool, as the pump had failed.",
+            ["The council closed the pool.", "As a result, the pump had failed."],
+            "Is this the consequence or the cause? In the source it follows 'as'.",
+        ),
+        (
+            "The pump failed, so the council closed the pool.",
+            ["The pump failed.", "This was because the council closed the pool."],
+            "Is this the cause or the consequence? In the source it follows 'so'.",
+        ),
+        (
             "The pump failed, so the council closed the pool.",
             ["The pump failed.", "The council closed the pool."],
             "The link 'so' is missing.",

@@ -9,7 +9,13 @@ from parataxis.checks import lexicon
 from parataxis.checks.clauses import FINITE_TAGS, WH_RELATIVES, clause_findings, lost_particles
 from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
-from parataxis.checks.links import lost_links, new_links, opposite_links, scope_findings
+from parataxis.checks.links import (
+    lost_links,
+    new_links,
+    opposite_links,
+    scope_findings,
+    turned_links,
+)
 from parataxis.checks.predicates import predicate_findings
 from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders, misfit_pronouns
 from parataxis.checks.relations import NOMINAL, follows, neighbour_findings, relation_findings
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
 
 Provenance = Sequence[Sequence[OutputToken]]
 
-RISKY = 0.996
+RISKY = 0.9
 """The probability of a fault from which it is reported. docs/checks.md says how many correct
 rewrites and how many corruptions are above."""
 
@@ -208,6 +214,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
         *new_words(source, simple),
         *new_links(source, simple),
         *opposite_links(source, simple),
+        *turned_links(source, simple),
         *repeated_sentences(source, simple),
         *guessed_genders(source, simple),
     ]

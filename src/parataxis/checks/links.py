@@ -21,7 +21,7 @@ from parataxis.rewrite.record import Finding, FindingKind, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
 from parataxis.text.english import words
-from parataxis.text.tokens import has_word
+from parataxis.text.tokens import has_word, tokenize
 
 _SCOPE = 6
 _PURE_CONDITIONS = frozenset(("if", "unless"))
@@ -120,6 +120,47 @@ def opposite_links(source: Side, simple: Side) -> list[Finding]:
             message = f"{question}? The source has '{there}', not '{opener[0]}'."
             findings.append(finding(FindingKind.NEW, opener[0], message, sentence=index))
     return findings
+
+
+_BECAUSE_OPENER = re.compile(
+    r"(?:This|That|It) (?:is|was) (?:because|since)\b|The reason (?:is|was)\b"
+)
+_CAUSES, _EFFECTS = words("because since as"), words("so therefore thus hence consequently")
+_TURNED = (
+    (_CAUSE_OPENER, _CAUSES, "Is this the consequence or the cause"),
+    (_BECAUSE_OPENER, _EFFECTS, "Is this the cause or the consequence"),
+)
+"""Patterns of openers, and the words of the source that say the opposite of what follows them."""
+_FOLLOWING = 2
+"""Words after the opener that must follow the word of the source, too."""
+
+
+def turned_links(source: Side, simple: Side) -> list[Finding]:
+    """Causes that are told as consequences, and consequences that are told as causes."""
+    findings = []
+    for index, text in enumerate(simple.texts):
+        for pattern, markers, question in _TURNED:
+            opener = pattern.match(text)
+            if opener is None:
+                continue
+            begins = _words(text[opener.end() :])[:_FOLLOWING]
+            there = _words(source.text)
+            marker = next(
+                (
+                    word
+                    for place, word in enumerate(there)
+                    if word in markers and there[place + 1 :][:_FOLLOWING] == begins
+                ),
+                None,
+            )
+            if marker is not None and len(begins) == _FOLLOWING:
+                message = f"{question}? In the source it follows '{marker}'."
+                findings.append(finding(FindingKind.RELATION, opener[0], message, sentence=index))
+    return findings
+
+
+def _words(text: str) -> list[str]:
+    return [key(token.text) for token in tokenize(text) if has_word(token.text)]
 
 
 def _may_be_denied(source: Side, simple: Side) -> bool:

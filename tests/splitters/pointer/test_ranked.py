@@ -60,7 +60,7 @@ RANKED = [
         (
             "The curator, Dr Parisa Golestan, argues that the mask should be returned without"
             " conditions.",
-            "The mask was bought in good faith by the museum's founder.",
+            "It was bought in good faith by the museum's founder.",
             "The museum's founder's receipts survive.",
             "However, the mask had almost certainly been looted.",
         ),

@@ -43,15 +43,15 @@ CLOSE = 3.0
 RANKED = {Level.LIGHT: 0.0, Level.PLAIN: 0.5, Level.ATOMIC: 0.0}
 """The weight of the verifier's score beside the pointer's log-probability: the score imitates a
 teacher that writes plain rewrites."""
-FAULT_SHARE = 0.3
-"""The weight of the log-odds of a fault."""
+FAULT_SHARE = {Level.LIGHT: 0.3, Level.PLAIN: 0.7, Level.ATOMIC: 0.3}
+"""The weight of the log-odds of a fault: the judgements are of plain rewrites."""
 WHOLE_COST = 0.5
 """The penalty of the source itself, in nats. The source is a single candidate, whereas several
 equally good splits share their probability."""
 
-FLOOR = 0.35
+FLOOR = 0.25
 """The lowest confidence of a rewrite that is taken at all."""
-FLOOR_OF_TWO = 0.6
+FLOOR_OF_TWO = 0.45
 """The same for two plain or light sentences: their source is often as good. A source that makes
 three is certainly too long."""
 FLOOR_OF_CLAIMS = 0.2
@@ -101,8 +101,8 @@ class Evidence(NamedTuple):
 
 JUDGED = 70
 """The tokens of the longest sources that were judged; longer ones count as if they had as many."""
-WEIGHTS = Evidence(-0.0569, 0.392, -0.3242, -0.0925, 3.2568, -0.02185)
-INTERCEPT = 2.443
+WEIGHTS = Evidence(-0.4147, 0.2945, -0.2202, -0.0617, 0.9952, -0.0234)
+INTERCEPT = 1.0863
 
 
 def confidence(evidence: Evidence) -> float:
@@ -297,7 +297,7 @@ class _Choice:
             if option is self._whole:
                 scores[option] = score - WHOLE_COST
                 continue
-            scores[option] = score - FAULT_SHARE * _log_odds(verdict.risk)
+            scores[option] = score - FAULT_SHARE[self._level] * _log_odds(verdict.risk)
             rivals, whole = len(self._splits) - 1, self._chance_of_whole
             evidence = _evidence(self.analysis, option, verdict, rivals, whole)
             self._confidence[option] = confidence(evidence)
