@@ -318,6 +318,7 @@ class Page:
                 pool = [Example(e.source, e.references[1:], e.id) for e in self.hsplit]
             count, bleu, sari, verified = scores(names, pool, simple)
             rows.append([name, count, bleu, swapped_sari(pool, simple), sari, verified])
+        rows += RECORDED["peers"]["rows"]
         header = [
             "HSplit",
             "#S/C",

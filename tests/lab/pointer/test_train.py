@@ -35,6 +35,11 @@ from parataxis.lab.pointer.train import (  # noqa: E402
     save_network,
 )
 from parataxis.lab.training import Evaluation  # noqa: E402
+from parataxis.lab.verifier.candidates import (  # noqa: E402
+    RankedSource,
+    TrainingCandidate,
+    write_sources,
+)
 from parataxis.rewrite.record import Level  # noqa: E402
 from parataxis.splitters.pointer.actions import COPY, END, NEXT, OPENING, WHOLE  # noqa: E402
 from parataxis.splitters.pointer.model import load_decoder  # noqa: E402
@@ -266,6 +271,18 @@ def test_examples_open_with_their_level(tmp_path: Path) -> None:
     (example,) = make_examples(read_rewrites(path, "new"))
     assert example.kind == "atomic"
     assert example.source.pieces.ids[0] == OPENING[Level.ATOMIC]
+
+
+def test_taught_rewrites_are_also_those_the_teacher_prefers(tmp_path: Path) -> None:
+    simple = ["It rained.", "We left."]
+    candidates = [
+        TrainingCandidate(["It rained, and we left."], "whole", -1.0, -2.0, [0.1]),
+        TrainingCandidate(simple, "found", -1.0, -0.5, [0.1, 0.1]),
+    ]
+    source = RankedSource("1", "", candidates[0].simple[0], candidates=candidates)
+    write_sources([source], tmp_path / "1.scored")
+    (pair,) = read_taught(tmp_path)
+    assert (pair.source, list(pair.simple), pair.kind) == (source.complex, simple, "taught")
 
 
 def test_taught_rewrites_are_those_the_teacher_is_sure_of(tmp_path: Path) -> None:

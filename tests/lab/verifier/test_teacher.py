@@ -15,7 +15,12 @@ transformers = pytest.importorskip("transformers")
 from parataxis.errors import InputError  # noqa: E402
 from parataxis.lab.verifier import label as labelling  # noqa: E402
 from parataxis.lab.verifier import teacher as teaching  # noqa: E402
-from parataxis.lab.verifier.candidates import RankedSource, TrainingCandidate  # noqa: E402
+from parataxis.lab.verifier.candidates import (  # noqa: E402
+    RankedSource,
+    TrainingCandidate,
+    read_sources,
+    write_sources,
+)
 from parataxis.lab.verifier.decode import BatchDecoder  # noqa: E402
 from parataxis.lab.verifier.gguf import load_model, shrink  # noqa: E402
 from parataxis.lab.verifier.label import Labeller, label  # noqa: E402
@@ -25,6 +30,7 @@ from parataxis.lab.verifier.teacher import (  # noqa: E402
     add_adapters,
     load_teacher,
     pair_loss,
+    score,
     score_sources,
     tune,
 )
@@ -226,6 +232,18 @@ def test_tuning_continues_from_other_adapters(
     assert load_teacher(folder, CPU).lm_head is not None
     with pytest.raises(InputError, match="no setting 'speed'"):
         tune(folder, [rewrites], [], changes={"speed": "1"})
+    found, labels = tmp_path / "1.found", tmp_path / "labels" / "0.jsonl.gz"
+    whole = TrainingCandidate([MILL], "whole")
+    write_sources([RankedSource("1", "", MILL, None, 0.1, [whole])], found)
+    labels.parent.mkdir()
+    written = [{"complex": MILL, "simple": [MILL], "split": SPLIT}, record]
+    labels.write_bytes(gzip.compress("\n".join(map(json.dumps, written)).encode()))
+    score(folder, [tmp_path], [labels.parent])
+    (source,) = read_sources(found.with_suffix(".scored"))
+    assert [(each.kind, len(each.risks or [])) for each in source.candidates] == [
+        ("whole", 1),
+        ("taught", 2),
+    ]
 
 
 def test_shrink_keeps_the_rows_of_the_kept_tokens(model: Any, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import ClassVar
 from parataxis.checks.checker import Verifying, is_verifiable
 from parataxis.checks.verifier import load_verifier
 from parataxis.evaluate.metrics.protocol import RatioMetric, ScoredItem
+from parataxis.syntax.onnx import weights_named
 
 
 class Verified(RatioMetric):
@@ -16,7 +17,7 @@ class Verified(RatioMetric):
     summary = "percent chance that a reader finds no fault, by the verifier"
     percent = True
     settings: ClassVar[Mapping[str, str]] = {
-        "by": "parataxis-verifier-1",
+        "by": f"parataxis-{weights_named('verifier').replace(' ', '-')}",
         "fault": "worst sentence",
     }
 

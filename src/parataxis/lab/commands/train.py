@@ -74,7 +74,8 @@ def train(
         ones. verifier --only tune: adapters.
     --more FILE: pointer, verifier --only collect: more rewrites as JSONL; can be repeated.
     --taught PATH: pointer: rewrites by the teacher, a file or the folder from `verifier --only
-        label`; can be repeated.
+        label` or `--only score`. verifier --only score: the former, as more candidates. Can be
+        repeated.
     --teacher DIR: verifier: the folder from --only shrink.
     --silver FILE: analyser: sentences from --only label.
     --resume: Continue an interrupted run.
