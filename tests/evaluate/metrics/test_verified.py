@@ -16,7 +16,7 @@ def test_verified_prefers_a_correct_rewrite() -> None:
     metric = load_metric("verified")
     good, wrong = (score(metric, [ScoredItem(SOURCE, simple)]).value for simple in (GOOD, WRONG))
     assert good > 90
-    assert wrong < 10
+    assert wrong < 50
     both = score(metric, [ScoredItem(SOURCE, GOOD), ScoredItem(SOURCE, WRONG)]).value
     assert math.isclose(both, (good + wrong) / 2)
 
