@@ -122,40 +122,35 @@ def opposite_links(source: Side, simple: Side) -> list[Finding]:
     return findings
 
 
-_BECAUSE_OPENER = re.compile(
-    r"(?:This|That|It) (?:is|was) (?:because|since)\b|The reason (?:is|was)\b"
-)
-_CAUSES, _EFFECTS = words("because since as"), words("so therefore thus hence consequently")
+_BECAUSE_OPENER = re.compile(r"(?:(?:This|That|It) (?:is|was) because|The reason (?:is|was))\b")
 _TURNED = (
-    (_CAUSE_OPENER, _CAUSES, "Is this the consequence or the cause"),
-    (_BECAUSE_OPENER, _EFFECTS, "Is this the cause or the consequence"),
+    (_CAUSE_OPENER, words("because since as"), "Is this the consequence or the cause"),
+    (
+        _BECAUSE_OPENER,
+        words("so therefore thus hence consequently"),
+        "Is this the cause or the consequence",
+    ),
 )
-"""Patterns of openers, and the words of the source that say the opposite of what follows them."""
-_FOLLOWING = 2
-"""Words after the opener that must follow the word of the source, too."""
+"""Patterns of openers, and the words of the source that mark the opposite."""
 
 
 def turned_links(source: Side, simple: Side) -> list[Finding]:
-    """Causes that are told as consequences, and consequences that are told as causes."""
+    """Causes that are told as consequences, and consequences that are told as causes: the two words
+    after the opener follow the opposite link in the source."""
     findings = []
     for index, text in enumerate(simple.texts):
-        for pattern, markers, question in _TURNED:
+        for pattern, opposites, question in _TURNED:
             opener = pattern.match(text)
             if opener is None:
                 continue
-            begins = _words(text[opener.end() :])[:_FOLLOWING]
+            begins = _words(text[opener.end() :])[:2]
             there = _words(source.text)
-            marker = next(
-                (
-                    word
-                    for place, word in enumerate(there)
-                    if word in markers and there[place + 1 :][:_FOLLOWING] == begins
-                ),
-                None,
-            )
-            if marker is not None and len(begins) == _FOLLOWING:
-                message = f"{question}? In the source it follows '{marker}'."
-                findings.append(finding(FindingKind.RELATION, opener[0], message, sentence=index))
+            for link, *following in zip(there, there[1:], there[2:], strict=False):
+                if link in opposites and following == begins:
+                    message = f"{question}? In the source it follows '{link}'."
+                    found = finding(FindingKind.RELATION, opener[0], message, sentence=index)
+                    findings.append(found)
+                    break
     return findings
 
 

@@ -16,6 +16,7 @@ from parataxis.lab.pointer.data import (  # noqa: E402
     PointerExample,
     TrainingPair,
     make_examples,
+    preferred,
     read_examples,
     read_rewrites,
     read_taught,
@@ -274,15 +275,22 @@ def test_examples_open_with_their_level(tmp_path: Path) -> None:
 
 
 def test_taught_rewrites_are_also_those_the_teacher_prefers(tmp_path: Path) -> None:
-    simple = ["It rained.", "We left."]
-    candidates = [
-        TrainingCandidate(["It rained, and we left."], "whole", -1.0, -2.0, [0.1]),
-        TrainingCandidate(simple, "found", -1.0, -0.5, [0.1, 0.1]),
-    ]
-    source = RankedSource("1", "", candidates[0].simple[0], candidates=candidates)
+    text, simple = "It rained, and we left.", ["It rained.", "We left."]
+    whole = TrainingCandidate([text], "whole", -3.0, -5.0, [0.01])
+    split = TrainingCandidate(simple, "found", -1.0, -0.1, [0.02, 0.03])
+    other = TrainingCandidate(["It rained.", "It left."], "found", -1.0, -9.0, [0.02, 0.75])
+    source = RankedSource("1", "", text, candidates=[whole, split, other])
     write_sources([source], tmp_path / "1.scored")
     (pair,) = read_taught(tmp_path)
-    assert (pair.source, list(pair.simple), pair.kind) == (source.complex, simple, "taught")
+    assert (pair.source, list(pair.simple), pair.kind) == (text, simple, "taught")
+    split.risks = [0.02, 0.6]
+    assert preferred(source) is None
+    whole.teacher = -0.5
+    assert preferred(source) == [text]
+    split.risks, split.teacher = [0.02, 0.03], -4.0
+    assert preferred(source) == [text]
+    source.candidates = [TrainingCandidate(simple, "found")]
+    assert preferred(source) is None
 
 
 def test_taught_rewrites_are_those_the_teacher_is_sure_of(tmp_path: Path) -> None:

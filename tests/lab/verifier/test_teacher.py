@@ -242,7 +242,7 @@ def test_tuning_continues_from_other_adapters(
     (source,) = read_sources(found.with_suffix(".scored"))
     assert [(each.kind, len(each.risks or [])) for each in source.candidates] == [
         ("whole", 1),
-        ("taught", 2),
+        ("teacher", 2),
     ]
 
 

@@ -70,20 +70,6 @@ def test_source_comes_back_from_json() -> None:
     assert json.loads(mill().as_json())["candidates"][1]["kind"] == "found"
 
 
-def test_source_prefers_what_the_teacher_finds_right_and_likely() -> None:
-    source = mill()
-    whole, split, _ = source.candidates
-    assert source.preferred() == SPLIT
-    split.risks = [0.02, 0.6]
-    assert source.preferred() is None
-    whole.teacher = -0.5
-    assert source.preferred() == [MILL]
-    split.risks, split.teacher = [0.02, 0.03], -4.0
-    assert source.preferred() == [MILL]
-    source.candidates = [TrainingCandidate(SPLIT, "found")]
-    assert source.preferred() is None
-
-
 CONTRACT = [
     "If it rains, Ann Lee said that the Buyer may pay 5 or 7 pounds to Bob Ray in May.",
     "However, she is not only tired in the evening.",

@@ -1,11 +1,8 @@
 """The verifier as a metric: how likely a careful reader finds no fault in a rewrite."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from parataxis.checks.checker import Verifying, is_verifiable
 from parataxis.checks.verifier import load_verifier
-from parataxis.evaluate.metrics.protocol import RatioMetric, ScoredItem
+from parataxis.evaluate.metrics.protocol import RatioMetric, ScoredItem, Signature
 from parataxis.syntax.onnx import weights_named
 
 
@@ -16,13 +13,14 @@ class Verified(RatioMetric):
     name = "verified"
     summary = "percent chance that a reader finds no fault, by the verifier"
     percent = True
-    settings: ClassVar[Mapping[str, str]] = {
-        "by": f"parataxis-{weights_named('verifier').replace(' ', '-')}",
-        "fault": "worst sentence",
-    }
 
     def __init__(self, verifying: Verifying | None = None) -> None:
         self._given = verifying
+
+    @property
+    def signature(self) -> Signature:
+        by = f"parataxis-{weights_named('verifier').replace(' ', '-')}"
+        return Signature(self.name, {"by": by, "fault": "worst sentence"})
 
     def counts(self, item: ScoredItem) -> tuple[float, float]:
         item = item.plain

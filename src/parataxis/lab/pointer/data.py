@@ -1,11 +1,12 @@
 """Training examples as numbers, in one file, and as padded batches on a device."""
 
-import gzip
 import json
 import logging
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from parataxis.lab.pointer.network import DecoderState
-from parataxis.lab.verifier.candidates import read_sources
+from parataxis.lab.verifier.candidates import RankedSource, read_labels, read_sources
 from parataxis.rewrite.forms import form_of, key, lemmas
 from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer.actions import (
@@ -341,6 +342,10 @@ which it leaves whole."""
 SPLIT_INSTEAD = (-1.5, -3.5)
 """A sampled split takes the place of the whole source if it is at most that much less probable, and
 at least that probable."""
+RISKY = 0.2
+"""The highest probability of a fault, by the teacher, in a split that is learned from."""
+RISK_SHARE = 2.0
+"""The weight of the log-probability that a split is right, beside that of the split itself."""
 FAITHFUL = ("taught", *Level)
 """Kinds of rewrites that are learned from only if they keep all content words and add none."""
 
@@ -376,25 +381,42 @@ def read_rewrites(path: Path, kind: str) -> Iterator[TrainingPair]:
             yield TrainingPair(record["complex"], tuple(record["simple"]), own, level)
 
 
+def preferred(source: RankedSource) -> list[str] | None:
+    """The candidate of a source that the teacher finds right and likely; None if it is not sure of
+    any."""
+    whole, splits = -math.inf, []
+    for each in source.candidates:
+        if each.teacher is None or not each.risks:
+            continue
+        if each.simple == [source.complex]:
+            whole = each.teacher
+        elif len(each.simple) > 1 and max(each.risks) <= RISKY:
+            right = sum(math.log1p(-risk) for risk in each.risks)
+            splits.append((each.teacher + RISK_SHARE * right, each.simple))
+    score, best = max(splits, default=(-math.inf, None))
+    if best and score >= whole + SPLIT_INSTEAD[0]:
+        return best
+    return [source.complex] if whole >= SURE[Level.PLAIN][1] else None
+
+
 def read_taught(path: Path) -> Iterator[TrainingPair]:
     """The rewrites of a folder from ``parataxis train verifier --only label`` that the teacher is
     sure of, without those that change a sentence but do not split it; or those of a folder from
     ``--only score`` that it prefers."""
-    for scored in sorted(path.glob("*.scored")):
-        for source in read_sources(scored):
-            if best := source.preferred():
-                yield TrainingPair(source.complex, tuple(best), "taught")
-    for part in sorted(path.glob("*.jsonl.gz")) if path.is_dir() else [path]:
-        for record in map(json.loads, gzip.decompress(part.read_bytes()).splitlines()):
-            level = Level(record.get("level") or Level.PLAIN)
-            kind = "taught" if level is Level.PLAIN else f"{level}-taught"
-            pair = TrainingPair(record["complex"], tuple(record["simple"]), kind, level)
-            chance, split = record["log_chance"], record.get("split")
-            gap, least = SPLIT_INSTEAD
-            if split and record["split_log_chance"] >= max(chance + gap, least):
-                yield replace(pair, simple=tuple(split))
-            elif chance >= SURE[level][pair.is_whole] and (pair.is_whole or len(pair.simple) > 1):
-                yield pair
+    scored = sorted(path.glob("*.scored"))
+    for source in chain.from_iterable(map(read_sources, scored)):
+        if best := preferred(source):
+            yield TrainingPair(source.complex, tuple(best), "taught")
+    for record in () if scored else read_labels(path):
+        level = Level(record.get("level") or Level.PLAIN)
+        kind = "taught" if level is Level.PLAIN else f"{level}-taught"
+        pair = TrainingPair(record["complex"], tuple(record["simple"]), kind, level)
+        chance, split = record["log_chance"], record.get("split")
+        gap, least = SPLIT_INSTEAD
+        if split and record["split_log_chance"] >= max(chance + gap, least):
+            yield replace(pair, simple=tuple(split))
+        elif chance >= SURE[level][pair.is_whole] and (pair.is_whole or len(pair.simple) > 1):
+            yield pair
 
 
 def simple_sentences(pairs: Iterable[TrainingPair], every: int) -> Iterator[TrainingPair]:

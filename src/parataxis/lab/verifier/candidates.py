@@ -35,15 +35,7 @@ SEARCHES = ((4, 1.0), (4, -1.0))
 CHUNK = 256
 """The number of sources in one file of candidates."""
 
-FOUND, WHOLE, REFERENCE, TAUGHT = "found", "whole", "reference", "taught"
-
-SURELY_RIGHT = 0.2
-"""The teacher's probability of a fault up to which a split is learned from."""
-RISK_SHARE = 2.0
-"""The weight of the log-probability that a split is right, beside that of the split itself."""
-SPLIT_INSTEAD, SURELY_WHOLE = -1.5, -1.1
-"""A right split is preferred to the source if it is at most that much less probable; else the
-source is learned from if it has at least that log-probability."""
+FOUND, WHOLE, REFERENCE, BY_TEACHER = "found", "whole", "reference", "teacher"
 
 
 @dataclass
@@ -69,27 +61,6 @@ class RankedSource:
     whole: float = 0.0
     candidates: list[TrainingCandidate] = field(default_factory=list)
 
-    def preferred(self) -> list[str] | None:
-        """The candidate that the pointer should learn to write, by the teacher's scores; None where
-        the teacher is sure of none."""
-        whole = max(
-            (each.teacher or -math.inf for each in self.candidates if each.kind == WHOLE),
-            default=-math.inf,
-        )
-        splits = [
-            (each.teacher + RISK_SHARE * sum(map(math.log1p, (-risk for risk in each.risks))), each)
-            for each in self.candidates
-            if len(each.simple) > 1
-            and each.teacher is not None
-            and each.risks
-            and max(each.risks) <= SURELY_RIGHT
-        ]
-        if splits:
-            score, best = max(splits, key=lambda split: split[0])
-            if score >= whole + SPLIT_INSTEAD:
-                return best.simple
-        return [self.complex] if whole >= SURELY_WHOLE else None
-
     def as_json(self) -> str:
         """One line of JSON."""
         return json.dumps(asdict(self), ensure_ascii=False)
@@ -113,6 +84,12 @@ def write_sources(sources: Iterable[RankedSource], path: Path) -> None:
     partial = path.with_suffix(".part")
     partial.write_text("".join(source.as_json() + "\n" for source in sources), encoding="utf-8")
     partial.replace(path)
+
+
+def read_labels(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a file, or of a folder, from ``--only label``."""
+    for part in sorted(path.glob("*.jsonl.gz")) if path.is_dir() else [path]:
+        yield from map(json.loads, gzip.decompress(part.read_bytes()).splitlines())
 
 
 class _ReadOnce:

@@ -6,7 +6,6 @@ weights, the tokenizer, the kept tokens, and the adapters: only low-rank adapter
 al. 2022, "LoRA"), which forget less and are small.
 """
 
-import gzip
 import json
 import logging
 import math
@@ -28,9 +27,10 @@ from parataxis.checks.verifier import FAULTS, PrefixTree, prefix_tree
 from parataxis.errors import InputError
 from parataxis.lab.training import choose_device
 from parataxis.lab.verifier.candidates import (
-    TAUGHT,
+    BY_TEACHER,
     RankedSource,
     TrainingCandidate,
+    read_labels,
     read_sources,
     write_sources,
 )
@@ -426,7 +426,7 @@ def score(folder: Path, candidates: Sequence[Path], taught: Sequence[Path] = ())
         for source in chain.from_iterable(parts):
             known = [each.simple for each in source.candidates]
             new = [each for each in own.get(source.complex, ()) if each not in known]
-            source.candidates += [TrainingCandidate(each, TAUGHT) for each in new]
+            source.candidates += [TrainingCandidate(each, BY_TEACHER) for each in new]
         score_sources([source for part in parts for source in part], tokens, network, device)
         for path, part in zip(some, parts, strict=True):
             write_sources(part, path.with_suffix(".scored"))
@@ -436,11 +436,10 @@ def score(folder: Path, candidates: Sequence[Path], taught: Sequence[Path] = ())
 def _plain_labels(folders: Sequence[Path]) -> dict[str, list[list[str]]]:
     """The plain rewrites in folders from ``--only label``, by source."""
     found: dict[str, list[list[str]]] = {}
-    for path in (path for folder in folders for path in sorted(folder.glob("*.jsonl.gz"))):
-        for record in map(json.loads, gzip.decompress(path.read_bytes()).splitlines()):
-            if record.get("level") is None:
-                both = [record["simple"], record.get("split")]
-                found.setdefault(record["complex"], []).extend(each for each in both if each)
+    for record in chain.from_iterable(map(read_labels, folders)):
+        if record.get("level") is None:
+            both = [record["simple"], record.get("split")]
+            found.setdefault(record["complex"], []).extend(each for each in both if each)
     return found
 
 
