@@ -10,6 +10,8 @@ from parataxis.evaluate.metrics.verified import Verified
 SOURCE = "The mill, which had closed in May, reopened in June after a long strike."
 GOOD = ("The mill reopened in June after a long strike.", "It had closed in May.")
 WRONG = ("The mill reopened in May after a long strike.", "The strike had closed in June.")
+WORSE = ("The mill had closed in May.", "The strike reopened the mill in June.")
+FUTURE = ("The mill will reopen in June after a long strike.", "It had closed in May.")
 
 
 def test_verified_prefers_a_correct_rewrite() -> None:
@@ -17,6 +19,8 @@ def test_verified_prefers_a_correct_rewrite() -> None:
     good, wrong = (score(metric, [ScoredItem(SOURCE, simple)]).value for simple in (GOOD, WRONG))
     assert good > 90
     assert wrong < 50
+    for simple in (WORSE, FUTURE):
+        assert score(metric, [ScoredItem(SOURCE, simple)]).value < 10
     both = score(metric, [ScoredItem(SOURCE, GOOD), ScoredItem(SOURCE, WRONG)]).value
     assert math.isclose(both, (good + wrong) / 2)
 
