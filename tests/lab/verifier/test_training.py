@@ -98,6 +98,18 @@ def test_corruptions_are_of_many_kinds_and_do_not_depend_on_chance_alone() -> No
     assert corruptions(["No."], "No.", random.Random(1), 3) == []
 
 
+def test_corruptions_move_phrases_and_exchange_nouns() -> None:
+    source = "Ann, who sold the house in May, met the agent of the bank after the storm."
+    simple = ["Ann met the agent of the bank after the storm.", "Ann sold the house in May."]
+    made = [
+        each.simple
+        for seed in range(40)
+        for each in corruptions(simple, source, random.Random(seed), 9)
+    ]
+    assert ["Ann met the agent of the bank.", "Ann sold the house in May after the storm."] in made
+    assert ["Ann met the house of the bank after the storm.", simple[1]] in made
+
+
 def test_example_labels_the_ends_of_sentences() -> None:
     example = make_example(mill(), {tuple(OTHER): [(2, "referent")]})
     assert example is not None

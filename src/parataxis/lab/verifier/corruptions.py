@@ -187,6 +187,33 @@ def _noun_as_subject(rows: Rows, chance: random.Random, source: str) -> Fault | 
     return place, "referent"
 
 
+def _other_noun(rows: Rows, chance: random.Random, source: str) -> Fault | None:
+    """Another noun phrase of the source in place of one that is not a subject."""
+    found = _matches(rows, rf"(?<=[a-z,] ){_NOUN}")
+    if not found:
+        return None
+    place, match = chance.choice(found)
+    others = sorted({each for each in re.findall(_NOUN, source) if each not in rows[place]})
+    if not others:
+        return None
+    _put(rows, place, match, chance.choice(others))
+    return place, "referent"
+
+
+def _moved(rows: Rows, chance: random.Random, source: str) -> Fault | None:
+    """The last phrase or subordinate clause of a sentence at the end of another one."""
+    found = _matches(rows, _LAST)
+    if not found or len(rows) < 2:
+        return None
+    place, match = chance.choice(found)
+    other = chance.choice([number for number in range(len(rows)) if number != place])
+    if match.group().strip() in rows[other] or rows[other][-1:] != ".":
+        return None
+    _put(rows, place, match, "")
+    rows[other] = rows[other][:-1] + match.group() + "."
+    return min(place, other), "referent"
+
+
 def _reorder(rows: Rows, chance: random.Random, source: str) -> Fault | None:
     if len(rows) < 2:
         return None
@@ -231,6 +258,14 @@ _PHRASE = (
     r" (?:in|on|at|by|for|with|from|of|to|during|after|before|between|through|under)"
     r" [^,.;]{2,30}(?=[,.;])"
 )
+_LAST = (
+    r",? (?:(?:in|on|at|by|for|with|from|during|after|before|near|under|without) [^,.;]{2,40}"
+    r"|(?:because|when|while|since|until|if|unless|although|where|so that) [^.;]{8,90})(?=[.]$)"
+)
+_NOUN = (
+    r"\b(?:the|an?|his|her|its|their) (?:[a-z]+ )??[a-z]{3,}(?= (?:of|in|on|and|or|was|is|were|are"
+    r"|that|which|who|to|for|with|from|by|at|had|has)\b|[,.])"
+)
 _PRONOUN = r"\b(?:[Hh]e|[Ss]he|[Ii]t|[Tt]hey|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|him|them)\b"
 
 _MAKERS: list[Maker] = [
@@ -249,6 +284,8 @@ _MAKERS: list[Maker] = [
     _edit("referent", _PRONOUN, _other("he she it they", "his her its their", "him her it them")),
     _other_subject,
     *[_noun_as_subject] * 2,
+    *[_other_noun] * 2,
+    *[_moved] * 2,
     _edit("scope", _FRONTED, ""),
     _edit("scope", _CONDITION, ""),
     _edit("scope", _ATTRIBUTION, ""),
