@@ -6,6 +6,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Protocol
 
 from parataxis.checks import lexicon
+from parataxis.checks.attachments import attachment_findings
 from parataxis.checks.clauses import FINITE_TAGS, WH_RELATIVES, clause_findings, lost_particles
 from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
@@ -17,7 +18,12 @@ from parataxis.checks.links import (
     turned_links,
 )
 from parataxis.checks.predicates import predicate_findings
-from parataxis.checks.pronouns import ambiguous_pronouns, guessed_genders, misfit_pronouns
+from parataxis.checks.pronouns import (
+    ambiguous_pronouns,
+    exchanged_persons,
+    guessed_genders,
+    misfit_pronouns,
+)
 from parataxis.checks.relations import NOMINAL, follows, neighbour_findings, relation_findings
 from parataxis.checks.units import Side, units
 from parataxis.checks.words import (
@@ -236,6 +242,8 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
             *scope_findings(tree, origins),
             *neighbour_findings(tree, origins),
             *exchange_findings(tree, trees, origins),
+            *exchanged_persons(tree, origins),
+            *attachment_findings(tree, trees, origins),
         ):
             if (found.sentence, found.start) not in known:
                 known.add((found.sentence, found.start))

@@ -19,6 +19,7 @@ from parataxis.text import english
 from parataxis.text.english import words
 
 _KIND = FindingKind.AMBIGUOUS_PRONOUN
+_RELATION = FindingKind.RELATION
 _SUBJECT_RELATIVES = english.RELATIVES - {"whom", "whose"}
 _HE, _SHE = english.PRONOUN_FORMS["he"], english.PRONOUN_FORMS["she"]
 _GENDERS = (
@@ -116,9 +117,47 @@ def misfit_pronouns(source: Analysis, origins: Sequence[Origins]) -> list[Findin
                 break
             phrase = noun_phrase(source, subject)
             message = f"Does '{token.text}' stand for '{phrase}'? It does not fit."
-            findings.append(finding_at(FindingKind.RELATION, token, message, index))
+            findings.append(finding_at(_RELATION, token, message, index))
             break
     return findings
+
+
+_PERSONS = (
+    words("i me my mine myself we us our ours ourselves"),
+    words("you your yours yourself yourselves"),
+    words("he him his himself she her hers herself it its itself they them their theirs themselves"),
+)
+
+
+def exchanged_persons(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """Pronouns of another person than the one that the source has beside the same word: "our use"
+    for "your use"."""
+    findings = []
+    for index, origin in enumerate(origins):
+        pairs = origin.spoken()
+        for place, (token, came_from) in enumerate(pairs):
+            person = _person(token.text)
+            if person is None or (came_from is not None and _person(came_from.text) == person):
+                continue
+            after = pairs[place + 1][1] if place + 1 < len(pairs) else None
+            before = pairs[place - 1][1] if place else None
+            beside = (
+                *(source[word.index - 1] for word in (after,) if word and word.index),
+                *(source[w.index + 1] for w in (before,) if w and w.index + 1 < len(source)),
+            )
+            for other in beside:
+                # "It" and "they" may stand for a noun; "I" and "you" may not.
+                meant = _person(other.text)
+                if meant is not None and meant != person:
+                    message = f"Is it '{token.text}' or '{other.text}'? The source has "
+                    found = finding_at(_RELATION, token, f"{message}'{other.text}'.", index)
+                    findings.append(found)
+                    break
+    return findings
+
+
+def _person(text: str) -> int | None:
+    return next((place for place, forms in enumerate(_PERSONS) if key(text) in forms), None)
 
 
 def _shared_subject(source: Analysis, verb: Word) -> Word | None:

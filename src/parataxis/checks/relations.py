@@ -54,6 +54,8 @@ _SHARING = frozenset(("conj", "advcl", "xcomp", "ccomp", "parataxis", "acl", "ap
 _SHARING_SUBJECTS = frozenset(("xcomp", "advcl", "conj"))
 _SUBJECTS = ("nsubj", "csubj", "expl")
 _DESCRIBING = ("nmod", "amod", "conj", "nummod", "acl")
+_WHERE = words("in at to on near from")
+_BEFORE_EXAMPLE = 8  # words: "including, without limitation, any"
 _REACH = 4  # words from a noun to its relative word: "the tower, from the top of which"
 
 
@@ -98,7 +100,11 @@ class Referents:
 
     def replaces_wrongly(self, noun: Word, head: Word, place: str) -> bool:
         """Whether the source has a pronoun in this place that cannot mean the noun."""
-        there = [w for w in self.source.children(head.index) if place_of(self.source, w) == place]
+        children = self.source.children(head.index)
+        where = next((w for w in children if key(w.text) == "where"), None)
+        if where is not None and place in _WHERE and noun not in children:
+            return self._cannot_be_where(where, noun)
+        there = [w for w in children if place_of(self.source, w) == place]
         return len(there) == 1 and self._cannot_mean(there[0], noun)
 
     def others(self, predicate: Word) -> list[Word]:
@@ -118,6 +124,35 @@ class Referents:
         if noun.head == predicate.index and place_of(self.source, noun) == "by":
             return False  # "told by the club": the club told
         return is_sure or not self._has_argument(predicate, noun)
+
+    def has_no_example(self, noun: Word, example: Word) -> bool:
+        """Whether what follows "such as" or "including" in the source is no example of a noun."""
+        starts = [
+            self._opener(word)
+            for word in self.source
+            if key(word.text) == key(example.text) and word.upos in NOMINAL
+        ]
+        nouns = [
+            each
+            for word, start in starts
+            if start is not None
+            for each in self._nouns_before(word, start)
+        ]
+        if not nouns or any(start is None for _, start in starts):
+            return False
+        return not (self._is_among(noun, nouns) or self._is_defined(noun))
+
+    def _opener(self, example: Word) -> tuple[Word, int | None]:
+        """The first of a list of examples, and where "such as" or "including" stands before it."""
+        first = self.source[example.head] if example.relation == "conj" else example
+        left = self.source.words[max(0, first.index - _BEFORE_EXAMPLE) : first.index]
+        places = [word.index for word in left if key(word.text) in ("including", "such")]
+        return first, places[-1] if places else None
+
+    def _cannot_be_where(self, where: Word, noun: Word) -> bool:
+        clause = self._relative_clause(where)
+        nouns = self._nouns_before(clause, where.index) if clause else []
+        return bool(nouns) and not (self._is_among(noun, nouns) or self._is_defined(noun))
 
     def _cannot_mean(self, pronoun: Word, noun: Word) -> bool:
         text = key(pronoun.text)
@@ -156,6 +191,10 @@ class Referents:
         tree = self.source
         if predicate.relation not in _SHARING or self._is_aside(predicate):
             return
+        joined = self._joined_subject(predicate)
+        if joined is not None:
+            yield joined
+            return
         yield from self._nouns_before(predicate, min(tree.subtree(predicate.index)))
         word = predicate
         while word.head >= 0:
@@ -164,7 +203,27 @@ class Referents:
             yield from tree.children(word.index, "obj", "iobj", "obl:agent")
             if any(key(each.text) in english.RELATIVES for each in own) or word.relation == "acl":
                 yield from self._nouns_before(word, min(tree.subtree(word.index)))
-            yield from (each for each in own if key(each.text) not in english.RELATIVES)
+            yield from (
+                each
+                for each in own
+                if key(each.text) not in english.RELATIVES
+                and (predicate.deprel != "acl" or each.index < predicate.index)
+            )
+
+    def _joined_subject(self, predicate: Word) -> Word | None:
+        """The subject of the only verb before a verb that is joined to it: "The plan states the
+        aims of the program and includes a budget"."""
+        if predicate.relation != "conj" or predicate.upos != "VERB":
+            return None
+        first = self.source[predicate.head]
+        subjects = self.source.children(first.index, "nsubj")
+        is_alike = first.xpos == predicate.xpos and first.upos == "VERB"
+        if not is_alike or len(subjects) != 1 or not is_noun(subjects[0]):
+            return None
+        before = self.source.words[: predicate.index]
+        others = [w for w in before if w.upos == "VERB" and w.index != first.index]
+        is_sibling = all(w.relation == "conj" and w.head == first.index for w in others)
+        return subjects[0] if is_sibling else None
 
     def _is_aside(self, predicate: Word) -> bool:
         """Whether this is "as described in", which can be about anything, or "on the way"."""
@@ -351,7 +410,11 @@ class _Sentence:
 
     def _is_wrong(self, noun: Word, head: Word) -> bool:
         came_from, predicate = self._origins.copied(noun), self._origins.any(head)
-        if came_from is None or predicate is None or not (is_noun(noun) and is_noun(came_from)):
+        if came_from is None or not (is_noun(noun) and is_noun(came_from)):
+            return False
+        if noun.relation == "nsubj" and key(head.text) in ("include", "includes"):
+            return self._has_no_example(came_from, head)
+        if predicate is None:
             return False
         if self._is_run(noun, head) or self._counts[predicate.index] > 1:
             return False
@@ -362,6 +425,12 @@ class _Sentence:
             marks = [key(mark.text) for mark in self._tree.children(head.index, "mark")]
             return "to" not in marks and self._referents.forbids(came_from, predicate)
         return place == "obj" and self._is_own_subject(noun, head)
+
+    def _has_no_example(self, noun: Word, head: Word) -> bool:
+        """Whether "such drugs include" names what the source does not call an example of them."""
+        objects = self._tree.children(head.index, "obj")
+        example = self._origins.copied(objects[0]) if objects else None
+        return example is not None and self._referents.has_no_example(noun, example)
 
     def _is_run(self, first: Word, last: Word) -> bool:
         """Whether nothing between two words has changed except what was between marks."""
