@@ -199,6 +199,9 @@ def _phrase(source: Analysis, head: Word) -> list[Word]:
     found = [word for word in found if has_word(word.text)]
     if not found or found[0].relation not in ("case", "mark"):
         return []
+    noun = source[found[0].head]  # "including the **minister** Ann Lee"
+    if noun.index != head.index and (noun.head, noun.deprel) != (head.index, "nmod:desc"):
+        return []
     spoken = {key(word.text) for word in found}
     if key(head.text) in _PASSING or key(found[0].text) in _OPEN_MARKS or spoken & WH_RELATIVES:
         return []

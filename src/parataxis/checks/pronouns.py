@@ -125,8 +125,12 @@ def misfit_pronouns(source: Analysis, origins: Sequence[Origins]) -> list[Findin
 _PERSONS = (
     words("i me my mine myself we us our ours ourselves"),
     words("you your yours yourself yourselves"),
-    words("he him his himself she her hers herself it its itself they them their theirs themselves"),
+    words(
+        "he him his himself she her hers herself it its itself they them their theirs themselves"
+    ),
 )
+"""The pronouns of the first, the second and the third person."""
+_POSSESSIVES = words("my our your his its their")
 
 
 def exchanged_persons(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
@@ -137,18 +141,17 @@ def exchanged_persons(source: Analysis, origins: Sequence[Origins]) -> list[Find
         pairs = origin.spoken()
         for place, (token, came_from) in enumerate(pairs):
             person = _person(token.text)
-            if person is None or (came_from is not None and _person(came_from.text) == person):
+            if person is None or (came_from is not None and key(came_from.text) == key(token.text)):
                 continue
             after = pairs[place + 1][1] if place + 1 < len(pairs) else None
             before = pairs[place - 1][1] if place else None
-            beside = (
-                *(source[word.index - 1] for word in (after,) if word and word.index),
-                *(source[w.index + 1] for w in (before,) if w and w.index + 1 < len(source)),
-            )
+            beside = [source[after.index - 1]] if after is not None and after.index else []
+            if before is not None and before.index + 1 < len(source):
+                beside.append(source[before.index + 1])
             for other in beside:
-                # "It" and "they" may stand for a noun; "I" and "you" may not.
                 meant = _person(other.text)
-                if meant is not None and meant != person:
+                is_alike = (key(token.text) in _POSSESSIVES) == (key(other.text) in _POSSESSIVES)
+                if meant is not None and meant != person and is_alike:
                     message = f"Is it '{token.text}' or '{other.text}'? The source has "
                     found = finding_at(_RELATION, token, f"{message}'{other.text}'.", index)
                     findings.append(found)

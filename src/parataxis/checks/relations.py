@@ -54,8 +54,7 @@ _SHARING = frozenset(("conj", "advcl", "xcomp", "ccomp", "parataxis", "acl", "ap
 _SHARING_SUBJECTS = frozenset(("xcomp", "advcl", "conj"))
 _SUBJECTS = ("nsubj", "csubj", "expl")
 _DESCRIBING = ("nmod", "amod", "conj", "nummod", "acl")
-_WHERE = words("in at to on near from")
-_BEFORE_EXAMPLE = 8  # words: "including, without limitation, any"
+_WHERE = words("in at to")
 _REACH = 4  # words from a noun to its relative word: "the tower, from the top of which"
 
 
@@ -102,7 +101,7 @@ class Referents:
         """Whether the source has a pronoun in this place that cannot mean the noun."""
         children = self.source.children(head.index)
         where = next((w for w in children if key(w.text) == "where"), None)
-        if where is not None and place in _WHERE and noun not in children:
+        if where and place in _WHERE and noun.upos == "PROPN" and noun not in children:
             return self._cannot_be_where(where, noun)
         there = [w for w in children if place_of(self.source, w) == place]
         return len(there) == 1 and self._cannot_mean(there[0], noun)
@@ -125,33 +124,12 @@ class Referents:
             return False  # "told by the club": the club told
         return is_sure or not self._has_argument(predicate, noun)
 
-    def has_no_example(self, noun: Word, example: Word) -> bool:
-        """Whether what follows "such as" or "including" in the source is no example of a noun."""
-        starts = [
-            self._opener(word)
-            for word in self.source
-            if key(word.text) == key(example.text) and word.upos in NOMINAL
-        ]
-        nouns = [
-            each
-            for word, start in starts
-            if start is not None
-            for each in self._nouns_before(word, start)
-        ]
-        if not nouns or any(start is None for _, start in starts):
-            return False
-        return not (self._is_among(noun, nouns) or self._is_defined(noun))
-
-    def _opener(self, example: Word) -> tuple[Word, int | None]:
-        """The first of a list of examples, and where "such as" or "including" stands before it."""
-        first = self.source[example.head] if example.relation == "conj" else example
-        left = self.source.words[max(0, first.index - _BEFORE_EXAMPLE) : first.index]
-        places = [word.index for word in left if key(word.text) in ("including", "such")]
-        return first, places[-1] if places else None
-
     def _cannot_be_where(self, where: Word, noun: Word) -> bool:
+        """Whether "where" cannot stand for a name: "in Oslo, near Moss, where she was born"."""
         clause = self._relative_clause(where)
         nouns = self._nouns_before(clause, where.index) if clause else []
+        # "sent to Oslo in May, where"
+        nouns += [each for word in nouns for each in self.source.children(word.head, "obl")]
         return bool(nouns) and not (self._is_among(noun, nouns) or self._is_defined(noun))
 
     def _cannot_mean(self, pronoun: Word, noun: Word) -> bool:
@@ -203,12 +181,10 @@ class Referents:
             yield from tree.children(word.index, "obj", "iobj", "obl:agent")
             if any(key(each.text) in english.RELATIVES for each in own) or word.relation == "acl":
                 yield from self._nouns_before(word, min(tree.subtree(word.index)))
-            yield from (
-                each
-                for each in own
-                if key(each.text) not in english.RELATIVES
-                and (predicate.deprel != "acl" or each.index < predicate.index)
-            )
+            nouns = [each for each in own if key(each.text) not in english.RELATIVES]
+            before = [each for each in nouns if each.index < predicate.index]
+            # "Its decline, caused by the war, and the power of the army": the power was not.
+            yield from before if before and predicate.deprel == "acl" else nouns
 
     def _joined_subject(self, predicate: Word) -> Word | None:
         """The subject of the only verb before a verb that is joined to it: "The plan states the
@@ -410,11 +386,7 @@ class _Sentence:
 
     def _is_wrong(self, noun: Word, head: Word) -> bool:
         came_from, predicate = self._origins.copied(noun), self._origins.any(head)
-        if came_from is None or not (is_noun(noun) and is_noun(came_from)):
-            return False
-        if noun.relation == "nsubj" and key(head.text) in ("include", "includes"):
-            return self._has_no_example(came_from, head)
-        if predicate is None:
+        if came_from is None or predicate is None or not (is_noun(noun) and is_noun(came_from)):
             return False
         if self._is_run(noun, head) or self._counts[predicate.index] > 1:
             return False
@@ -425,12 +397,6 @@ class _Sentence:
             marks = [key(mark.text) for mark in self._tree.children(head.index, "mark")]
             return "to" not in marks and self._referents.forbids(came_from, predicate)
         return place == "obj" and self._is_own_subject(noun, head)
-
-    def _has_no_example(self, noun: Word, head: Word) -> bool:
-        """Whether "such drugs include" names what the source does not call an example of them."""
-        objects = self._tree.children(head.index, "obj")
-        example = self._origins.copied(objects[0]) if objects else None
-        return example is not None and self._referents.has_no_example(noun, example)
 
     def _is_run(self, first: Word, last: Word) -> bool:
         """Whether nothing between two words has changed except what was between marks."""
