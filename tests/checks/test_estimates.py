@@ -15,13 +15,10 @@ from parataxis.rewrite.render import describe
 from parataxis.syntax.analyser import load_analyser
 
 CORRUPTIONS = Path(__file__).parents[2] / "data" / "corruptions.jsonl"
-GATES = (
-    "Visitors may enter by the north gate or the east gate but must leave by the south gate before "
-    "six o'clock."
-)
+GATES = "Visitors may enter by the north gate but must leave by the south gate."
 SWAPPED = [
     "Visitors may enter by the south gate.",
-    "However, they must leave by the north gate or the east gate before six o'clock.",
+    "However, they must leave by the north gate.",
 ]
 SIMPLE = ["The mill burned.", "It was built in 1800."]
 

@@ -39,7 +39,7 @@ def _messages(checker: Checker, source: str, *simple: str) -> list[tuple[int | N
             ],
             (
                 2,
-                "Is it the seller or video that asked the operator to stop? "
+                "Is it the seller or the seller's engineer that asked the operator to stop? "
                 "The source does not say this of the seller.",
             ),
         ),

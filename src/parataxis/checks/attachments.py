@@ -116,7 +116,8 @@ def _moved_after_nouns(rewrite: _Rewrite) -> Iterator[Finding]:
             continue
         first = source[source.subtree(head.index)[0]]
         use, start = rewrite.only_use(noun), rewrite.only_use(first)
-        if first.index != noun.index + 1 or use is None or start is None or not start[1]:
+        is_beside = first.index == noun.index + 1 and has_word(first.text)
+        if not is_beside or use is None or start is None or not start[1]:
             continue
         index, place = start
         phrase = source.words[first.index : head.index + 1]

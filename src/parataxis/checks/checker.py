@@ -243,13 +243,13 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
             *neighbour_findings(tree, origins),
             *exchange_findings(tree, trees, origins),
             *exchanged_persons(tree, origins),
-            *attachment_findings(tree, trees, origins),
         ):
             if (found.sentence, found.start) not in known:
                 known.add((found.sentence, found.start))
                 findings.append(found)
         if not any(found.kind is FindingKind.RELATION for found in findings):
-            findings += swap_findings(tree, origins)
+            swaps = swap_findings(tree, origins)
+            findings += swaps or attachment_findings(tree, trees, origins)
         findings += lost_particles(tree, case.simple, origins)
     return sorted(findings, key=_place)
 

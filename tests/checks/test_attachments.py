@@ -1,0 +1,145 @@
+"""Details that now belong to another word are found, and what was only moved is not."""
+
+import pytest
+
+from parataxis.checks import Checker
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "message"),
+    [
+        (
+            "So Claus resolved to make many dolls, and to dress them in bright clothing.",
+            [
+                "So Claus resolved to make many bright dolls.",
+                "He resolved to dress them in clothing.",
+            ],
+            "Does 'bright' belong to 'dolls'? In the source it stands before 'clothing'.",
+        ),
+        (
+            "The skeleton has many functions, including support, mobility, protection of internal "
+            "organs, and mineral storage.",
+            [
+                "The skeleton has many functions.",
+                "These functions include support, mobility of internal organs, protection, and "
+                "mineral storage.",
+            ],
+            "Does 'of internal organs' belong to 'mobility'? "
+            "In the source it stands after 'protection'.",
+        ),
+        (
+            "Although the policy formulated by reformers ended the assault on Indian life, it "
+            "enhanced efforts to destroy Native cultures.",
+            [
+                "The policy ended the assault on Indian life formulated by reformers.",
+                "However, it enhanced efforts to destroy Native cultures.",
+            ],
+            "Does 'formulated' belong to 'life'? In the source it stands after 'policy'.",
+        ),
+        (
+            "As the plane approached Athens, all communication abruptly ceased, and the plane "
+            "never issued a distress signal.",
+            [
+                "All communication abruptly ceased.",
+                "As it approached Athens, the plane never issued a distress signal.",
+            ],
+            "Does 'As the plane approached' belong to 'issued'? "
+            "In the source it belongs to 'ceased'.",
+        ),
+        (
+            "Without waiting for breakfast, Tom ran to the bush where Ann was singing a song.",
+            [
+                "Tom ran to the bush.",
+                "There, without waiting for breakfast, Ann was singing a song.",
+            ],
+            "Does 'Without waiting' belong to 'singing'? In the source it belongs to 'ran'.",
+        ),
+        (
+            "The plan shall state the scope of the program and include a budget.",
+            [
+                "The plan shall state the scope of the program.",
+                "The program shall also include a budget.",
+            ],
+            "Is it the program or the plan that shall also include a budget? "
+            "The source does not say this of the program.",
+        ),
+        (
+            "Riots erupted in Bulumkuttu, near Maidaguri, and in Kaduna, to where many adherents "
+            "had moved after 1980.",
+            [
+                "Riots erupted in Bulumkuttu, near Maidaguri, and in Kaduna.",
+                "Many adherents had moved to Maidaguri after 1980.",
+            ],
+            "Is 'Maidaguri' right with 'moved'? The source does not say this of it.",
+        ),
+        (
+            "I was too young to have any inkling of their scheme; but suddenly a suspicion broke "
+            "upon me.",
+            [
+                "I was too young to have any inkling of their scheme.",
+                "But suddenly a suspicion broke upon them.",
+            ],
+            "Is it 'them' or 'me'? The source has 'me'.",
+        ),
+        (
+            "You agree that these Terms and your use of the Software are governed by this law.",
+            [
+                "You agree that these Terms are governed by this law.",
+                "Our use of the Software is governed by this law.",
+            ],
+            "Is it 'Our' or 'your'? The source has 'your'.",
+        ),
+    ],
+)
+def test_wrong_attachments_are_found(
+    checker: Checker, source: str, simple: list[str], message: str
+) -> None:
+    assert message in [finding.message for finding in checker(source, simple)]
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        (
+            "The actress left her jewels to the nation and her parrot, to which she had taught a "
+            "whole act, to her understudy.",
+            [
+                "The actress left her jewels to the nation and her parrot to her understudy.",
+                "She had taught the parrot a whole act.",
+            ],
+        ),
+        (
+            "The first defendant is the driver of the van, the second its owner.",
+            ["The first defendant is the driver of the van.", "The second defendant is its owner."],
+        ),
+        (
+            "Nitrogen fixed by the alders, estimated at 85 kg a year, enriches the soil.",
+            ["The alders fix nitrogen, estimated at 85 kg a year.", "It enriches the soil."],
+        ),
+        (
+            "From there he was deployed to Gallipoli in May 1915, where he contracted dysentery.",
+            [
+                "From there he was deployed to Gallipoli in May 1915.",
+                "At Gallipoli he contracted dysentery.",
+            ],
+        ),
+        (
+            "Perhaps you are more relaxed with your family, making jokes and doing silly things.",
+            [
+                "Perhaps you are more relaxed with your family.",
+                "Perhaps you make jokes and do silly things with them.",
+            ],
+        ),
+        (
+            "The roof and the walls of the house were painted and repaired.",
+            [
+                "The roof of the house was painted and repaired.",
+                "The walls were painted and repaired.",
+            ],
+        ),
+    ],
+)
+def test_moved_words_may_stay_with_their_head(
+    checker: Checker, source: str, simple: list[str]
+) -> None:
+    assert checker(source, simple) == []
