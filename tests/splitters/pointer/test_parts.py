@@ -101,6 +101,13 @@ WRITTEN = [
         id="a quotation that is cut is opened again",
     ),
     pytest.param(
+        '"The town grew, and Bob, who sang "Red" and "Blue", left.',
+        # The first mark has no other half, so it closes nothing and is not closed.
+        ['" The town grew "#1', 'Bob left', 'Bob sang "#2 Red "#3 and#2 "#4 Blue "#5'],
+        ['"The town grew.', "Bob left.", 'Bob sang "Red" and "Blue".'],
+        id="an opening quotation mark without its other half",
+    ),
+    pytest.param(
         "Ann (a poet) and Bob (a painter) left.",
         ["Ann left", "Ann ( a poet ) [and] Bob (#1 a#2 painter )#1 left"],
         ["Ann left.", "Ann (a poet) and Bob (a painter) left."],
