@@ -153,7 +153,7 @@ def _may_be(source: Analysis, subject: Word, pronoun: str, *, plural: bool) -> b
 def _gives_gender(source: Side, telling: frozenset[str]) -> bool:
     """Whether a word of the source tells the gender, or may: a name not in the dictionary."""
     return not source.keys.isdisjoint(telling) or any(
-        unit.key.endswith(lexicon.GENDERED_ENDINGS)
+        lexicon.has_gendered_ending(unit.key)
         or (unit.is_fact and unit.text[0].isupper() and not is_known(unit.key))
         for unit in source.units
     )

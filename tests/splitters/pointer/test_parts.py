@@ -220,6 +220,12 @@ WRITTEN = [
         id="a term without an article keeps its capital",
     ),
     pytest.param(
+        "The heiress, who had run away, was found by Leszek Wrona.",
+        ["the heiress had run away", "[she] was found by Leszek Wrona"],
+        ["The heiress had run away.", "She was found by Leszek Wrona."],
+        id="a gender that an ending tells",
+    ),
+    pytest.param(
         "The toddler, who had run away, was found by Leszek Wrona.",
         ["the toddler had run away", "[he] was found by Leszek Wrona"],
         ["The toddler had run away.", "The toddler was found by Leszek Wrona."],
