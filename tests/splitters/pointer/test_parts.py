@@ -220,6 +220,24 @@ WRITTEN = [
         id="a term without an article keeps its capital",
     ),
     pytest.param(
+        "The mayor, a dentist, refused to sign the contract.",
+        ["the mayor refused", "the mayor [is] a dentist"],
+        ["The mayor refused.", "The mayor was a dentist."],
+        id="what a nameless person was",
+    ),
+    pytest.param(
+        "The mayor, a dentist, refused, and the clerk, a former singer, thinks so.",
+        ["the mayor [is] a dentist", "the#2 clerk [is] a#2 former singer"],
+        ["The mayor is a dentist.", "The clerk is a former singer."],
+        id="what a person may be still",
+    ),
+    pytest.param(
+        "Paris, the capital of France, was bombed, and Ann, a painter, left.",
+        ["Paris [is] the capital of France", "Ann [is] a painter"],
+        ["Paris is the capital of France.", "Ann is a painter."],
+        id="what has a name may be still",
+    ),
+    pytest.param(
         "The heiress, who had run away, was found by Leszek Wrona.",
         ["the heiress had run away", "[she] was found by Leszek Wrona"],
         ["The heiress had run away.", "She was found by Leszek Wrona."],
