@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from parataxis.checks import Checker, check
-from parataxis.checks.checker import LONGEST_VERIFIED, RISKY
+from parataxis.checks.checker import RISKY
 from parataxis.checks.estimates import estimate
-from parataxis.checks.verifier import FAULTS, RewriteVerdict, load_verifier
+from parataxis.checks.verifier import FAULTS, MOST_PIECES, RewriteVerdict, load_verifier
 from parataxis.rewrite.record import FindingKind
 from parataxis.rewrite.render import describe
 from parataxis.syntax.analyser import load_analyser
@@ -81,7 +81,7 @@ def test_checker_does_not_estimate_what_a_check_has_found() -> None:
     assert found.probability == pytest.approx(0.999, abs=1e-4)
     assert len(calls) == 2
     assert Checker(verifying=verifying)(source, [source]) == []
-    long = "a " * (LONGEST_VERIFIED // 2)  # one piece for each word, in the source and the rewrite
+    long = "a " * (MOST_PIECES // 2)  # one piece for each word, in the source and the rewrite
     assert all(f.probability is None for f in Checker(verifying=verifying)(long, [long, "So."]))
     assert len(calls) == 2
 

@@ -168,6 +168,18 @@ def test_links_a_contrast_is_no_condition(simple: list[str], lost: list[str]) ->
             ["The pump failed.", "The council closed the pool."],
             "The link 'so' is missing.",
         ),
+        (
+            "The mill ran until the war ended.",
+            ["The mill ran.", "It was then that the war ended."],
+            "Was this at that time, or did it end what was before? In the source it follows"
+            " 'until'.",
+        ),
+        (
+            "The mill ran till the war ended.",
+            ["The mill ran.", "At that time, the war ended."],
+            "Was this at that time, or did it end what was before? In the source it follows"
+            " 'till'.",
+        ),
     ],
 )
 def test_links_that_say_the_opposite_or_are_gone_are_found(
@@ -190,6 +202,15 @@ def test_links_that_say_the_opposite_or_are_gone_are_found(
         (
             "Because it rained, but only for an hour, the game was short.",
             ["It rained, but only for an hour.", "Therefore, the game was short."],
+        ),
+        ("The mill ran until the war ended.", ["The mill ran.", "Then the war ended."]),
+        (
+            "Its use was unclear until resolved by a court.",
+            ["Its use was unclear.", "It was then resolved by a court."],
+        ),
+        (
+            "The mill ran until 1921, when the war ended.",
+            ["The mill ran until 1921.", "At that time, the war ended."],
         ),
     ],
 )

@@ -43,6 +43,11 @@ def _messages(checker: Checker, source: str, *simple: str) -> list[str]:
             ["The new pilot landed safely.", "She called home."],
             "'She' says that this is a woman, but the source does not say so.",
         ),
+        (  # "business" tells no gender
+            "The new pilot left the business and called home.",
+            ["The new pilot left the business.", "She called home."],
+            "'She' says that this is a woman, but the source does not say so.",
+        ),
     ],
 )
 def test_pronouns_that_mislead_are_found(

@@ -235,6 +235,8 @@ HALVES = [
     ("5 * 3 is 15, and 2 * 3 is 6.", ", and 2 * 3 is 6", "5 * 3 is 15."),
     ("_private is read, and Ann left.", ", and Ann left", "_private is read."),
     ('A 6" pipe broke, and a 4" pipe held.', ', and a 4" pipe held', 'A 6" pipe broke.'),
+    ('Ann sang "Red, and Ben "Blue".', ', and Ben "Blue"', 'Ann sang "Red.'),
+    ('Ann sang "Red, and Ben ("Blue").', 'Ann sang "Red, and', 'Ben ("Blue").'),
     ("The boys' dog and the girls' dog left.", "and the girls' dog", "The boys' dog left."),
     ("'Twas the boys' dog, and Ann left.", "'Twas", "The boys' dog, and Ann left."),
 ]

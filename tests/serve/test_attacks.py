@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from parataxis.checks.checker import is_verifiable
-from parataxis.checks.verifier import FAULTS, MOST_PIECES, Verifier
+from parataxis.checks.verifier import FAULTS, MOST_PIECES, Verifier, is_verifiable
 from parataxis.errors import InputError, TooLongError
 from parataxis.serve import middleware, models
 from parataxis.serve.middleware import JsonShape, LimitRequests, RequestLimits, Room

@@ -51,20 +51,6 @@ rewrites and how many corruptions are above."""
 Verifying = Callable[[str, Sequence[Sequence[str]]], Sequence["RewriteVerdict"]]
 """Judges the rewrites of a source; see :mod:`parataxis.checks.verifier`."""
 
-LONGEST_VERIFIED = 1200
-"""Word pieces, at most, of a source and a rewrite that get an estimate; see the verifier."""
-
-
-def is_verifiable(source: str, simple: Sequence[str]) -> bool:
-    """Whether a source and its rewrite are short enough for an estimate."""
-    characters = len(source) + sum(map(len, simple))
-    if not LONGEST_VERIFIED // 2 < characters <= 5 * LONGEST_VERIFIED:
-        return characters <= LONGEST_VERIFIED
-    from parataxis.checks.verifier import rewrite_pieces
-
-    return len(rewrite_pieces([source, *simple])[0]) <= LONGEST_VERIFIED
-
-
 WINDOW = 64
 """The number of rewrites whose sentences are analysed together."""
 
@@ -136,10 +122,11 @@ class Checker:
         """The findings and the verifier's, unless one of them says the same already."""
         if self._verifying is None or not case.is_changed:
             return findings
+        from parataxis.checks.estimates import estimate
+        from parataxis.checks.verifier import is_verifiable
+
         if not is_verifiable(case.source, case.simple):
             return findings
-        from parataxis.checks.estimates import estimate
-
         found = estimate(
             case.simple, self._verifying(case.source, [case.simple])[0], risky=self._risky
         )

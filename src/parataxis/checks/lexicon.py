@@ -162,7 +162,26 @@ FEMININE = words(
 )
 """Words that tell a gender. Saves 3 references."""
 
-GENDERED_ENDINGS = ("man", "men", "ess", "esses", "trix", "enne", "father", "mother")
+_GENDERED_ENDINGS = (
+    *("man", "men", "father", "mother", "enne", "trix", "tress", "dress", "chess", "ntess"),
+    *("ddess", "hostess", "priestess", "heiress", "empress", "abbess", "governess", "baroness"),
+)
+_NO_GENDERED_ENDINGS = words(
+    "abdomen acumen address buttress cayenne cayman chess distress dress fortress german germen "
+    "headdress human layman lumen matrix mattress norman oman omen ottoman redress regimen roman "
+    "shaman specimen stress talisman turkmen yemen"
+)
+
+
+def has_gendered_ending(word: str) -> bool:
+    """Whether the ending of a word tells a gender.
+
+    >>> [has_gendered_ending(word) for word in ("statesman", "actresses", "human", "business")]
+    [True, True, False, False]
+    """
+    word = word.removesuffix("es")
+    return word.endswith(_GENDERED_ENDINGS) and word not in _NO_GENDERED_ENDINGS
+
 
 PERSONS = words(
     "person child baby friend student teacher leader clerk guard judge lawyer officer soldier "

@@ -123,6 +123,12 @@ def opposite_links(source: Side, simple: Side) -> list[Finding]:
 
 
 _BECAUSE_OPENER = re.compile(r"(?:(?:This|That|It) (?:is|was) because|The reason (?:is|was))\b")
+_MEANWHILE_OPENER = re.compile(
+    r"(?:(?:It (?:is|was) )?[Aa]t (?:that|this|the|the same) time(?: that)?"
+    r"|During (?:that|this) time|Meanwhile"
+    r"|It (?:is|was) then(?: that\b| (?=(?:an?|the|this|that|his|her|its|their)\b|\d)))"
+)
+_UNTIL = words("until till")
 _TURNED = (
     (_CAUSE_OPENER, words("because since as"), "Is this the consequence or the cause"),
     (
@@ -130,18 +136,20 @@ _TURNED = (
         words("so therefore thus hence consequently"),
         "Is this the cause or the consequence",
     ),
+    (_MEANWHILE_OPENER, _UNTIL, "Was this at that time, or did it end what was before"),
 )
 """Patterns of openers, and the words of the source that mark the opposite."""
 
 
 def turned_links(source: Side, simple: Side) -> list[Finding]:
-    """Causes that are told as consequences, and consequences that are told as causes: the two words
-    after the opener follow the opposite link in the source."""
+    """Causes that are told as consequences, consequences that are told as causes, and the end of
+    something ("until the war began") that is told as its time: the two words after the opener
+    follow the opposite link in the source. "Then the war began" is right."""
     findings = []
     for index, text in enumerate(simple.texts):
         for pattern, opposites, question in _TURNED:
             opener = pattern.match(text)
-            if opener is None:
+            if opener is None or (opposites is _UNTIL and _UNTIL & simple.keys):
                 continue
             begins = _words(text[opener.end() :])[:2]
             there = _words(source.text)

@@ -188,14 +188,14 @@ def _may_be(source: Analysis, subject: Word, pronoun: str, *, plural: bool) -> b
     is_many = not is_one and (bool(joined) or is_plural(source, subject.index))
     if is_many != plural:
         # "They" may stand for one person whose gender is not known.
-        return not is_many and _is_person(subject)
+        return not is_many and is_person(subject)
     return pronoun != "it" or spelling not in lexicon.PERSONS
 
 
 def _gives_gender(source: Side, telling: frozenset[str]) -> bool:
     """Whether a word of the source tells the gender, or may: a name not in the dictionary."""
     return not source.keys.isdisjoint(telling) or any(
-        unit.key.endswith(lexicon.GENDERED_ENDINGS)
+        lexicon.has_gendered_ending(unit.key)
         or (unit.is_fact and unit.text[0].isupper() and not is_known(unit.key))
         for unit in source.units
     )
@@ -251,10 +251,11 @@ def _fits(pronoun: str, plural: set[bool], subject: Word, mention: Word) -> bool
     if plural != {pronoun == "they"}:
         return False
     if pronoun == "it":
-        return subject.upos == "NOUN" and not _is_person(subject)
+        return subject.upos == "NOUN" and not is_person(subject)
     return pronoun == "they" or subject.upos == mention.upos == "PROPN"
 
 
-def _is_person(noun: Word) -> bool:
+def is_person(noun: Word) -> bool:
+    """Whether a noun is known to denote a person or a group of persons."""
     word = key(noun.text)
     return word in lexicon.PERSONS or word.endswith(lexicon.PERSON_ENDINGS)

@@ -34,8 +34,8 @@ CACHED_SENTENCES = 256
 """The size of the cache: the rewrites of a source share most of their sentences."""
 
 MOST_PIECES = 1200
-"""Pieces of a source and several rewrites that are read at once: the memory that this takes grows
-with their square, to 150 MB for so many."""
+"""Pieces of a source and its rewrites that are read at once: the memory that this takes grows with
+their square, to 150 MB for so many. A source and one rewrite that are longer get no estimate."""
 
 UNSEEN = -1e4
 """Added to the attention scores of pieces that are masked."""
@@ -230,6 +230,14 @@ class Verifier:
             pieces = scores[path]
             verdicts.append(RewriteVerdict(float(pieces.sum()), faults[path[ends]], pieces))
         return verdicts
+
+
+def is_verifiable(source: str, simple: Sequence[str]) -> bool:
+    """Whether a source and its rewrite are short enough for an estimate."""
+    characters = len(source) + sum(map(len, simple))
+    if not MOST_PIECES // 2 < characters <= 5 * MOST_PIECES:
+        return characters <= MOST_PIECES
+    return len(rewrite_pieces([source, *simple])[0]) <= MOST_PIECES
 
 
 @cache

@@ -180,8 +180,10 @@ def _closed_by(analysis: Analysis, word: Word) -> str:
     text = word.text
     if _is_apostrophe(analysis, word):
         return ""
+    if text == '"':  # unlike the second mark of 'a "poet and "critic"'
+        return "" if _leans_right(analysis, word) else text
     if text in _TWINS:
-        return text if text == '"' or _touches_last(analysis, word) else ""
+        return text if _touches_last(analysis, word) else ""
     if has_word(text):
         return "" if text.startswith("_") else text[len(text.rstrip("_")) :]
     return text
@@ -193,6 +195,12 @@ def _is_apostrophe(analysis: Analysis, word: Word) -> bool:
         return False
     follower = analysis[word.index + 1].text if _touches_next(analysis, word) else ""
     return word.upos == "PART" or follower.casefold() in ("tis", "twas", "twere", "twill")
+
+
+def _leans_right(analysis: Analysis, word: Word) -> bool:
+    """Whether a mark touches only what follows it, so that it can only open something."""
+    is_apart = not _touches_last(analysis, word) or analysis[word.index - 1].text in _OPENING
+    return is_apart and _touches_next(analysis, word)
 
 
 def _touches_last(analysis: Analysis, word: Word) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 
-from parataxis.checks.checker import LONGEST_VERIFIED
+from parataxis.checks.verifier import MOST_PIECES
 from parataxis.evaluate.metrics.protocol import ScoredItem, score
 from parataxis.evaluate.metrics.registry import load_metric
 from parataxis.evaluate.metrics.verified import Verified
@@ -30,5 +30,5 @@ def test_verified_of_a_copy_is_high() -> None:
 
 
 def test_verified_leaves_out_what_is_too_long() -> None:
-    long = "word " * LONGEST_VERIFIED
+    long = "word " * MOST_PIECES
     assert math.isnan(score(Verified(), [ScoredItem(long, (long,))]).value)

@@ -101,6 +101,13 @@ WRITTEN = [
         id="a quotation that is cut is opened again",
     ),
     pytest.param(
+        '"The town grew, and Bob, who sang "Red" and "Blue", left.',
+        # The first mark has no other half, so it closes nothing and is not closed.
+        ['" The town grew "#1', 'Bob left', 'Bob sang "#2 Red "#3 and#2 "#4 Blue "#5'],
+        ['"The town grew.', "Bob left.", 'Bob sang "Red" and "Blue".'],
+        id="an opening quotation mark without its other half",
+    ),
+    pytest.param(
         "Ann (a poet) and Bob (a painter) left.",
         ["Ann left", "Ann ( a poet ) [and] Bob (#1 a#2 painter )#1 left"],
         ["Ann left.", "Ann (a poet) and Bob (a painter) left."],
@@ -211,6 +218,30 @@ WRITTEN = [
         ["Buyer pays Seller", "Buyer agrees that Buyer will not sell the goods"],
         ["Buyer pays Seller.", "Buyer agrees that Buyer will not sell the goods."],
         id="a term without an article keeps its capital",
+    ),
+    pytest.param(
+        "The mayor, a dentist, refused to sign the contract.",
+        ["the mayor refused", "the mayor [is] a dentist"],
+        ["The mayor refused.", "The mayor was a dentist."],
+        id="what a nameless person was",
+    ),
+    pytest.param(
+        "The mayor, a dentist, refused, and the clerk, a former singer, thinks so.",
+        ["the mayor [is] a dentist", "the#2 clerk [is] a#2 former singer"],
+        ["The mayor is a dentist.", "The clerk is a former singer."],
+        id="what a person may be still",
+    ),
+    pytest.param(
+        "Paris, the capital of France, was bombed, and Ann, a painter, left.",
+        ["Paris [is] the capital of France", "Ann [is] a painter"],
+        ["Paris is the capital of France.", "Ann is a painter."],
+        id="what has a name may be still",
+    ),
+    pytest.param(
+        "The heiress, who had run away, was found by Leszek Wrona.",
+        ["the heiress had run away", "[she] was found by Leszek Wrona"],
+        ["The heiress had run away.", "She was found by Leszek Wrona."],
+        id="a gender that an ending tells",
     ),
     pytest.param(
         "The toddler, who had run away, was found by Leszek Wrona.",

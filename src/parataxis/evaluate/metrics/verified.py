@@ -1,7 +1,7 @@
 """The verifier as a metric: how likely a careful reader finds no fault in a rewrite."""
 
-from parataxis.checks.checker import Verifying, is_verifiable
-from parataxis.checks.verifier import load_verifier
+from parataxis.checks.checker import Verifying
+from parataxis.checks.verifier import is_verifiable, load_verifier
 from parataxis.evaluate.metrics.protocol import RatioMetric, ScoredItem, Signature
 from parataxis.syntax.onnx import weights_named
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from parataxis.checks.lexicon import FEMININE, MASCULINE
+from parataxis.checks.lexicon import FEMININE, MASCULINE, has_gendered_ending
 from parataxis.rewrite.compose import Copy, Insert, Part
 from parataxis.rewrite.forms import key
 from parataxis.syntax.analysis import Analysis, Word
@@ -154,13 +154,6 @@ def _tense(analysis: Analysis, verb: Word) -> str:
 
 _TELLING = {"he": PRONOUN_FORMS["he"] | MASCULINE, "she": PRONOUN_FORMS["she"] | FEMININE}
 """The words that tell the gender of a pronoun."""
-_ENDINGS = ("man", "men", "father", "mother", "tress", "chess", "ntess", "ddess")
-"""Endings of words that tell a gender: "statesman", "actress", "duchess", "countess"."""
-_NO_ENDINGS = words(
-    "cayman german germen human layman norman omen oman ottoman roman shaman talisman turkmen"
-    " distress fortress mattress stress"
-)
-"""Words with such an ending that tell none."""
 _LONGEST_NAME = 3
 """The longest name that is repeated, in words."""
 _QUOTES = "\"'“‘`"
@@ -203,7 +196,7 @@ def _named(analysis: Analysis, noun: Word) -> tuple[Part, ...]:
 def _told(analysis: Analysis) -> frozenset[str]:
     """The pronouns whose gender a word of the source tells."""
     keys = {key(word.text) for word in analysis}
-    has_ending = any(word.endswith(_ENDINGS) and word not in _NO_ENDINGS for word in keys)
+    has_ending = any(map(has_gendered_ending, keys))
     return frozenset(name for name, forms in _TELLING.items() if has_ending or forms & keys)
 
 

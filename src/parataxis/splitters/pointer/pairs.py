@@ -25,7 +25,8 @@ def pair_marks(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     its reference and 1 further from it; kept because it prevents unpaired quotation marks.
 
     A quotation that is cut is closed at its cut and opened again; a mark that belongs to no pair
-    of the source is dropped, except for brackets that are written as a pair.
+    of the source is dropped, except for brackets that are written as a pair and for a lone mark of
+    the source beside its own word.
     """
     return _Pairing(analysis, parts).run()
 
@@ -73,13 +74,24 @@ class _Pairing:
             if self._close_before(mark):
                 return
             if isinstance(part, Copy):  # the inches of a 6" pipe
-                self.found.append(part)
+                if part.word in self.partners or self._is_at_home(part.word, place):
+                    self.found.append(part)
                 return
         self.open.append((mark, len(self.found), pair))
         if pair is not None:
             self.found.append(Copy(pair[0]))
         else:
             self.found.append(None if mark in _QUOTES else Insert(mark))
+
+    def _is_at_home(self, mark: int, place: int) -> bool:
+        """Whether a mark stands beside a word that it stands beside in the source: an opening mark
+        without its other half is no closing mark of another word."""
+        before = self.parts[place - 1] if place else None
+        after = self.parts[place + 1] if place + 1 < len(self.parts) else None
+        words = [
+            part.word if isinstance(part, Copy | Inflect) else None for part in (before, after)
+        ]
+        return mark - 1 == words[0] or mark + 1 == words[1]
 
     def _closed(self, mark: str, part: Part) -> None:
         while self.open and self.open[-1][0] != mark:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from parataxis.checks.pronouns import is_person
 from parataxis.checks.relations import UNCERTAIN_NUMBER
 from parataxis.rewrite.compose import (
     Copy,
@@ -117,6 +118,7 @@ def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | 
 
         parts = pair_marks(analysis, parts)
     parts = _with_agreement(analysis, _with_articles(analysis, parts))
+    parts = _with_past(analysis, parts)
     parts = _with_conjunction(analysis, _without_also(analysis, parts))
     return tuple(_with_whole_words(analysis, _with_modal(analysis, parts)))
 
@@ -387,6 +389,44 @@ def _modal_of(analysis: Analysis, part: Inflect) -> list[int]:
         if modal and word.index > modal[0] and key(word.text) == "have"
     ]
     return modal + have[:1]
+
+
+_PAST_OF = {"is": "was", "are": "were"}
+_TODAY = words("former ex current currently now today late modern present")
+
+
+def _with_past(analysis: Analysis, parts: list[Part]) -> list[Part]:
+    """Tell in the past what a person was who has no name, if the source tells of the past alone:
+    "The mayor, a dentist, refused" becomes "The mayor was a dentist".
+
+    Training references say "was" 11 times of 11 there. Of a person with a name they may say "is",
+    and so of a place or a thing. Brings 1 rewrite nearer to its reference.
+    """
+    for place, part in enumerate(parts[:-1]):
+        if not isinstance(part, Insert) or part.text not in _PAST_OF:
+            continue
+        first = _word(parts[place + 1])
+        nouns = [noun for start, noun in analysis.once(_roles) if start == first]
+        if not {_word(each) for each in parts[place + 1 :]}.isdisjoint(nouns):
+            return [*parts[:place], Insert(_PAST_OF[part.text]), *parts[place + 1 :]]
+    return parts
+
+
+def _roles(analysis: Analysis) -> list[tuple[int, int]]:
+    """The first word and the noun of each apposition that says what a nameless person was."""
+    finite = [word for word in analysis if word.xpos in ("VBD", "VBZ", "VBP", "MD")]
+    if not finite or any(word.xpos != "VBD" for word in finite):
+        return []
+    found = []
+    for word in analysis:
+        if word.relation != "appos" or word.upos != "NOUN" or not is_person(word):
+            continue
+        below = analysis.subtree(word.index)
+        own = [place for place in below if analysis[place].upos != "PUNCT"]
+        is_open = _TODAY.isdisjoint(key(analysis[place].text) for place in own)
+        if is_open and analysis[word.head].upos == "NOUN":
+            found.append((own[0], word.index))
+    return found
 
 
 def _without_also(analysis: Analysis, parts: list[Part]) -> list[Part]:
