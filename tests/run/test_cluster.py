@@ -9,12 +9,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from socket import create_server, gethostname
-from threading import Thread
+from threading import Event, Thread
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from parataxis.errors import InputError
 from parataxis.run.cluster import WINDOW, Cluster
 from parataxis.run.encode import OutputFormat, RecordEncoder
 from parataxis.run.pipeline import SplitterTask, Work
+from parataxis.run.remote import ObjectStore, open_store
 
 pytest.importorskip("ray", reason="needs the extra [ray]")
 pytest.importorskip("pyarrow", reason="needs the extra [scale]")
@@ -189,6 +191,16 @@ print(len(told), file=sys.stderr)
 """
 """Has the results made on one machine, which is killed before their part is written."""
 
+OFTEN = """
+import sys
+from parataxis.cli.main import main
+from parataxis.run import output
+
+output.EVERY = 0.0
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command, with a checkpoint after each batch."""
+
 NAMES = ("Ann", "Eve", "Sue", "Tom")
 
 SETTINGS = {
@@ -249,13 +261,23 @@ class Nodes:
     @property
     def actors(self) -> list[int]:
         """The processes of actors."""
-        workers = (each for raylet in children(self.process.pid) for each in children(raylet))
-        return [each for each in workers if "ray::_Worker" in command(each)]
+        return self._workers("ray::_Worker")
 
-    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+    @property
+    def workers(self) -> list[int]:
+        """The processes that work for a driver: actors, and writers of parts."""
+        return [*self.actors, *self._workers("ray::write_part")]
+
+    def _workers(self, name: str) -> list[int]:
+        workers = (each for raylet in children(self.process.pid) for each in children(raylet))
+        return [each for each in workers if name in command(each)]
+
+    def start(
+        self, *arguments: str, program: tuple[str, str] = ("-m", "parataxis")
+    ) -> "subprocess.Popen[str]":
         """Start ``parataxis split``."""
         return subprocess.Popen(
-            [sys.executable, "-m", "parataxis", "split", *arguments],
+            [sys.executable, *program, "split", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -371,8 +393,85 @@ def write_records(path: Path, count: int, word: str = "See") -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
+def write_batches(path: Path) -> None:
+    """Six batches of sentences, with two bad records, and a seventh that can be held."""
+    write_records(path, 6 * 256 + 2)
+    with path.open("a") as stream:
+        stream.writelines(f'{{"source": "Hold {n} plums; eat them."}}\n' for n in range(256))
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*")}
+
+
+def sentences_done(checkpoint: Path) -> int:
+    """The sentences before a checkpoint, which may not be there yet."""
+    with suppress(OSError):
+        return int(json.loads(checkpoint.read_text())["sentences"])
+    return 0
+
+
+def kill_driver(nodes: Nodes, run: "subprocess.Popen[str]") -> None:
+    """Kill the command, and wait until Ray has ended what worked for it."""
+    run.kill()
+    run.communicate()
+    end = time.monotonic() + 60
+    while nodes.workers:
+        assert time.monotonic() < end, "they go on without it"
+        time.sleep(0.02)
+
+
+@dataclass
+class Bucket:
+    """Amazon's store as moto plays it, which answers only those who have the credentials.
+    ``written`` are the files that were completed; uploads whose path ends in ``held`` wait while
+    ``is_held`` is set, and come to nothing."""
+
+    application: Any
+    written: list[str] = field(default_factory=list)
+    held: str = "nothing"
+    is_held: Event = field(default_factory=Event)
+    go_on: Event = field(default_factory=Event)
+
+    def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Any:
+        path, query = environ["PATH_INFO"], environ["QUERY_STRING"]
+        is_known = "Credential=key/" in environ.get("HTTP_AUTHORIZATION", "")
+        is_completed = environ["REQUEST_METHOD"] == "POST" and query.startswith("uploadId=")
+        if path.endswith(self.held) and not self.go_on.is_set():
+            self.is_held.set()
+            self.go_on.wait(120)
+            is_known = False
+        if not is_known:
+            start("403 Forbidden", [("Content-Type", "application/xml")])
+            return [b"<Error><Code>AccessDenied</Code><Message>Who?</Message></Error>"]
+        if is_completed:
+            self.written.append(path.rpartition("/")[2])
+        return self.application(environ, start)
+
+
+@pytest.fixture
+def bucket(nodes: Nodes) -> Iterator[tuple[Nodes, Bucket]]:
+    """A store, and the cluster for drivers that have its credentials; the nodes have none."""
+    moto = pytest.importorskip("moto.server")
+    from werkzeug.serving import make_server
+
+    made = Bucket(moto.DomainDispatcherApplication(moto.create_backend_app))
+    server = make_server("127.0.0.1", 0, made, threaded=True)
+    Thread(target=server.serve_forever, daemon=True).start()
+    variables = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_REGION": "us-east-1",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        address = "s3://texts?allow_bucket_creation=true"
+        open_store(address).filesystem.create_dir("texts")
+        yield replace(nodes, environment={**nodes.environment, **variables}), made
+    made.go_on.set()
+    server.shutdown()
 
 
 def told(error: str) -> list[str]:
@@ -430,6 +529,27 @@ def test_cluster_run_goes_on_after_its_driver_was_killed(nodes: Nodes) -> None:
     assert done.returncode == 3, done.stderr
     assert contents(nodes.folder / "two") == contents(nodes.folder / "one")
     assert len(contents(nodes.folder / "two")) == 8
+
+
+def test_cluster_run_goes_on_in_the_middle_of_a_file(nodes: Nodes) -> None:
+    write_batches(nodes.folder / "middle.jsonl")
+    options = ("middle.jsonl", "-s", "held", "--errors")
+    alone = nodes.split(*options, "1.errors", "-o", "1.jsonl", "--jobs", "1")
+    assert alone.returncode == 3, alone.stderr
+    common = (*options, "2.errors", "-o", "2.jsonl", *nodes.engine)
+    state = nodes.folder / "2.jsonl.unfinished" / "checkpoint"
+    with nodes.hold():
+        run = nodes.start(*common, program=("-c", OFTEN))
+        wait_until(lambda: sentences_done(state) == 6 * 256, run)
+        kill_driver(nodes, run)
+    (nodes.folder / "traces").unlink()
+    done = nodes.split(*common, "--resume")
+
+    assert done.returncode == 3, done.stderr
+    assert len(nodes.traces) == 1  # only the batch that was held is split now
+    for name in ("{}.jsonl", "{}.errors"):
+        one, two = ((nodes.folder / name.format(n)).read_bytes() for n in (1, 2))
+        assert one == two
 
 
 def test_cluster_gives_up_a_batch_that_kills_and_names_it(nodes: Nodes) -> None:
@@ -663,6 +783,66 @@ def test_cluster_writes_parts_itself_and_resumes(nodes: Nodes) -> None:
         name: here[name] for name in here if "_parataxis" not in name
     }
     assert nodes.split(*options, "-o", "there/", *nodes.engine, "--resume").returncode == 0
+
+
+def test_cluster_writes_parts_to_a_store_whenever_its_driver_is_killed(
+    bucket: tuple[Nodes, Bucket],
+) -> None:
+    nodes, store = bucket
+    write_batches(nodes.folder / "store.jsonl")
+    options = ("store.jsonl", "-s", "held", "-f", "jsonl", "--part-size", "0.02")
+    assert nodes.split(*options, "-o", "local/", "--jobs", "1").returncode == 3
+    local = {path.name: path.read_bytes() for path in (nodes.folder / "local").glob("part-*")}
+    assert len(local) == 7  # a batch fills a part
+    common = (*options, "-o", "s3://texts/out/", *nodes.engine)
+
+    store.held = "part-00001.jsonl"
+    run = nodes.start(*common)
+    wait_until(store.is_held.is_set, run)
+    assert set(nodes.workers) - set(nodes.actors)  # a machine of the cluster writes it
+    kill_driver(nodes, run)
+    store.go_on.set()
+    assert [each for each in store.written if each in local] == ["part-00000.jsonl"]
+
+    last = sorted(local)[-1]
+    with nodes.hold():
+        run = nodes.start(*common, "--resume")
+        wait_until(lambda: store.written[-2:] == [sorted(local)[-2], "checkpoint.json"], run)
+        kill_driver(nodes, run)
+    assert last not in store.written
+    (nodes.folder / "traces").unlink()
+    done = nodes.split(*common, "--resume")
+
+    assert done.returncode == 3, done.stderr
+    assert [each for each in store.written if each in local] == sorted(local)  # each one once
+    there = open_store("s3://texts/out")
+    assert {name: there.read(f"{there.path}/{name}") for name in local} == local
+    assert len(nodes.traces) == 1
+
+
+def test_cluster_writes_the_part_that_a_local_run_left(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_records(nodes.folder / "left.jsonl", 700)
+    options = ["left.jsonl", "-s", "source", "-f", "jsonl", "--part-size", "0.1"]
+    assert nodes.split(*options, "-o", "whole/", "--jobs", "1").returncode == 3
+    write = ObjectStore.write
+
+    def interrupted(self: ObjectStore, path: str, data: bytes) -> None:
+        if path.endswith("part-00000.jsonl"):
+            raise KeyboardInterrupt
+        write(self, path, data)
+
+    monkeypatch.chdir(nodes.folder)
+    monkeypatch.setenv("PARATAXIS_THREADS", "1")
+    with monkeypatch.context() as patch:
+        patch.setattr(ObjectStore, "write", interrupted)
+        assert main(["split", *options, "-o", "left/", "--jobs", "1"]) == 130
+    assert list(Path("left/_parataxis").glob("held-*"))
+    done = nodes.split(*options, "-o", "left/", *nodes.engine, "--resume")
+    assert done.returncode == 3, done.stderr
+    parts = {path.name: path.read_bytes() for path in Path("whole").glob("part-*")}
+    assert {path.name: path.read_bytes() for path in Path("left").glob("part-*")} == parts
 
 
 def test_cluster_makes_lost_results_again(nodes: Nodes) -> None:

@@ -111,7 +111,7 @@ class Cluster:
     ) -> None:
         """Write a part from a machine of the cluster. Results that were lost with a machine are
         computed again."""
-        ray, pool = ray_package(), self._pools[-1]
+        ray = ray_package()
         write = ray.remote(write_part).options(
             num_cpus=0, scheduling_strategy="SPREAD", max_retries=ATTEMPTS
         )
@@ -126,7 +126,8 @@ class Cluster:
                 if isinstance(cause, ParataxisError):
                     raise cause from error
                 self.report(f"Results were lost ({_reason(error)}); they are computed again.")
-                results = pool.redo(results)
+                if self._pools:  # a part from before the run was resumed is in this process
+                    results = self._pools[-1].redo(results)
         raise ParataxisError(f"{store.name(path)} could not be written in {ATTEMPTS} attempts.")
 
     def __call__(self, batches: Iterable[Batch], work: Work) -> Iterator[tuple[Batch, Encoded]]:

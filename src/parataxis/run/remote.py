@@ -128,6 +128,12 @@ def _s3(fs: Any, parts: Any, query: dict[str, str]) -> Any:
     if parts.username:
         options["access_key"] = unquote(parts.username)
         options["secret_key"] = unquote(parts.password or "")
+    if not options.keys() & {"access_key", "anonymous", "role_arn"}:
+        # pyarrow would find these itself, but then not send them to the machines of a cluster.
+        names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+        key, secret, token = (os.environ.get(name, "") for name in names)
+        if key and secret:
+            options |= {"access_key": key, "secret_key": secret, "session_token": token}
     return fs.S3FileSystem(
         connect_timeout=_CONNECT,
         request_timeout=_REQUEST,
