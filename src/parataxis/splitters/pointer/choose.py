@@ -49,15 +49,14 @@ WHOLE_COST = 0.5
 """The penalty of the source itself, in nats. The source is a single candidate, whereas several
 equally good splits share their probability."""
 
-FLOOR = 0.25
+FLOOR = 0.35
 """The lowest confidence of a rewrite that is taken at all."""
-FLOOR_OF_TWO = 0.45
-"""The same for two plain or light sentences: their source is often as good. A source that makes
-three is certainly too long."""
-FLOOR_OF_CLAIMS = 0.2
-"""The same at the level ``atomic``, where the judgements say less: with 0.35, claims were fewer and
-agreed less with those of people."""
-SURE = 0.9
+FLOOR_OF_TWO = 0.5
+"""The same for two plain or light sentences: their source is often as good. Below it, raters would
+leave every second source whole, and find fault with two splits of three."""
+FLOOR_OF_CLAIMS = 0.35
+"""The same at the level ``atomic``."""
+SURE = 0.87
 """The lowest confidence of a rewrite that is taken in strict mode."""
 
 TINIEST = 1e-9
@@ -101,17 +100,19 @@ class Evidence(NamedTuple):
 
 JUDGED = 70
 """The tokens of the longest sources that were judged; longer ones count as if they had as many."""
-WEIGHTS = Evidence(-0.4147, 0.2945, -0.2202, -0.0617, 0.9952, -0.0234)
-INTERCEPT = 1.0863
+_READERS = Evidence(-0.4106, 0.4169, -0.3324, -0.1512, 0.5477, -0.0047), 0.5868
+_PROGRAMS = Evidence(-0.1417, 0.4058, -0.1234, -0.0566, 0.9177, -0.0224), 1.4981
+WEIGHTS = {Level.LIGHT: _READERS, Level.PLAIN: _READERS, Level.ATOMIC: _PROGRAMS}
+"""The weights of the evidence, and what is added: raters judged plain and atomic rewrites."""
 
 
-def confidence(evidence: Evidence) -> float:
+def confidence(evidence: Evidence, level: Level) -> float:
     """The probability that a careful reader finds no fault in a rewrite.
 
     A logistic regression on judgements of rewrites; docs/pointer.md compares it with them.
     """
-    log_odds = INTERCEPT + sum(map(operator.mul, WEIGHTS, evidence))
-    return 1 / (1 + math.exp(-log_odds))
+    weights, added = WEIGHTS[level]
+    return 1 / (1 + math.exp(-added - sum(map(operator.mul, weights, evidence))))
 
 
 def _log_odds(chance: float) -> float:
@@ -175,7 +176,7 @@ def choose(
 
 
 def alternatives(
-    analysis: Analysis, found: Found, checker: Checker, verifying: Verifying
+    analysis: Analysis, found: Found, checker: Checker, verifying: Verifying, level: Level
 ) -> list[Rewrite]:
     """Every split that was found, with its confidence and findings. None is left out because it is
     unlikely or faulty, so that a writer can take what :func:`choose` did not."""
@@ -197,7 +198,7 @@ def alternatives(
             splitter=NAME,
             provenance=option.provenance,
             findings=tuple(findings),
-            confidence=confidence(_evidence(analysis, option, verdict, rivals, found.whole)),
+            confidence=confidence(_evidence(analysis, option, verdict, rivals, found.whole), level),
         )
         for option, verdict, findings in zip(options, verdicts, checked, strict=True)
     ]
@@ -300,7 +301,7 @@ class _Choice:
             scores[option] = score - FAULT_SHARE[self._level] * _log_odds(verdict.risk)
             rivals, whole = len(self._splits) - 1, self._chance_of_whole
             evidence = _evidence(self.analysis, option, verdict, rivals, whole)
-            self._confidence[option] = confidence(evidence)
+            self._confidence[option] = confidence(evidence, self._level)
         order = sorted(scores, key=lambda option: -scores[option])
         preferred = takewhile(lambda option: option is not self._whole, order)
         wanted = list(preferred)

@@ -127,8 +127,13 @@ class PointerSplitter:
         if not isinstance(analysis, Analysis):
             return []
         found = search(self._loaded_decoder(), [features], beam=BEAMS[-1], caution=CAUTION)[0]
-        verifying = self._loaded_verifier()
-        made = alternatives(analysis, found, self._loaded_checker(), verifying)
+        made = alternatives(
+            analysis,
+            found,
+            self._loaded_checker(),
+            self._loaded_verifier(),
+            self.settings.level,
+        )
         return [self._labelled(each) for each in made]
 
     def attention(self, sentence: str) -> Attention:
