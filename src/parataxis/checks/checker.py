@@ -11,6 +11,7 @@ from parataxis.checks.clauses import FINITE_TAGS, WH_RELATIVES, clause_findings,
 from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
 from parataxis.checks.links import (
+    added_links,
     lost_links,
     new_links,
     opposite_links,
@@ -206,6 +207,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
         *lost_symbols(source, simple),
         *new_words(source, simple),
         *new_links(source, simple),
+        *added_links(source, simple),
         *opposite_links(source, simple),
         *turned_links(source, simple),
         *repeated_sentences(source, simple),

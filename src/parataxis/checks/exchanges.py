@@ -15,7 +15,7 @@ from parataxis.checks import lexicon
 from parataxis.checks.findings import Origins, Pair, finding_at, that_noun, verb_phrase
 from parataxis.checks.relations import Referents, is_noun
 from parataxis.rewrite.forms import key, lemmas
-from parataxis.rewrite.record import Finding, FindingKind
+from parataxis.rewrite.record import Finding, FindingKind, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text.english import words
 from parataxis.text.tokens import has_word
@@ -30,6 +30,7 @@ _EXCHANGES = (_ORDER | _LOGIC, _JOINING, _AMOUNTS, _PLACES)
 """Groups of words that mean different things in the same place."""
 _SAME_MEANING = (words("each every any all"), words("until till"), words("in to"), words("from in"))
 _LATER = words("then afterwards later subsequently next thereafter")
+_THAT = words("that this then")
 _TIES = words(
     "before after when while until once since by having prior following upon as if earlier"
 )
@@ -43,7 +44,10 @@ def exchange_findings(
     return [
         *_other_words(source, sentences),
         *_swapped_parts(source, simple, origins),
+        *_other_times(source, sentences),
         *_reversed_events(source, sentences),
+        *_reversed_clauses(source, sentences),
+        *_turned_clauses(source, simple, origins),
         *_moved_dates(source, sentences),
     ]
 
@@ -283,17 +287,129 @@ def _is_certain(tree: Analysis, noun: Word) -> bool:
 
 def _reversed_events(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
     """Sentences that begin with "Then" and tell what the source tells first."""
-    if _TIES & {key(word.text) for word in source}:
-        return
     for index, (before, pairs) in enumerate(pairwise(sentences), start=1):
-        later = next((t for t, _ in pairs[:3] if key(t.text) in _LATER), None)
+        later = _later(pairs)
         if later is None:
             continue
         one, other = _first_verb(source, before), _first_verb(source, pairs)
         if one is None or other is None or other.index >= one.index:
             continue
+        # Verbs of one list follow one another, whatever the rest of the source says.
+        is_list = one.relation == "conj" and other.index in (one.head, *_siblings(source, one))
+        between = source.words[other.index : one.index] if is_list else source.words
+        if _TIES & {key(word.text) for word in between}:
+            continue
         message = f"What came first? The source tells '{other.text}' before '{one.text}'."
         yield finding_at(_KIND, later, message, index)
+
+
+def _later(pairs: Sequence[Pair]) -> OutputToken | None:
+    """The word that puts a sentence after the one before it: "then", "After that"."""
+    opening = [key(token.text) for token, _ in pairs[:2]]
+    if len(opening) == 2 and opening[0] == "after" and opening[1] in _THAT:
+        return pairs[0][0]
+    return next((token for token, _ in pairs[:3] if key(token.text) in _LATER), None)
+
+
+def _earlier(pairs: Sequence[Pair]) -> OutputToken | None:
+    """The word that puts a sentence before the one before it: "Before that"."""
+    opening = [key(token.text) for token, _ in pairs[:2]]
+    is_opener = len(opening) == 2 and opening[0] == "before" and opening[1] in _THAT
+    return pairs[0][0] if is_opener else None
+
+
+def _siblings(source: Analysis, verb: Word) -> list[int]:
+    return [word.index for word in source.children(verb.head, "conj")]
+
+
+def _reversed_clauses(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
+    """Sentences with "After that" that tell what was before, or the other way round, where the
+    source joins both events with "before", "after" or "after which"."""
+    places = [{word.index for _, word in pairs if word is not None} for pairs in sentences]
+    for clause in source:
+        opened = _opened(source, clause)
+        if opened is None:
+            continue
+        main = source[clause.head]
+        first, last = (clause, main) if opened == "after" else (main, clause)
+        for index, (before, here) in enumerate(pairwise(places), start=1):
+            later, earlier = _later(sentences[index]), _earlier(sentences[index])
+            is_turned = last.index in before and first.index in here and later is not None
+            is_late = first.index in before and last.index in here and earlier is not None
+            token = later if is_turned else earlier
+            if (is_turned or is_late) and token is not None and not before & here & {
+                first.index,
+                last.index,
+            }:
+                message = f"What came first: '{first.text}' or '{last.text}'? "
+                message += f"In the source it is '{first.text}'."
+                yield finding_at(_KIND, token, message, index)
+
+
+def _opened(source: Analysis, clause: Word) -> str | None:
+    """Whether a clause tells what was "before" or "after" the other event, by its own link."""
+    if clause.relation == "advcl":
+        marks = [key(word.text) for word in source.children(clause.index, "mark")]
+        return marks[0] if marks in (["before"], ["after"]) else None
+    if clause.relation != "acl" or source[clause.head].upos not in ("VERB", "AUX"):
+        return None
+    return None
+
+
+_TURNING = words("if unless because when after before until once since")
+
+
+def _turned_clauses(
+    source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
+) -> Iterator[Finding]:
+    """Sentences whose main clause and subordinate clause have changed places: "If it rings, the
+    bell breaks" for "If the bell breaks, it rings"."""
+    for index, (tree, origin) in enumerate(zip(simple, origins, strict=True)):
+        for clause in tree or ():
+            mark = _mark(tree, clause) if tree is not None else None
+            if tree is None or mark is None or clause.relation != "advcl":
+                continue
+            inner, outer = origin.any(clause), origin.any(tree[clause.head])
+            if inner is None or outer is None or outer.relation != "advcl":
+                continue
+            there = _mark(source, outer)
+            if outer.head != inner.index or there is None or key(there.text) != key(mark.text):
+                continue
+            message = f"'{mark.text}' what: '{clause.text}' or '{outer.text}'? "
+            message += f"In the source it is '{outer.text}'."
+            yield finding_at(_KIND, mark, message, index)
+
+
+def _mark(tree: Analysis, clause: Word) -> Word | None:
+    """The conjunction that opens a clause."""
+    links = tree.children(clause.index, "mark", "advmod")
+    return next((word for word in links if key(word.text) in _TURNING), None)
+
+
+_TIMES = words("before after until till since during")
+
+
+def _other_times(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
+    """Another preposition or conjunction of time before the same two words."""
+    told: dict[tuple[str, str], set[str]] = defaultdict(set)
+    spoken = [key(word.text) for word in source if has_word(word.text)]
+    for *before, left, right in zip(["", *spoken], spoken, spoken[1:], spoken[2:], strict=False):
+        told[left, right].add("before" if before == ["prior", "to"] else before[-1])
+    for index, pairs in enumerate(sentences):
+        for (token, _), *after in zip(pairs, pairs[1:], pairs[2:], strict=False):
+            left, right = (key(each.text) for each, _ in after)
+            known = told.get((left, right), set())
+            word = key(token.text)
+            if word not in _TIMES or {left, right} <= lexicon.FUNCTION_WORDS:
+                continue
+            if known and known <= _TIMES and all(_are_other_times(word, each) for each in known):
+                other = min(known)
+                message = f"Is it '{token.text}' or '{other}' here? The source has '{other}'."
+                yield finding_at(_KIND, token, message, index)
+
+
+def _are_other_times(word: str, other: str) -> bool:
+    return word != other and {word, other} != {"until", "till"}
 
 
 def _first_verb(source: Analysis, pairs: Sequence[Pair]) -> Word | None:

@@ -122,6 +122,52 @@ def opposite_links(source: Side, simple: Side) -> list[Finding]:
     return findings
 
 
+_EXCEPTION = re.compile(r"\b(?:except|unless|with (?:one|an|some|few|the) exceptions?)\b", re.I)
+_CONTRAST = re.compile(
+    r"\b(?:despite|in spite of|even though|although|nevertheless|nonetheless|even so)\b", re.I
+)
+_ALWAYS = re.compile(
+    r"\b(?:in (?:any|all|every) (?:events?|cases?|circumstances?)|at (?:any time|all times)"
+    r"|whether or not|regardless of whether)\b",
+    re.I,
+)
+_ADDED = (
+    (
+        _EXCEPTION,
+        words("except excepting excepted exception exceptions unless save but excluding until if"),
+        "Is there an exception ('{}')? The source has none.",
+    ),
+    (
+        _CONTRAST,
+        _OPPOSED | words("even still albeit regardless spite only rather"),
+        "Is this a contrast ('{}')? The source has no word for one.",
+    ),
+    (
+        _ALWAYS,
+        words("always whether regardless irrespective ever whenever never"),
+        "Does this hold without a condition ('{}')? The source does not say so.",
+    ),
+)
+"""Patterns of words that a rewrite may not add, the words of the source that allow them, and the
+question to the writer."""
+
+
+def added_links(source: Side, simple: Side) -> list[Finding]:
+    """Exceptions and contrasts that the source does not have, and what now holds in any case."""
+    findings = []
+    for index, text in enumerate(simple.texts):
+        for pattern, allowing, question in _ADDED:
+            added = pattern.search(text)
+            if added is None or allowing & source.keys or pattern.search(source.text):
+                continue
+            message = question.format(added[0])
+            found = finding(
+                FindingKind.NEW, added[0], message, start=added.start(), sentence=index
+            )
+            findings.append(found)
+    return findings
+
+
 _BECAUSE_OPENER = re.compile(r"(?:(?:This|That|It) (?:is|was) because|The reason (?:is|was))\b")
 _MEANWHILE_OPENER = re.compile(
     r"(?:(?:It (?:is|was) )?[Aa]t (?:that|this|the|the same) time(?: that)?"
