@@ -8,6 +8,7 @@ and phrase apart, each of them once.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from parataxis.checks.clauses import WH_RELATIVES
 from parataxis.checks.findings import Origins, Pair, finding_at
@@ -43,6 +44,8 @@ def attachment_findings(
         *_moved_modifiers(rewrite),
         *_moved_after_nouns(rewrite),
         *_moved_to_verbs(rewrite),
+        *_moved_adverbs(rewrite),
+        *_moved_brackets(rewrite),
     ]
 
 
@@ -55,7 +58,9 @@ class _Rewrite:
         self.source, self.trees, self.origins = source, simple, origins
         self.referents = Referents(source)
         self.pairs = [origin.pairs() for origin in origins]
-        self.keys = [{key(token.text) for token, _ in pairs} for pairs in self.pairs]
+        self.added = [
+            {key(token.text) for token, word in pairs if word is None} for pairs in self.pairs
+        ]
         self._uses: dict[int, list[tuple[int, int]]] = {}
         for index, pairs in enumerate(self.pairs):
             for place, (_, word) in enumerate(pairs):
@@ -182,7 +187,7 @@ def _moved_to_verbs(rewrite: _Rewrite) -> Iterator[Finding]:
         if other.index in source.subtree(head.index) or _may_govern(source, other, verb, phrase):
             continue
         opener = rewrite.only_use(phrase[0])
-        if opener is None or opener[0] != index or _TAKEN_UP & rewrite.keys[there[0]]:
+        if opener is None or opener[0] != index or _TAKEN_UP & rewrite.added[there[0]]:
             continue
         if _is_beside_own(rewrite, head, phrase, index):
             continue
@@ -190,6 +195,50 @@ def _moved_to_verbs(rewrite: _Rewrite) -> Iterator[Finding]:
         token = rewrite.pairs[index][opener[1]][0]
         message = f"Does '{said}' belong to '{other.text}'? In the source it belongs to "
         yield finding_at(_KIND, token, f"{message}'{verb.text}'.", index)
+
+
+def _moved_adverbs(rewrite: _Rewrite) -> Iterator[Finding]:
+    """Adverbs that stand beside another verb: "He cautiously stood" for "He stood and cautiously
+    went"."""
+    source = rewrite.source
+    for adverb in source:
+        if adverb.relation != "advmod" or not key(adverb.text).endswith("ly"):
+            continue
+        verb, use = source[adverb.head], rewrite.only_use(adverb)
+        there = rewrite.only_use(verb)
+        is_beside = verb.upos == "VERB" and verb.index == adverb.index + 1
+        if not is_beside or use is None or there is None or not rewrite.is_once(adverb):
+            continue
+        index, place = use
+        pairs = rewrite.pairs[index]
+        beside = [pair[1] for pair in (*pairs[max(0, place - 1) : place], *pairs[place + 1 :][:1])]
+        other = next((word for word in beside if word is not None and word.upos == "VERB"), None)
+        if there[0] == index or other is None or key(other.text) == key(verb.text):
+            continue
+        token = pairs[place][0]
+        message = f"Does '{token.text}' belong to '{other.text}'? In the source it stands before "
+        yield finding_at(_KIND, token, f"{message}'{verb.text}'.", index)
+
+
+def _moved_brackets(rewrite: _Rewrite) -> Iterator[Finding]:
+    """Brackets that stand after another word, while their own word is told without them."""
+    source = rewrite.source
+    for bracket, first in pairwise(source):
+        if bracket.text != "(" or not bracket.index or not has_word(first.text):
+            continue
+        own = source[bracket.index - 1]
+        use, there = rewrite.only_use(first), rewrite.only_use(own)
+        if own.upos not in NOMINAL or use is None or there is None or use[0] == there[0]:
+            continue
+        index, place = use
+        pairs = rewrite.pairs[index]
+        if place < 2 or pairs[place - 1][0].text != "(":
+            continue
+        other = pairs[place - 2][1]
+        if other is None or other.upos not in NOMINAL or rewrite.referents.are_same(own, other):
+            continue
+        message = f"Does the bracket belong to '{other.text}'? In the source it stands after "
+        yield finding_at(_KIND, pairs[place - 1][0], f"{message}'{own.text}'.", index)
 
 
 def _phrase(source: Analysis, head: Word) -> list[Word]:
@@ -228,7 +277,7 @@ def _own_verb(source: Analysis, head: Word, phrase: Sequence[Word]) -> Word | No
     is_before = phrase[-1].index < verb.index
     start, end = (phrase[-1].index, verb.index) if is_before else (verb.index, phrase[0].index)
     between = source.words[start + 1 : end]
-    return None if any(word.upos == "VERB" for word in between) else verb
+    return None if any(w.upos == "VERB" and w.relation != "amod" for w in between) else verb
 
 
 def _is_beside_own(rewrite: _Rewrite, head: Word, phrase: Sequence[Word], index: int) -> bool:

@@ -44,6 +44,8 @@ def exchange_findings(
     return [
         *_other_words(source, sentences),
         *_swapped_parts(source, simple, origins),
+        *_turned_voices(source, simple, origins),
+        *_turned_pronouns(source, simple, origins),
         *_other_times(source, sentences),
         *_reversed_events(source, sentences),
         *_reversed_clauses(source, sentences),
@@ -202,8 +204,9 @@ def _swapped_parts(
     for index, (tree, origin) in enumerate(zip(simple, origins, strict=True)):
         for word in tree or ():
             verb = origin.any(word)
-            if tree is None or verb is None or word.upos != "VERB" or uses[verb.index] > 1:
+            if tree is None or verb is None or word.upos != "VERB":
                 continue
+            is_once = uses[verb.index] == 1
             is_only = all(forms[lemma] == 1 for lemma in lemmas(key(verb.text)))
             before = _parts(source, verb)
             for part, noun in _parts(tree, word).items():
@@ -219,9 +222,64 @@ def _swapped_parts(
                 is_swapped = other is not None and any(
                     referents.are_same(each, came_from) for each in before.values()
                 )
-                if is_turned or (is_swapped and is_only):
+                if is_turned or (is_swapped and is_only and is_once):
                     message = _who(tree, noun, source, other, part)
                     yield finding_at(_KIND, noun, message, index)
+
+
+def _turned_voices(
+    source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
+) -> Iterator[Finding]:
+    """Subjects that now do what is done to them in the source: "He helped the others" for "He was
+    helped by the others"."""
+    for index, (tree, origin) in enumerate(zip(simple, origins, strict=True)):
+        for subject in tree or ():
+            if tree is None or subject.relation != "nsubj":
+                continue
+            verb = tree[subject.head]
+            before = origin.any(verb)
+            if before is None or not source.children(before.index, "aux:pass"):
+                continue
+            is_active = verb.xpos in ("VBD", "VBZ", "VBP") and tree.children(verb.index, "obj")
+            if not is_active or tree.children(verb.index, "aux"):
+                continue
+            own, same = source.children(before.index, "nsubj"), origin.any(subject)
+            if same is not None and [word.index for word in own] == [same.index]:
+                message = f"Does '{subject.text}' do this ('{verb.text}')? "
+                yield finding_at(_KIND, subject, f"{message}In the source it is done to it.", index)
+
+
+_OBJECTS = {"i": "me", "we": "us", "he": "him", "she": "her", "they": "them"}
+
+
+def _turned_pronouns(
+    source: Analysis, simple: Sequence[Analysis | None], origins: Sequence[Origins]
+) -> Iterator[Finding]:
+    """Nouns that have changed places with a pronoun: "Ann came back to him" for "He came back to
+    Ann"."""
+    for index, (tree, origin) in enumerate(zip(simple, origins, strict=True)):
+        for subject in tree or ():
+            noun = origin.any(subject)
+            if tree is None or subject.relation != "nsubj" or noun is None or not is_noun(noun):
+                continue
+            verb = tree[subject.head]
+            before = origin.any(verb)
+            if before is None or noun.index not in source.subtree(before.index):
+                continue
+            voices = [bool(t.children(v.index, "aux:pass")) for t, v in ((source, before), (tree, verb))]
+            own = source.children(before.index, "nsubj")
+            if voices[0] != voices[1] or len(own) != 1 or noun.index < before.index:
+                continue
+            form = _OBJECTS.get(key(own[0].text))
+            after = [tree[place] for place in tree.subtree(verb.index) if place > verb.index]
+            if form is None or not any(key(word.text) == form for word in after):
+                continue
+            if form in {key(word.text) for word in source.words[before.index :]}:
+                continue
+            named = that_noun(tree, subject)
+            said = verb_phrase(tree, verb, without=subject)
+            message = f"Is it {named} or '{own[0].text}' that {said}? "
+            yield finding_at(_KIND, subject, f"{message}In the source it is '{own[0].text}'.", index)
 
 
 def _who(tree: Analysis, noun: Word, source: Analysis, other: Word | None, part: str) -> str:
@@ -288,16 +346,16 @@ def _is_certain(tree: Analysis, noun: Word) -> bool:
 def _reversed_events(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
     """Sentences that begin with "Then" and tell what the source tells first."""
     for index, (before, pairs) in enumerate(pairwise(sentences), start=1):
-        later = _later(pairs)
-        if later is None:
-            continue
         one, other = _first_verb(source, before), _first_verb(source, pairs)
         if one is None or other is None or other.index >= one.index:
             continue
+        later = _later(pairs) or _then(pairs, other)
+        if later is None:
+            continue
         # Verbs of one list follow one another, whatever the rest of the source says.
-        is_list = one.relation == "conj" and other.index in (one.head, *_siblings(source, one))
+        is_list = _first_of_list(source, one) == _first_of_list(source, other)
         between = source.words[other.index : one.index] if is_list else source.words
-        if _TIES & {key(word.text) for word in between}:
+        if any(key(word.text) in _TIES and _is_tie(word, is_list) for word in between):
             continue
         message = f"What came first? The source tells '{other.text}' before '{one.text}'."
         yield finding_at(_KIND, later, message, index)
@@ -311,6 +369,14 @@ def _later(pairs: Sequence[Pair]) -> OutputToken | None:
     return next((token for token, _ in pairs[:3] if key(token.text) in _LATER), None)
 
 
+def _then(pairs: Sequence[Pair], verb: Word) -> OutputToken | None:
+    """The word "then" right before a verb."""
+    for (token, _), (_, word) in pairwise(pairs):
+        if key(token.text) == "then" and word is not None and word.index == verb.index:
+            return token
+    return None
+
+
 def _earlier(pairs: Sequence[Pair]) -> OutputToken | None:
     """The word that puts a sentence before the one before it: "Before that"."""
     opening = [key(token.text) for token, _ in pairs[:2]]
@@ -318,8 +384,16 @@ def _earlier(pairs: Sequence[Pair]) -> OutputToken | None:
     return pairs[0][0] if is_opener else None
 
 
-def _siblings(source: Analysis, verb: Word) -> list[int]:
-    return [word.index for word in source.children(verb.head, "conj")]
+def _first_of_list(source: Analysis, verb: Word) -> int:
+    """The first of the verbs that a verb is joined to."""
+    while verb.relation == "conj" and verb.head >= 0:
+        verb = source[verb.head]
+    return verb.index
+
+
+def _is_tie(word: Word, is_list: bool) -> bool:
+    """Whether a word may change the order of events; "as a clerk" does not."""
+    return not is_list or word.relation != "case" or key(word.text) not in ("as", "by")
 
 
 def _reversed_clauses(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
@@ -327,33 +401,40 @@ def _reversed_clauses(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> 
     source joins both events with "before", "after" or "after which"."""
     places = [{word.index for _, word in pairs if word is not None} for pairs in sentences]
     for clause in source:
-        opened = _opened(source, clause)
-        if opened is None:
+        events = _ordered(source, clause)
+        if events is None:
             continue
-        main = source[clause.head]
-        first, last = (clause, main) if opened == "after" else (main, clause)
+        first, last = events
         for index, (before, here) in enumerate(pairwise(places), start=1):
-            later, earlier = _later(sentences[index]), _earlier(sentences[index])
-            is_turned = last.index in before and first.index in here and later is not None
-            is_late = first.index in before and last.index in here and earlier is not None
-            token = later if is_turned else earlier
-            if (is_turned or is_late) and token is not None and not before & here & {
-                first.index,
-                last.index,
-            }:
+            if {first.index, last.index} & before & here:
+                continue
+            token = None
+            if last.index in before and first.index in here:
+                token = _later(sentences[index])
+            elif first.index in before and last.index in here:
+                token = _earlier(sentences[index])
+            if token is not None:
                 message = f"What came first: '{first.text}' or '{last.text}'? "
                 message += f"In the source it is '{first.text}'."
                 yield finding_at(_KIND, token, message, index)
 
 
-def _opened(source: Analysis, clause: Word) -> str | None:
-    """Whether a clause tells what was "before" or "after" the other event, by its own link."""
-    if clause.relation == "advcl":
+def _ordered(source: Analysis, clause: Word) -> tuple[Word, Word] | None:
+    """The earlier and the later event of two that "before", "after" or "after which" joins."""
+    if clause.relation == "advcl" and not source.children(clause.index, "cc"):
         marks = [key(word.text) for word in source.children(clause.index, "mark")]
-        return marks[0] if marks in (["before"], ["after"]) else None
-    if clause.relation != "acl" or source[clause.head].upos not in ("VERB", "AUX"):
+        main = source[clause.head]
+        if marks == ["before"]:
+            return main, clause
+        return (clause, main) if marks == ["after"] else None
+    opening = [source[place] for place in source.subtree(clause.index)]
+    spoken = [key(word.text) for word in opening if has_word(word.text)]
+    if clause.deprel != "acl:relcl" or spoken[:2] != ["after", "which"]:
         return None
-    return None
+    main = source[clause.head]
+    while main.upos != "VERB" and main.head >= 0:
+        main = source[main.head]
+    return (main, clause) if main.upos == "VERB" else None
 
 
 _TURNING = words("if unless because when after before until once since")
@@ -371,6 +452,8 @@ def _turned_clauses(
                 continue
             inner, outer = origin.any(clause), origin.any(tree[clause.head])
             if inner is None or outer is None or outer.relation != "advcl":
+                continue
+            if inner.relation == "advcl":
                 continue
             there = _mark(source, outer)
             if outer.head != inner.index or there is None or key(there.text) != key(mark.text):
@@ -395,6 +478,10 @@ def _other_times(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Itera
     spoken = [key(word.text) for word in source if has_word(word.text)]
     for *before, left, right in zip(["", *spoken], spoken, spoken[1:], spoken[2:], strict=False):
         told[left, right].add("before" if before == ["prior", "to"] else before[-1])
+    written = Counter(key(token.text) for pairs in sentences for token, _ in pairs)
+    lost = {word for word, count in Counter(spoken).items() if written[word] < count}
+    if "prior" in lost:
+        lost.add("before")
     for index, pairs in enumerate(sentences):
         for (token, _), *after in zip(pairs, pairs[1:], pairs[2:], strict=False):
             left, right = (key(each.text) for each, _ in after)
@@ -402,7 +489,7 @@ def _other_times(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Itera
             word = key(token.text)
             if word not in _TIMES or {left, right} <= lexicon.FUNCTION_WORDS:
                 continue
-            if known and known <= _TIMES and all(_are_other_times(word, each) for each in known):
+            if known and known <= _TIMES & lost and all(_are_other_times(word, each) for each in known):
                 other = min(known)
                 message = f"Is it '{token.text}' or '{other}' here? The source has '{other}'."
                 yield finding_at(_KIND, token, message, index)
@@ -413,8 +500,10 @@ def _are_other_times(word: str, other: str) -> bool:
 
 
 def _first_verb(source: Analysis, pairs: Sequence[Pair]) -> Word | None:
-    found = (word for _, word in pairs if word is not None and word.xpos in ("VBD", "VBZ", "VBP"))
-    return next((word for word in found if word.upos == "VERB"), None)
+    """The first finite verb of a sentence, if possible one that is in no subordinate clause."""
+    found = [word for _, word in pairs if word is not None and word.xpos in ("VBD", "VBZ", "VBP")]
+    verbs = [word for word in found if word.upos == "VERB"]
+    return next((w for w in verbs if w.relation in ("root", "conj")), next(iter(verbs), None))
 
 
 def _moved_dates(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:

@@ -449,9 +449,28 @@ def _reporting(source: Analysis, clause: Word) -> Word | None:
     if head is not None and clause.deprel == "acl" and lemmas(key(head.text)) & _SAYING_NOUNS:
         marks = source.children(clause.index, "mark")
         return head if [key(mark.text) for mark in marks] == ["that"] else None
+    if head is not None and clause.relation in ("conj", "acl"):
+        return _also_reporting(source, clause, head)
     last = next((word for word in reversed(source.words) if has_word(word.text)), None)
     is_after = last is not None and last.head == clause.index and last.relation == "parataxis"
     return last if last and is_after and _SAYING & lemmas(key(last.text)) else None
+
+
+def _also_reporting(source: Analysis, clause: Word, head: Word) -> Word | None:
+    """The verb that reports a further clause with "that": "**complained** about the price and that
+    it fell", "**said** that it had lied, that it fell"."""
+    mark = next((m for m in source.children(clause.index, "mark") if key(m.text) == "that"), None)
+    if mark is None:
+        return None
+    if clause.relation == "conj":
+        return head if _SAYING & lemmas(key(head.text)) else None
+    is_apart = source[mark.index - 1].upos == "PUNCT"
+    while is_apart and head.head >= 0:
+        outer = source[head.head]
+        if head.relation == "ccomp" and _SAYING & lemmas(key(outer.text)):
+            return outer
+        head = outer
+    return None
 
 
 def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator[Finding]:

@@ -198,8 +198,11 @@ class Referents:
             return None
         before = self.source.words[: predicate.index]
         others = [w for w in before if w.upos == "VERB" and w.index != first.index]
-        is_sibling = all(w.relation == "conj" and w.head == first.index for w in others)
-        return subjects[0] if is_sibling else None
+        is_sure = all(
+            (w.relation in ("conj", "advcl") and w.head == first.index) or w.relation == "amod"
+            for w in others
+        )
+        return subjects[0] if is_sure else None
 
     def _is_aside(self, predicate: Word) -> bool:
         """Whether this is "as described in", which can be about anything, or "on the way"."""
