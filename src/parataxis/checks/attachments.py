@@ -8,7 +8,7 @@ and phrase apart, each of them once.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from parataxis.checks.clauses import WH_RELATIVES
 from parataxis.checks.findings import Origins, Pair, finding_at
@@ -32,6 +32,7 @@ _ORDINALS = words("first second third fourth last next other same former latter 
 """Words that can stand without their noun: "the first defendant is the driver, the second ..."."""
 _PASSING = words("instance example fact particular addition")
 _OPEN_MARKS = words("to whether that")
+_QUOTES = frozenset(('"', "“", "”", "``", "''", "'", "‘", "’"))
 _APOSTROPHES = frozenset(("'", "’", "'s", "’s"))
 
 
@@ -226,6 +227,8 @@ def _moved_brackets(rewrite: _Rewrite) -> Iterator[Finding]:
     for bracket, first in pairwise(source):
         if bracket.text != "(" or not bracket.index or not has_word(first.text):
             continue
+        if _is_definition(source, bracket):
+            continue
         own = source[bracket.index - 1]
         use, there = rewrite.only_use(first), rewrite.only_use(own)
         if own.upos not in NOMINAL or use is None or there is None or use[0] == there[0]:
@@ -239,6 +242,12 @@ def _moved_brackets(rewrite: _Rewrite) -> Iterator[Finding]:
             continue
         message = f"Does the bracket belong to '{other.text}'? In the source it stands after "
         yield finding_at(_KIND, pairs[place - 1][0], f"{message}'{own.text}'.", index)
+
+
+def _is_definition(source: Analysis, bracket: Word) -> bool:
+    """Whether a bracket only names what is before it: (the "Fund"), (Licensor)."""
+    inside = list(takewhile(lambda word: word.text != ")", source.words[bracket.index + 1 :]))
+    return len(inside) < 2 or any(word.upos == "PUNCT" and word.text in _QUOTES for word in inside)
 
 
 def _phrase(source: Analysis, head: Word) -> list[Word]:
@@ -260,9 +269,11 @@ def _phrase(source: Analysis, head: Word) -> list[Word]:
 
 def _may_govern(source: Analysis, other: Word, verb: Word, phrase: Sequence[Word]) -> bool:
     """Whether a phrase behind a verb may belong to another one before it: to the verb of the
-    clause outside ("gave the cup, which he had won, to Ann"), or to any behind a comma."""
+    clause outside ("gave the cup, which he had won, to Ann"), or to any behind a comma. A phrase
+    between two verbs may belong to either, unless "and" or "but" tells them apart."""
     if phrase[0].index < verb.index:
-        return False
+        between = source.words[other.index : phrase[0].index]
+        return bool(between) and not any(w.upos == "CCONJ" for w in between)
     is_apart = source[phrase[0].index - 1].upos == "PUNCT"
     return verb.index in source.subtree(other.index) or (is_apart and other.index < verb.index)
 

@@ -222,7 +222,8 @@ def _swapped_parts(
                 is_swapped = other is not None and any(
                     referents.are_same(each, came_from) for each in before.values()
                 )
-                if is_turned or (is_swapped and is_only and is_once):
+                # "It has a hall" may be said twice; "include" may come from "including".
+                if (is_turned and (is_only or is_once)) or (is_swapped and is_only and is_once):
                     message = _who(tree, noun, source, other, part)
                     yield finding_at(_KIND, noun, message, index)
 
@@ -266,9 +267,12 @@ def _turned_pronouns(
             before = origin.any(verb)
             if before is None or noun.index not in source.subtree(before.index):
                 continue
-            voices = [bool(t.children(v.index, "aux:pass")) for t, v in ((source, before), (tree, verb))]
+            passives = (
+                source.children(before.index, "aux:pass"),
+                tree.children(verb.index, "aux:pass"),
+            )
             own = source.children(before.index, "nsubj")
-            if voices[0] != voices[1] or len(own) != 1 or noun.index < before.index:
+            if bool(passives[0]) != bool(passives[1]) or len(own) != 1 or noun.index < before.index:
                 continue
             form = _OBJECTS.get(key(own[0].text))
             after = [tree[place] for place in tree.subtree(verb.index) if place > verb.index]
@@ -279,7 +283,9 @@ def _turned_pronouns(
             named = that_noun(tree, subject)
             said = verb_phrase(tree, verb, without=subject)
             message = f"Is it {named} or '{own[0].text}' that {said}? "
-            yield finding_at(_KIND, subject, f"{message}In the source it is '{own[0].text}'.", index)
+            yield finding_at(
+                _KIND, subject, f"{message}In the source it is '{own[0].text}'.", index
+            )
 
 
 def _who(tree: Analysis, noun: Word, source: Analysis, other: Word | None, part: str) -> str:
@@ -451,9 +457,9 @@ def _turned_clauses(
             if tree is None or mark is None or clause.relation != "advcl":
                 continue
             inner, outer = origin.any(clause), origin.any(tree[clause.head])
-            if inner is None or outer is None or outer.relation != "advcl":
+            if inner is None or outer is None:
                 continue
-            if inner.relation == "advcl":
+            if outer.relation != "advcl" or inner.relation == "advcl":
                 continue
             there = _mark(source, outer)
             if outer.head != inner.index or there is None or key(there.text) != key(mark.text):
@@ -489,7 +495,11 @@ def _other_times(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Itera
             word = key(token.text)
             if word not in _TIMES or {left, right} <= lexicon.FUNCTION_WORDS:
                 continue
-            if known and known <= _TIMES & lost and all(_are_other_times(word, each) for each in known):
+            if (
+                known
+                and known <= _TIMES & lost
+                and all(_are_other_times(word, each) for each in known)
+            ):
                 other = min(known)
                 message = f"Is it '{token.text}' or '{other}' here? The source has '{other}'."
                 yield finding_at(_KIND, token, message, index)

@@ -131,6 +131,7 @@ _ALWAYS = re.compile(
     r"|whether or not|regardless of whether)\b",
     re.I,
 )
+_EARLIER_OPENER = re.compile(r"(?:Before (?:this|that|then)\b|Earlier,|Previously,|Beforehand,)")
 _ADDED = (
     (
         _EXCEPTION,
@@ -147,6 +148,25 @@ _ADDED = (
         words("always whether regardless irrespective ever whenever never"),
         "Does this hold without a condition ('{}')? The source does not say so.",
     ),
+    (
+        re.compile(r"\bif\b", re.I),
+        lexicon.MODALS
+        | words(
+            "if unless whether when where provided case event whenever had were until subject"
+            " except any who whoever ever than depending condition conditions"
+        ),
+        "Is this a condition ('{}')? The source has none.",
+    ),
+    (
+        _EARLIER_OPENER,
+        _EARLIER | words("when since"),
+        "Was this earlier ('{}')? The source does not say so.",
+    ),
+    (
+        re.compile(r"\bin fact\b", re.I),
+        words("fact indeed actually really"),
+        "Is this certain ('{}')? The source does not say so.",
+    ),
 )
 """Patterns of words that a rewrite may not add, the words of the source that allow them, and the
 question to the writer."""
@@ -161,9 +181,7 @@ def added_links(source: Side, simple: Side) -> list[Finding]:
             if added is None or allowing & source.keys or pattern.search(source.text):
                 continue
             message = question.format(added[0])
-            found = finding(
-                FindingKind.NEW, added[0], message, start=added.start(), sentence=index
-            )
+            found = finding(FindingKind.NEW, added[0], message, start=added.start(), sentence=index)
             findings.append(found)
     return findings
 

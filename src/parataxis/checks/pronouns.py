@@ -109,10 +109,13 @@ def misfit_pronouns(source: Analysis, origins: Sequence[Origins]) -> list[Findin
         for place, (token, came_from) in enumerate(pairs[:5]):
             number = _NUMBERS.get(key(token.text))
             is_copied = came_from is not None and key(came_from.text) == key(token.text)
-            if number is None or is_copied:
+            if number is None:
                 continue
             verb = next((word for _, word in pairs[place + 1 : place + 4] if word), None)
-            subject = verb and _shared_subject(source, verb)
+            subject = verb and _which(source, verb, token.text)
+            if is_copied and subject is None:
+                continue
+            subject = subject or (verb and _shared_subject(source, verb))
             if subject is None or _may_be(source, subject, key(token.text), plural=number):
                 break
             phrase = noun_phrase(source, subject)
@@ -173,9 +176,19 @@ def _shared_subject(source: Analysis, verb: Word) -> Word | None:
     return subjects[0] if subjects and subjects[0].upos in ("NOUN", "PROPN") else None
 
 
+def _which(source: Analysis, verb: Word, pronoun: str) -> Word | None:
+    """The "which" right before a verb that is its subject, if the pronoun is "he"; a ship may be
+    "she"."""
+    before = source[verb.index - 1] if verb.index else verb
+    is_subject = key(before.text) == "which" and before.relation == "nsubj"
+    return before if is_subject and key(pronoun) == "he" else None
+
+
 def _may_be(source: Analysis, subject: Word, pronoun: str, *, plural: bool) -> bool:
     """Whether a pronoun can stand for a subject."""
     spelling = key(subject.text)
+    if spelling == "which":
+        return False
     joined = [w for w in source.children(subject.index, "conj") if w.index > subject.index]
     if subject.upos == "PROPN" and not joined:
         return True
