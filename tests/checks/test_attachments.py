@@ -89,6 +89,28 @@ from parataxis.checks import Checker
             ],
             "Is it 'Our' or 'your'? The source has 'your'.",
         ),
+        (
+            "Two men stood on the bridge and seemed to be cautiously advancing down the path.",
+            [
+                "Two men stood cautiously on the bridge.",
+                "They seemed to be advancing down the path.",
+            ],
+            "Does 'cautiously' belong to 'stood'? In the source it stands before 'advancing'.",
+        ),
+        (
+            "Although the price may be close to the estimate (as in the case of tin), the dealers "
+            "may send a wrong warning.",
+            [
+                "The price may be close to the estimate.",
+                "However, the dealers may send a wrong warning (as in the case of tin).",
+            ],
+            "Does the bracket belong to 'warning'? In the source it stands after 'estimate'.",
+        ),
+        (
+            "On the same day, Ann Lee, the United Nations envoy for Chad, resigned.",
+            ["Ann Lee resigned.", "On the same day, Lee was the United Nations envoy for Chad."],
+            "Does 'On the same day' belong to 'envoy'? In the source it belongs to 'resigned'.",
+        ),
     ],
 )
 def test_wrong_attachments_are_found(
@@ -136,6 +158,24 @@ def test_wrong_attachments_are_found(
                 "The roof of the house was painted and repaired.",
                 "The walls were painted and repaired.",
             ],
+        ),
+        (
+            'The fees shall be set by a firm chosen from the best firms in Chad (the "Auditor").',
+            [
+                'The fees shall be set by a firm (the "Auditor").',
+                "The Auditor shall be chosen from the best firms in Chad.",
+            ],
+        ),
+        (
+            "The pumps which it bought in 2021, at a high price, were delivered without valves.",
+            [
+                "The pumps were delivered without valves.",
+                "It bought the pumps in 2021 at a high price.",
+            ],
+        ),
+        (
+            "Two men slowly crossed the bridge and went home.",
+            ["Two men crossed the bridge slowly.", "They went home."],
         ),
     ],
 )

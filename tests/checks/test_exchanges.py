@@ -55,6 +55,58 @@ from parataxis.checks import Checker
             ["Children get 5 grams once a day.", "Adults get 20 grams twice a day."],
             ["Have 'twice' and 'once' changed places? In the source it is the other way round."],
         ),
+        (
+            "The core was lifted into place in May, after which the spikes were attached.",
+            ["The core was lifted into place in May.", "Before that, the spikes were attached."],
+            ["What came first: 'lifted' or 'attached'? In the source it is 'lifted'."],
+        ),
+        (
+            "After the guard had locked the gate, the visitors sang.",
+            ["The guard had locked the gate.", "Before that, the visitors sang."],
+            ["What came first: 'locked' or 'sang'? In the source it is 'locked'."],
+        ),
+        (
+            "The visitors sang before the guard locked the gate.",
+            ["The guard locked the gate.", "After that, the visitors sang."],
+            ["What came first: 'sang' or 'locked'? In the source it is 'sang'."],
+        ),
+        (
+            "Following the war, Ann returned to Oslo, sold her house by auction and became a nun.",
+            [
+                "Following the war, Ann became a nun.",
+                "She then returned to Oslo.",
+                "She sold her house by auction.",
+            ],
+            ["What came first? The source tells 'returned' before 'became'."],
+        ),
+        (
+            "When the valve opens, the pressure falls and the bell rings.",
+            ["When the pressure falls, the valve opens.", "The bell rings."],
+            ["'When' what: 'falls' or 'opens'? In the source it is 'opens'."],
+        ),
+        (
+            "Prior to the arrival of the railway, the town lived on salt, which was dear.",
+            ["After the arrival of the railway, the town lived on salt.", "Salt was dear."],
+            ["Is it 'After' or 'prior to' here? The source has 'prior to'."],
+        ),
+        (
+            "He was helped by the other two, who knew the town.",
+            ["He helped the other two.", "The two knew the town."],
+            ["Does 'He' do this ('helped')? In the source it is done to it."],
+        ),
+        (
+            "He once more came back to Margaret, who was crying.",
+            ["Margaret once more came back to him.", "Margaret was crying."],
+            ["Is it Margaret or 'He' that came? In the source it is 'He'."],
+        ),
+        (
+            "The library has a collection of old books and a hall.",
+            ["The library has a collection of old books.", "The collection has a hall."],
+            [
+                "Is it the collection or the library that has a hall? "
+                "In the source it is the library."
+            ],
+        ),
     ],
 )
 def test_exchanges_are_found(
@@ -85,6 +137,26 @@ def test_exchanges_are_found(
         (
             "In 1957 the bridge was designed in Oslo and opened in Riga.",
             ["In 1957 the bridge was designed in Oslo.", "It was opened in Riga in 1957."],
+        ),
+        (
+            "The core was lifted into place in May, after which the spikes were attached.",
+            ["The core was lifted into place in May.", "After that, the spikes were attached."],
+        ),
+        (
+            "After the guard had locked the gate, the visitors sang.",
+            ["The visitors sang.", "Before that, the guard had locked the gate."],
+        ),
+        (
+            "She published nothing until his death, after which she wrote six novels.",
+            ["She published nothing until his death.", "After his death, she wrote six novels."],
+        ),
+        (
+            "The clerk was helped by Bob, who knew the town.",
+            ["Bob helped the clerk.", "Bob knew the town."],
+        ),
+        (
+            "An order may include rules, including rules on fees.",
+            ["An order may include rules.", "Such rules may include rules on fees."],
         ),
     ],
 )

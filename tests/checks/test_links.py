@@ -216,3 +216,71 @@ def test_links_that_say_the_opposite_or_are_gone_are_found(
 )
 def test_links_that_fit_the_source_are_allowed(source: str, simple: list[str]) -> None:
     assert [finding.message for finding in check(source, simple)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "message"),
+    [
+        (
+            "Visitors may enter the garden in summer and feed the ducks.",
+            ["Visitors may enter the garden except in summer.", "They may feed the ducks."],
+            "Is there an exception ('except')? The source has none.",
+        ),
+        (
+            "The mill lost its only customer, closing in May.",
+            ["The mill lost its only customer.", "Despite this, it closed in May."],
+            "Is this a contrast ('Despite')? The source has no word for one.",
+        ),
+        (
+            "If the pump fails, the alarm sounds and the gates close.",
+            ["If the pump fails, the alarm sounds.", "In any event, the gates close."],
+            "Does this hold without a condition ('In any event')? The source does not say so.",
+        ),
+        (
+            "The mill, which stands in Bath, makes paper.",
+            ["The mill stands in Bath.", "It makes paper if it stands there."],
+            "Is this a condition ('if')? The source has none.",
+        ),
+        (
+            "Ann sang and Bob danced.",
+            ["Ann sang.", "Before that, Bob danced."],
+            "Was this earlier ('Before that')? The source does not say so.",
+        ),
+        (
+            "Ann suspects that the clerk lied and fled.",
+            ["Ann suspects that the clerk lied.", "In fact, he fled."],
+            "Is this certain ('In fact')? The source does not say so.",
+        ),
+    ],
+)
+def test_links_that_are_added_are_found(source: str, simple: list[str], message: str) -> None:
+    assert [finding.message for finding in check(source, simple)] == [message]
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        (
+            "The garden is open but for the maze.",
+            ["The garden is open except for the maze."],
+        ),
+        (
+            "The mill lost its only customer, yet it stayed open.",
+            ["The mill lost its only customer.", "Despite this, it stayed open."],
+        ),
+        (
+            "The gates always close and lock.",
+            ["The gates close in any case.", "They always lock."],
+        ),
+        (
+            "Should the pump fail, the alarm sounds.",
+            ["The alarm sounds if the pump fails."],
+        ),
+        (
+            "Ann sang after Bob had danced.",
+            ["Ann sang.", "Before that, Bob had danced."],
+        ),
+    ],
+)
+def test_links_that_the_source_allows_may_be_added(source: str, simple: list[str]) -> None:
+    assert check(source, simple) == []

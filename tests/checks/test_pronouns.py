@@ -106,6 +106,16 @@ def test_pronouns_that_are_clear_are_left(checker: Checker, source: str, simple:
             [],
         ),
         ("Smith and Sons was founded in 1900 and closed in May.", ["It closed in May."], []),
+        (
+            "His eyes fell on a table near which he sat and which was in the hall.",
+            ["His eyes fell on a table near which he sat.", "He was in the hall."],
+            ["Does 'He' stand for 'which'? It does not fit."],
+        ),
+        (
+            "The wreck, which lies on her side, will be towed.",
+            ["The wreck will be towed.", "She lies on her side."],
+            [],
+        ),
     ],
 )
 def test_pronouns_that_do_not_fit_their_subject_are_found(

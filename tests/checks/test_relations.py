@@ -96,6 +96,15 @@ def _messages(checker: Checker, source: str, *simple: str) -> list[tuple[int | N
             ["The editor has many keyboard shortcuts.", "They inherited from a terminal of 1970."],
             (1, "Does 'They' do this ('inherited')? In the source it is done to it."),
         ),
+        (
+            "As the culture grows, the dye spreads into the agar and stains the cells.",
+            ["As the culture grows, the dye spreads into the agar.", "The agar stains the cells."],
+            (
+                1,
+                "Is it the agar or the dye that stains the cells? "
+                "The source does not say this of the agar.",
+            ),
+        ),
         # A relative word without its noun.
         (
             "The soil, from which rain washes nutrients away, would otherwise be poor.",

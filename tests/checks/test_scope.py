@@ -102,6 +102,11 @@ from parataxis.checks import Checker
             ["My client claims that the fence stands on her land.", "You built it in 2019."],
             ["Is this a fact ('built')? In the source somebody only says so ('claims')."],
         ),
+        (
+            "The guests have complained about the noise, and that the soup is cold.",
+            ["The guests have complained about the noise.", "The soup is cold."],
+            ["Is this a fact ('cold')? In the source somebody only says so ('complained')."],
+        ),
     ],
 )
 def test_scope_that_is_lost_is_found(

@@ -275,7 +275,7 @@ def _may_govern(source: Analysis, other: Word, verb: Word, phrase: Sequence[Word
         between = source.words[other.index : phrase[0].index]
         return bool(between) and not any(w.upos == "CCONJ" for w in between)
     is_apart = source[phrase[0].index - 1].upos == "PUNCT"
-    return verb.index in source.subtree(other.index) or (is_apart and other.index < verb.index)
+    return verb.index in source.subtree(other.index) or (is_apart and other.index < phrase[0].index)
 
 
 def _own_verb(source: Analysis, head: Word, phrase: Sequence[Word]) -> Word | None:

@@ -41,10 +41,12 @@ def exchange_findings(
 ) -> list[Finding]:
     """What was exchanged in a rewrite; sentences without an analysis are read less closely."""
     sentences = [each.spoken() for each in origins]
+    swapped = list(_swapped_parts(source, simple, origins))
+    known = {found.sentence for found in swapped}
     return [
         *_other_words(source, sentences),
-        *_swapped_parts(source, simple, origins),
-        *_turned_voices(source, simple, origins),
+        *swapped,
+        *(each for each in _turned_voices(source, simple, origins) if each.sentence not in known),
         *_turned_pronouns(source, simple, origins),
         *_other_times(source, sentences),
         *_reversed_events(source, sentences),
@@ -500,7 +502,7 @@ def _other_times(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Itera
                 and known <= _TIMES & lost
                 and all(_are_other_times(word, each) for each in known)
             ):
-                other = min(known)
+                other = min(known) if min(known) in spoken else "prior to"
                 message = f"Is it '{token.text}' or '{other}' here? The source has '{other}'."
                 yield finding_at(_KIND, token, message, index)
 

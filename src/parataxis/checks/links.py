@@ -140,7 +140,7 @@ _ADDED = (
     ),
     (
         _CONTRAST,
-        _OPPOSED | words("even still albeit regardless spite only rather"),
+        _OPPOSED | words("even still albeit regardless spite"),
         "Is this a contrast ('{}')? The source has no word for one.",
     ),
     (
