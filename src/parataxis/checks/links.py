@@ -122,7 +122,11 @@ def opposite_links(source: Side, simple: Side) -> list[Finding]:
     return findings
 
 
-_EXCEPTION = re.compile(r"\b(?:except|unless|with (?:one|an|some|few|the) exceptions?)\b", re.I)
+_EXCEPTION = re.compile(
+    r"\b(?:except|unless|with (?:one|an|some|few|the) exceptions?|other than"
+    r"|(?:apart|aside) from)\b",
+    re.I,
+)
 _CONTRAST = re.compile(
     r"\b(?:despite|in spite of|even though|although|nevertheless|nonetheless|even so)\b", re.I
 )
@@ -135,12 +139,15 @@ _EARLIER_OPENER = re.compile(r"(?:Before (?:this|that|then)\b|Earlier,|Previousl
 _ADDED = (
     (
         _EXCEPTION,
-        words("except excepting excepted exception exceptions unless save but excluding until if"),
+        words(
+            "except excepting excepted exception exceptions unless save but excluding until if"
+            " barring excluded exclude excludes exclusion"
+        ),
         "Is there an exception ('{}')? The source has none.",
     ),
     (
         _CONTRAST,
-        _OPPOSED | words("even still albeit regardless spite"),
+        _OPPOSED | words("even still albeit regardless spite without"),
         "Is this a contrast ('{}')? The source has no word for one.",
     ),
     (
@@ -468,7 +475,9 @@ def _reporting(source: Analysis, clause: Word) -> Word | None:
         marks = source.children(clause.index, "mark")
         return head if [key(mark.text) for mark in marks] == ["that"] else None
     if head is not None and clause.relation in ("conj", "acl"):
-        return _also_reporting(source, clause, head)
+        also = _also_reporting(source, clause, head)
+        if also is not None:
+            return also
     last = next((word for word in reversed(source.words) if has_word(word.text)), None)
     is_after = last is not None and last.head == clause.index and last.relation == "parataxis"
     return last if last and is_after and _SAYING & lemmas(key(last.text)) else None
