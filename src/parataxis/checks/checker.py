@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from parataxis.checks import lexicon
 from parataxis.checks.attachments import attachment_findings
-from parataxis.checks.clauses import FINITE_TAGS, WH_RELATIVES, clause_findings, lost_particles
+from parataxis.checks.clauses import (
+    FINITE_TAGS,
+    WH_RELATIVES,
+    clause_findings,
+    lost_particles,
+    predicate_findings,
+)
 from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
 from parataxis.checks.links import (
@@ -18,7 +24,6 @@ from parataxis.checks.links import (
     scope_findings,
     turned_links,
 )
-from parataxis.checks.predicates import predicate_findings
 from parataxis.checks.pronouns import (
     ambiguous_pronouns,
     exchanged_persons,
