@@ -110,7 +110,7 @@ class Rewrite(_Record):
     level: Level | None = None
     """How far the splitter went, where that is not the usual level."""
     weights: str | None = None
-    """The models that decided, with their versions: "pointer 4, verifier 2, analyser 1"."""
+    """The models that decided, with their versions: "pointer 5, verifier 2, analyser 1"."""
     id: str | None = None
 
     @property

@@ -54,24 +54,12 @@ RANKED = [
         ),
     ),
     (
-        "The curator, Dr Parisa Golestan, argues that the mask, which was bought in good faith by"
-        " the museum's founder, whose receipts survive, but which had almost certainly been looted,"
-        " should be returned without conditions.",
-        (
-            "The curator, Dr Parisa Golestan, argues that the mask should be returned without"
-            " conditions.",
-            "It was bought in good faith by the museum's founder.",
-            "The museum's founder's receipts survive.",
-            "However, the mask had almost certainly been looted.",
-        ),
-    ),
-    (
         "The train is powered by hydrogen, emits nothing but water and can travel 1,000 km without"
         " refuelling, which makes it ideal for lines that have not been electrified, such as the"
         " one between Cuxhaven and Buxtehude.",
         (
-            "The train is powered by hydrogen, emits nothing but water and can travel 1,000 km"
-            " without refuelling.",
+            "The train is powered by hydrogen and emits nothing but water.",
+            "It can travel 1,000 km without refuelling.",
             "This makes it ideal for lines that have not been electrified, such as the one between"
             " Cuxhaven and Buxtehude.",
         ),
