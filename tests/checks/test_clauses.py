@@ -178,3 +178,33 @@ def test_clauses_been_needs_have(checker: Checker) -> None:
     source = "Having first been soaked, the leaves are dried."
     found = checker(source, ["The leaves first been soaked.", "The leaves are dried."])
     assert [finding.kind.value for finding in found] == ["no-verb"]
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "words"),
+    [
+        (
+            "The prisoner was held for a year and sent to the court at Isfahan.",
+            ["The prisoner was held for a year.", "He sent to the court at Isfahan."],
+            ["He sent to the court at Isfahan."],
+        ),
+        (
+            "The prisoner was held for a year and sent to the court at Isfahan.",
+            ["The prisoner was held for a year.", "He was sent to the court at Isfahan."],
+            [],
+        ),
+        (
+            "The first game took place in 1869, soon followed by a standard set of rules.",
+            ["The first game took place in 1869.", "It soon followed by a standard set of rules."],
+            ["It soon followed by a standard set of rules."],
+        ),
+        (
+            "Ann was born in Leeds and moved to York in 1990.",
+            ["Ann was born in Leeds.", "She moved to York in 1990."],
+            [],
+        ),
+    ],
+)
+def test_participle_without_its_auxiliary(source: str, simple: list[str], words: list[str]) -> None:
+    findings = Checker(load_analyser())(source, simple)
+    assert [each.words for each in findings if each.kind is FindingKind.NO_VERB] == words

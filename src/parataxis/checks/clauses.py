@@ -52,6 +52,11 @@ def clause_findings(
                 " source."
             )
             findings.append(finding(FindingKind.NO_VERB, analysis.text, message, sentence=index))
+        elif bare := _bare_participle(source, analysis, origin):
+            message = (
+                f"Is a word such as 'was' missing before '{bare.text}'? It had one in the source."
+            )
+            findings.append(finding(FindingKind.NO_VERB, analysis.text, message, sentence=index))
         elif is_fragment(analysis) and not is_fragment(source):
             message = f"'{analysis.text}' is only a part of a sentence: its main clause is missing."
             findings.append(finding(FindingKind.FRAGMENT, analysis.text, message, sentence=index))
@@ -104,6 +109,29 @@ def _bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
         return None
     subjects = _subjects(analysis, verb)
     return verb if len(subjects) == 1 and _is_third_singular(analysis, subjects[0]) else None
+
+
+def _bare_participle(source: Analysis, analysis: Analysis, origins: Origins) -> Word | None:
+    """The main verb, if it is a participle that shares its "was" in the source ("was held and
+    **sent** to court") or has the one who does it behind it ("**followed** by a reply"), and now
+    follows a subject without any "was": "He sent to court"."""
+    if not len(analysis):
+        return None
+    verb = analysis.root
+    copied = origins.copied(verb)
+    if copied is None or copied.xpos != "VBN" or not _subjects(analysis, verb):
+        return None
+    if analysis.children(verb.index, "aux", "aux:pass", "cop", "obj", "ccomp", "xcomp"):
+        return None
+    shares = (
+        copied.deprel == "conj"
+        and source.children(copied.head, "aux:pass")
+        and key(source[copied.head].text) != "born"  # "was born in Leeds and moved to York"
+        and not source.children(copied.index, "nsubj", "nsubj:pass", "aux", "aux:pass", "obj")
+    )
+    after = analysis.words[verb.index + 1 : verb.index + 2]
+    is_done_by = copied.deprel in ("acl", "advcl") and after and key(after[0].text) == "by"
+    return verb if shares or is_done_by else None
 
 
 def is_fragment(analysis: Analysis) -> bool:
