@@ -200,3 +200,34 @@ def test_relations_name_the_word_at_fault(checker: Checker) -> None:
     (finding,) = [f for f in checker(source, simple) if f.kind is FindingKind.RELATION]
     assert finding.words == "members"
     assert simple[finding.sentence or 0][finding.start : finding.end] == "members"
+
+
+@pytest.mark.parametrize(
+    ("source", "simple"),
+    [
+        (
+            "The novel, which was written by Ann Lee in 1990, won a prize.",
+            ["Ann Lee wrote the novel in 1990.", "The novel won a prize."],
+        ),
+        (
+            "The town relied on a mine, and the mine closed in 1980.",
+            ["The town relied on a mine.", "It closed in 1980."],
+        ),
+        (
+            "Although he was ill, he worked, and she slept.",
+            ["Though he was ill, he worked.", "She slept."],
+        ),
+        (
+            "The film was shot in Rome and premiered in Cannes.",
+            ["The film was shot in Rome.", "It premiered in Cannes."],
+        ),
+        (
+            "The ship, sunk in 1941 off Crete, was found in May.",
+            ["The ship was found in May.", "The ship sank in 1941 off Crete."],
+        ),
+    ],
+)
+def test_correct_rewrites_that_look_turned_are_not_flagged(
+    checker: Checker, source: str, simple: list[str]
+) -> None:
+    assert checker(source, simple) == []

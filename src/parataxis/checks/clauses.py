@@ -111,13 +111,6 @@ def _bare_verb(analysis: Analysis, origins: Origins) -> Word | None:
     return verb if len(subjects) == 1 and _is_third_singular(analysis, subjects[0]) else None
 
 
-_OF_THEMSELVES = words(
-    "open close move change start stop end develop form break merge expand continue train spread"
-    " grow sink dissolve transfer relocate"
-)
-"""Verbs that need nobody who does it: "It was designed in Oslo and opened in 1957"."""
-
-
 def _bare_participle(source: Analysis, analysis: Analysis, origins: Origins) -> Word | None:
     """The main verb, if it is a participle that shares its "was" in the source ("was held and
     **sent** to court") or has the one who does it behind it ("**followed** by a reply"), and now
@@ -136,7 +129,7 @@ def _bare_participle(source: Analysis, analysis: Analysis, origins: Origins) -> 
         and key(source[copied.head].text) != "born"  # "was born in Leeds and moved to York"
         and not source.children(copied.index, "nsubj", "nsubj:pass", "aux", "aux:pass", "obj")
     )
-    shares = shares and not _OF_THEMSELVES & lemmas(key(verb.text))
+    shares = shares and not lexicon.OF_THEMSELVES & lemmas(key(verb.text))
     after = analysis.words[verb.index + 1 : verb.index + 2]
     is_done_by = copied.deprel in ("acl", "advcl") and after and key(after[0].text) == "by"
     return verb if shares or is_done_by else None

@@ -28,7 +28,15 @@ _AMOUNTS = words("all some any each every most many few both either neither half
 _PLACES = words("with without above below over under before after for from against until in to")
 _EXCHANGES = (_ORDER | _LOGIC, _JOINING, _AMOUNTS, _PLACES)
 """Groups of words that mean different things in the same place."""
-_SAME_MEANING = (words("each every any all"), words("until till"), words("in to"), words("from in"))
+_SAME_MEANING = (
+    words("each every any all"),
+    words("until till"),
+    words("in to"),
+    words("from in"),
+    words("although though while"),
+    words("since because as"),
+    words("when once while as"),
+)
 _LATER = words("then afterwards later subsequently next thereafter")
 _THAT = words("that this then")
 _TIES = words(

@@ -267,3 +267,9 @@ ENDINGS = words(
     "ally ical ically ively ingly edly fully ers ors ings ions ments ations ities ies iness ier "
     "n r ure th ward wards wise self ative itive ator ators isation ization ified ify ifies ment"
 ) | {""}
+
+OF_THEMSELVES = words(
+    "open close move change start stop end develop form break merge expand continue train spread"
+    " grow sink dissolve transfer relocate premiere explode overturn dry burst collapse crash"
+)
+"""Verbs that need nobody who does it: "It was designed in Oslo and opened in 1957"."""

@@ -152,7 +152,7 @@ def exchanged_persons(source: Analysis, origins: Sequence[Origins]) -> list[Find
             if before is not None and before.index + 1 < len(source):
                 beside.append(source[before.index + 1])
             for other in beside:
-                meant = _person(other.text)
+                meant = _person(other.text) if other.upos == "PRON" else None
                 is_alike = (key(token.text) in _POSSESSIVES) == (key(other.text) in _POSSESSIVES)
                 if meant is not None and meant != person and is_alike:
                     message = f"Is it '{token.text}' or '{other.text}'? The source has "

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import Origins, Pair, finding_at, that_noun, verb_phrase
-from parataxis.rewrite.forms import is_plural, key
+from parataxis.rewrite.forms import is_plural, key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
@@ -99,6 +99,8 @@ class Referents:
 
     def replaces_wrongly(self, noun: Word, head: Word, place: str) -> bool:
         """Whether the source has a pronoun in this place that cannot mean the noun."""
+        if noun.head == head.index and place_of(self.source, noun) == "by":
+            return False  # "which was told by the club": the club told
         children = self.source.children(head.index)
         where = next((w for w in children if key(w.text) == "where"), None)
         if where and place in _WHERE and noun.upos == "PROPN" and noun not in children:
@@ -439,6 +441,8 @@ class _Sentence:
         """Whether a participle that said what was done to a noun now says what the noun did."""
         before = self._origins.any(head)
         if before is None or before.deprel != "acl" or before.xpos != "VBN":
+            return False
+        if lexicon.OF_THEMSELVES & lemmas(key(head.text)):
             return False
         if head.upos != "VERB" or head.xpos not in ("VBD", "VBN") or head.relation != "root":
             return False
