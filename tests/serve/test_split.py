@@ -33,7 +33,7 @@ def test_split_of_a_text(plain: TestClient) -> None:
     assert told["text"] == expected.text
     assert told["text"] == (
         "# On mills\n\n* The mill burnt down. It was built in 1811. Nobody was hurt.  It rained.\n"
-        "* Oslo lies at the head of a fjord.\n  It is the capital of Norway.\n"
+        "* Oslo is the capital of Norway. It\n  lies at the head of a fjord.\n"
     )
     assert [each["index"] for each in told["rewrites"]] == [0, 1, 2, 3]
     for each in told["rewrites"]:
