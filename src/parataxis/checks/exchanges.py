@@ -93,9 +93,13 @@ def _other_words(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Itera
 
 
 def _differ(word: str, other: str) -> bool:
-    if word == other or any(word in group and other in group for group in _SAME_MEANING):
-        return False
-    return any(word in group and other in group for group in _EXCHANGES)
+    return not _mean_the_same(word, other) and any(
+        word in group and other in group for group in _EXCHANGES
+    )
+
+
+def _mean_the_same(word: str, other: str) -> bool:
+    return word == other or any(word in group and other in group for group in _SAME_MEANING)
 
 
 def _swapped_neighbours(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Iterator[Finding]:
@@ -379,10 +383,8 @@ def _reversed_events(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> I
 
 def _later(pairs: Sequence[Pair]) -> OutputToken | None:
     """The word that puts a sentence after the one before it: "then", "After that"."""
-    opening = [key(token.text) for token, _ in pairs[:2]]
-    if len(opening) == 2 and opening[0] == "after" and opening[1] in _THAT:
-        return pairs[0][0]
-    return next((token for token, _ in pairs[:3] if key(token.text) in _LATER), None)
+    later = (token for token, _ in pairs[:3] if key(token.text) in _LATER)
+    return _opener(pairs, "after") or next(later, None)
 
 
 def _then(pairs: Sequence[Pair], verb: Word) -> OutputToken | None:
@@ -393,10 +395,10 @@ def _then(pairs: Sequence[Pair], verb: Word) -> OutputToken | None:
     return None
 
 
-def _earlier(pairs: Sequence[Pair]) -> OutputToken | None:
-    """The word that puts a sentence before the one before it: "Before that"."""
+def _opener(pairs: Sequence[Pair], preposition: str) -> OutputToken | None:
+    """The first word of a sentence that opens with a preposition and "that": "Before that"."""
     opening = [key(token.text) for token, _ in pairs[:2]]
-    is_opener = len(opening) == 2 and opening[0] == "before" and opening[1] in _THAT
+    is_opener = len(opening) == 2 and opening[0] == preposition and opening[1] in _THAT
     return pairs[0][0] if is_opener else None
 
 
@@ -428,7 +430,7 @@ def _reversed_clauses(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> 
             if last.index in before and first.index in here:
                 token = _later(sentences[index])
             elif first.index in before and last.index in here:
-                token = _earlier(sentences[index])
+                token = _opener(sentences[index], "before")
             if token is not None:
                 message = f"What came first: '{first.text}' or '{last.text}'? "
                 message += f"In the source it is '{first.text}'."
@@ -508,15 +510,11 @@ def _other_times(source: Analysis, sentences: Sequence[Sequence[Pair]]) -> Itera
             if (
                 known
                 and known <= _TIMES & lost
-                and all(_are_other_times(word, each) for each in known)
+                and not any(_mean_the_same(word, each) for each in known)
             ):
                 other = min(known) if min(known) in spoken else "prior to"
                 message = f"Is it '{token.text}' or '{other}' here? The source has '{other}'."
                 yield finding_at(_KIND, token, message, index)
-
-
-def _are_other_times(word: str, other: str) -> bool:
-    return word != other and {word, other} != {"until", "till"}
 
 
 def _first_verb(source: Analysis, pairs: Sequence[Pair]) -> Word | None:

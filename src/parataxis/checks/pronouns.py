@@ -125,13 +125,10 @@ def misfit_pronouns(source: Analysis, origins: Sequence[Origins]) -> list[Findin
     return findings
 
 
-_PERSONS = (
-    words("i me my mine myself we us our ours ourselves"),
-    words("you your yours yourself yourselves"),
-    words(
-        "he him his himself she her hers herself it its itself they them their theirs themselves"
-    ),
-)
+_PERSONS = [
+    {form for pronoun in person for form in english.PRONOUN_FORMS[pronoun]}
+    for person in (("i", "we"), ("you",), english.THIRD_PERSON)
+]
 """The pronouns of the first, the second and the third person."""
 _POSSESSIVES = words("my our your his its their")
 

@@ -99,8 +99,8 @@ class Referents:
 
     def replaces_wrongly(self, noun: Word, head: Word, place: str) -> bool:
         """Whether the source has a pronoun in this place that cannot mean the noun."""
-        if noun.head == head.index and place_of(self.source, noun) == "by":
-            return False  # "which was told by the club": the club told
+        if self._is_agent(noun, head):
+            return False
         children = self.source.children(head.index)
         where = next((w for w in children if key(w.text) == "where"), None)
         if where and place in _WHERE and noun.upos == "PROPN" and noun not in children:
@@ -122,9 +122,13 @@ class Referents:
             return False
         if self._is_among(noun, allowed) or self._is_defined(noun):
             return False
-        if noun.head == predicate.index and place_of(self.source, noun) == "by":
-            return False  # "told by the club": the club told
+        if self._is_agent(noun, predicate):
+            return False
         return is_sure or not self._has_argument(predicate, noun)
+
+    def _is_agent(self, noun: Word, predicate: Word) -> bool:
+        """Whether a noun does what the passive tells: "told by the **club**"."""
+        return noun.head == predicate.index and place_of(self.source, noun) == "by"
 
     def _cannot_be_where(self, where: Word, noun: Word) -> bool:
         """Whether "where" cannot stand for a name: "in Oslo, near Moss, where she was born"."""
