@@ -47,7 +47,8 @@ def data(tmp_path: Path) -> Path:
     levels = [json.dumps({**rewrite, "level": "atomic"}) + "\n" for rewrite in rewrites]
     (tmp_path / "levels.jsonl").write_text("".join(levels), encoding="utf-8")
     with gzip.open(tmp_path / "labels.jsonl.gz", "wt", encoding="utf-8") as stream:
-        stream.writelines(json.dumps({**each, "log_chance": -0.5}) + "\n" for each in rewrites)
+        sure = {"log_chance": -0.5, "risks": []}
+        stream.writelines(json.dumps({**each, **sure}) + "\n" for each in rewrites)
     return folder.parent
 
 

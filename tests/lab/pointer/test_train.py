@@ -283,33 +283,35 @@ def test_taught_rewrites_are_also_those_the_teacher_prefers(tmp_path: Path) -> N
     write_sources([source], tmp_path / "1.scored")
     (pair,) = read_taught(tmp_path)
     assert (pair.source, list(pair.simple), pair.kind) == (text, simple, "taught")
-    split.risks = [0.02, 0.6]
-    assert preferred(source) is None
-    whole.teacher = -0.5
-    assert preferred(source) == [text]
-    split.risks, split.teacher = [0.02, 0.03], -4.0
-    assert preferred(source) == [text]
-    source.candidates = [TrainingCandidate(simple, "found")]
-    assert preferred(source) is None
+
+
+def test_preferred_rewrite_is_right_and_likely() -> None:
+    text, simple = "It rained, and we left.", ["It rained.", "We left."]
+
+    def chosen(whole: float, split: float, risk: float) -> list[str] | None:
+        return preferred(text, [([text], whole, [0.01]), (simple, split, [0.02, risk])])
+
+    assert chosen(-5.0, -0.1, 0.03) == simple
+    assert chosen(-5.0, -0.1, 0.6) is None
+    assert chosen(-0.5, -0.1, 0.6) == [text]
+    assert chosen(-0.5, -4.0, 0.03) == [text]
 
 
 def test_taught_rewrites_are_those_the_teacher_is_sure_of(tmp_path: Path) -> None:
     source, split = "Ann, who was ill, sold tea.", ["Ann was ill.", "Ann sold tea."]
+    whole = {"simple": [source], "log_chance": -1.0, "risks": [0.0]}
+    safe = {"simple": split, "log_chance": -2.4, "risks": [0.01, 0.01]}
     cases: list[tuple[dict[str, object], tuple[str, ...] | None]] = [
-        ({"simple": split, "log_chance": -3.9}, tuple(split)),
-        ({"simple": split, "log_chance": -4.1}, None),
-        ({"simple": split, "log_chance": -6.9, "level": "atomic"}, tuple(split)),
-        ({"simple": [source], "log_chance": -1.0}, (source,)),
-        ({"simple": [source], "log_chance": -1.2}, None),
-        ({"simple": ["Ann, ill, sold tea."], "log_chance": -0.1}, None),
-        (
-            {"simple": [source], "log_chance": -1.0, "split": split, "split_log_chance": -2.4},
-            tuple(split),
-        ),
-        (
-            {"simple": [source], "log_chance": -1.0, "split": split, "split_log_chance": -2.6},
-            (source,),
-        ),
+        ({**safe, "log_chance": -3.9}, tuple(split)),
+        ({**safe, "log_chance": -4.1}, None),
+        ({**safe, "log_chance": -6.9, "level": "atomic"}, tuple(split)),
+        (whole, (source,)),
+        ({**whole, "log_chance": -1.2}, None),
+        ({**whole, "simple": ["Ann, ill, sold tea."]}, None),
+        ({**whole, "split": safe}, tuple(split)),
+        ({**whole, "split": {**safe, "log_chance": -2.6}}, (source,)),
+        ({**safe, "risks": [0.01, 0.3]}, None),
+        ({**safe, "risks": [0.01, 0.3], "split": safe}, tuple(split)),
     ]
     path = tmp_path / "labels.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as stream:

@@ -21,7 +21,7 @@ from parataxis.lab.verifier.candidates import (  # noqa: E402
     read_sources,
     write_sources,
 )
-from parataxis.lab.verifier.decode import BatchDecoder  # noqa: E402
+from parataxis.lab.verifier.decode import BatchDecoder, Written  # noqa: E402
 from parataxis.lab.verifier.gguf import load_model, shrink  # noqa: E402
 from parataxis.lab.verifier.label import Labeller, label  # noqa: E402
 from parataxis.lab.verifier.teacher import (  # noqa: E402
@@ -153,9 +153,9 @@ class _Written:
             if "unended" in source:
                 found.append(None)
             elif temperature:
-                found.append((self.tokens.batch(["\n".join(SPLIT)])[0], -2.0 - number))
+                found.append(Written(self.tokens.batch(["\n".join(SPLIT)])[0], -2.0 - number, []))
             else:
-                found.append((self.tokens.batch([source])[0], -1.0))
+                found.append(Written(self.tokens.batch([source])[0], -1.0, []))
         return found
 
 
@@ -164,8 +164,9 @@ def test_labels_have_the_best_split_beside_the_whole(tokens: TeacherTokens) -> N
     found = labeller([(MILL, None), ("It is unended.", None), (MILL, "light")])
     plain, light = found
     assert plain["simple"] == [MILL]
-    assert (plain["split"], plain["split_log_chance"]) == (SPLIT, -2.0)
-    assert light == {"complex": MILL, "level": "light", "simple": [MILL], "log_chance": -1.0}
+    assert plain["split"] == {"simple": SPLIT, "log_chance": -2.0, "risks": []}
+    whole = {"simple": [MILL], "log_chance": -1.0, "risks": []}
+    assert light == {"complex": MILL, "level": "light", **whole}
 
 
 def test_label_writes_chunks_once(
@@ -236,7 +237,7 @@ def test_tuning_continues_from_other_adapters(
     whole = TrainingCandidate([MILL], "whole")
     write_sources([RankedSource("1", "", MILL, None, 0.1, [whole])], found)
     labels.parent.mkdir()
-    written = [{"complex": MILL, "simple": [MILL], "split": SPLIT}, record]
+    written = [{"complex": MILL, "simple": [MILL], "split": {"simple": SPLIT}}, record]
     labels.write_bytes(gzip.compress("\n".join(map(json.dumps, written)).encode()))
     score(folder, [tmp_path], [labels.parent])
     (source,) = read_sources(found.with_suffix(".scored"))

@@ -5,7 +5,7 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from parataxis.lab.pointer.network import DecoderState
-from parataxis.lab.verifier.candidates import RankedSource, read_labels, read_sources
+from parataxis.lab.verifier.candidates import preference, read_labels, read_sources
 from parataxis.rewrite.forms import form_of, key, lemmas
 from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer.actions import (
@@ -344,8 +344,6 @@ SPLIT_INSTEAD = (-1.5, -3.5)
 at least that probable."""
 RISKY = 0.2
 """The highest probability of a fault, by the teacher, in a split that is learned from."""
-RISK_SHARE = 2.0
-"""The weight of the log-probability that a split is right, beside that of the split itself."""
 FAITHFUL = ("taught", *Level)
 """Kinds of rewrites that are learned from only if they keep all content words and add none."""
 
@@ -381,42 +379,51 @@ def read_rewrites(path: Path, kind: str) -> Iterator[TrainingPair]:
             yield TrainingPair(record["complex"], tuple(record["simple"]), own, level)
 
 
-def preferred(source: RankedSource) -> list[str] | None:
-    """The candidate of a source that the teacher finds right and likely; None if it is not sure of
+Option = tuple[Sequence[str], float, Sequence[float]]
+"""Simple sentences, the teacher's log-probability of them, and of a fault in each."""
+
+
+def preferred(
+    source: str, options: Iterable[Option], level: Level = Level.PLAIN
+) -> list[str] | None:
+    """The rewrite of a source that the teacher finds right and likely; None if it is not sure of
     any."""
     whole, splits = -math.inf, []
-    for each in source.candidates:
-        if each.teacher is None or not each.risks:
-            continue
-        if each.simple == [source.complex]:
-            whole = each.teacher
-        elif len(each.simple) > 1 and max(each.risks) <= RISKY:
-            right = sum(math.log1p(-risk) for risk in each.risks)
-            splits.append((each.teacher + RISK_SHARE * right, each.simple))
+    least_split, least_whole = SURE[level]
+    for simple, log_chance, risks in options:
+        if list(simple) == [source]:
+            whole = log_chance
+        elif len(simple) > 1 and max(risks, default=0.0) <= RISKY and log_chance >= least_split:
+            splits.append((preference(log_chance, risks), list(simple)))
     score, best = max(splits, default=(-math.inf, None))
-    if best and score >= whole + SPLIT_INSTEAD[0]:
+    gap, least = SPLIT_INSTEAD
+    if best and (whole == -math.inf or score >= max(whole + gap, least)):
         return best
-    return [source.complex] if whole >= SURE[Level.PLAIN][1] else None
+    return [source] if whole >= least_whole else None
 
 
 def read_taught(path: Path) -> Iterator[TrainingPair]:
-    """The rewrites of a folder from ``parataxis train verifier --only label`` that the teacher is
-    sure of, without those that change a sentence but do not split it; or those of a folder from
-    ``--only score`` that it prefers."""
+    """The rewrites that the teacher prefers in a folder from ``parataxis train verifier --only
+    label`` or ``--only score``, without those that change a sentence but do not split it."""
     scored = sorted(path.glob("*.scored"))
     for source in chain.from_iterable(map(read_sources, scored)):
-        if best := preferred(source):
+        known = [
+            (each.simple, each.teacher, each.risks)
+            for each in source.candidates
+            if each.teacher is not None and each.risks
+        ]
+        if best := preferred(source.complex, known):
             yield TrainingPair(source.complex, tuple(best), "taught")
     for record in () if scored else read_labels(path):
         level = Level(record.get("level") or Level.PLAIN)
         kind = "taught" if level is Level.PLAIN else f"{level}-taught"
-        pair = TrainingPair(record["complex"], tuple(record["simple"]), kind, level)
-        chance, split = record["log_chance"], record.get("split")
-        gap, least = SPLIT_INSTEAD
-        if split and record["split_log_chance"] >= max(chance + gap, least):
-            yield replace(pair, simple=tuple(split))
-        elif chance >= SURE[level][pair.is_whole] and (pair.is_whole or len(pair.simple) > 1):
-            yield pair
+        options = [
+            (each["simple"], each["log_chance"], each["risks"])
+            for each in (record, record.get("split"))
+            if each
+        ]
+        if best := preferred(record["complex"], options, level):
+            yield TrainingPair(record["complex"], tuple(best), kind, level)
 
 
 def simple_sentences(pairs: Iterable[TrainingPair], every: int) -> Iterator[TrainingPair]:

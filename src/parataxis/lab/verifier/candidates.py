@@ -92,6 +92,16 @@ def read_labels(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, gzip.decompress(part.read_bytes()).splitlines())
 
 
+RISK_SHARE = 2.0
+"""The weight of the log-probability that a rewrite is right, beside that of the rewrite itself."""
+
+
+def preference(log_chance: float, risks: Iterable[float]) -> float:
+    """How much the teacher prefers a rewrite with this log-probability and these probabilities of a
+    fault in its sentences."""
+    return log_chance + RISK_SHARE * sum(math.log1p(-min(risk, 0.999)) for risk in risks)
+
+
 class _ReadOnce:
     """A decoder that reads the same sources only once for several searches."""
 

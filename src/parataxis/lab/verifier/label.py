@@ -6,10 +6,11 @@ import logging
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from parataxis.lab.training import choose_device
-from parataxis.lab.verifier.decode import BatchDecoder
+from parataxis.lab.verifier.candidates import preference
+from parataxis.lab.verifier.decode import BatchDecoder, Written
 from parataxis.lab.verifier.teacher import load_teacher
 from parataxis.lab.verifier.tokens import TeacherTokens
 
@@ -22,12 +23,23 @@ BATCH, LONG = 2048, 110
 ROOM = (2.0, 24)
 """A rewrite may have twice the tokens of its prompt, and a few more."""
 SAMPLES, TEMPERATURE = 2, 0.8
-"""Rewrites that are sampled of a sentence that the teacher would leave whole."""
+"""Rewrites that are sampled of a sentence that the teacher may wrongly leave whole, or of whose
+rewrite it is in doubt."""
+SURELY_WHOLE = -0.3
+"""The log-probability of staying whole above which nothing is sampled."""
+DOUBTFUL = 0.2
+"""The probability of a fault above which other rewrites are sampled."""
 
 Source = tuple[str, str | None]
 """A sentence, and the level of its rewrite unless it is plain."""
-Labelled = tuple[list[str], float]
-"""Simple sentences and their log-probability."""
+
+
+class Labelled(NamedTuple):
+    """Simple sentences, their log-probability, and the probability of a fault in each."""
+
+    simple: list[str]
+    log_chance: float
+    risks: list[float]
 
 
 class Labeller:
@@ -39,28 +51,30 @@ class Labeller:
     def __call__(self, sources: Sequence[Source], seed: int = 0) -> list[dict[str, Any]]:
         """The labels of sources; those whose rewrite does not end are left out.
 
-        Where the most probable rewrite of a plain source is the source, the most probable of a few
-        sampled splits goes with it.
+        Where the most probable rewrite of a plain source is doubtful, or is the source, the best of
+        a few sampled splits goes with it.
         """
         prompts = self._tokens.prompts(sources)
         best = self.rewrite(prompts)
-        labels = [
-            {"complex": source, "level": level, "simple": found[0], "log_chance": found[1]}
-            if found
-            else None
-            for (source, level), found in zip(sources, best, strict=True)
+        doubtful = [
+            place
+            for place, ((source, level), found) in enumerate(zip(sources, best, strict=True))
+            if found and level is None and _is_doubtful(source, found)
         ]
-        whole = [
-            (place, label)
-            for place, label in enumerate(labels)
-            if label and label["simple"] == [label["complex"]] and label["level"] is None
-        ]
-        drawn = self.rewrite([prompts[place] for place, _ in whole] * SAMPLES, TEMPERATURE, seed)
-        for number, (_, label) in enumerate(whole):
-            splits = [each for each in drawn[number :: len(whole)] if each and len(each[0]) > 1]
-            if splits:
-                label["split"], label["split_log_chance"] = max(splits, key=lambda each: each[1])
-        return [label for label in labels if label]
+        drawn = self.rewrite([prompts[place] for place in doubtful] * SAMPLES, TEMPERATURE, seed)
+        splits = {
+            place: [each for each in drawn[number :: len(doubtful)] if each and each.simple[1:]]
+            for number, place in enumerate(doubtful)
+        }
+        labels = []
+        for place, ((source, level), found) in enumerate(zip(sources, best, strict=True)):
+            if found is None:
+                continue
+            label = {"complex": source, "level": level, **found._asdict()}
+            if own := splits.get(place):
+                label["split"] = max(own, key=lambda each: preference(*each[1:]))._asdict()
+            labels.append(label)
+        return labels
 
     def rewrite(
         self, prompts: Sequence[Sequence[int]], temperature: float = 0.0, seed: int = 0
@@ -77,10 +91,21 @@ class Labeller:
             written = self._decode(
                 [prompts[place] for place in some], self._tokens.end, room, temperature, seed
             )
-            texts = self._tokens.decode([own[0] if own else [] for own in written])
+            texts = self._tokens.decode([own.tokens if own else [] for own in written])
             for place, own, text in zip(some, written, texts, strict=True):
-                found[place] = (text.split("\n"), round(own[1], 3)) if own else None
+                found[place] = self._labelled(own, text) if own else None
         return [found[place] for place in range(len(prompts))]
+
+    def _labelled(self, own: Written, text: str) -> Labelled:
+        ends = self._tokens.sentence_ends([*own.tokens, self._tokens.end]) if own.risks else []
+        risks = [round(own.risks[place], 3) for place in ends]
+        return Labelled(text.split("\n"), round(own.log_chance, 3), risks)
+
+
+def _is_doubtful(source: str, found: Labelled) -> bool:
+    if found.simple == [source]:
+        return found.log_chance < SURELY_WHOLE
+    return max(found.risks, default=0.0) > DOUBTFUL
 
 
 def label(folder: Path, sources: Path, output: Path, limit: int | None = None) -> None:

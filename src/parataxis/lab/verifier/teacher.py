@@ -438,8 +438,8 @@ def _plain_labels(folders: Sequence[Path]) -> dict[str, list[list[str]]]:
     found: dict[str, list[list[str]]] = {}
     for record in chain.from_iterable(map(read_labels, folders)):
         if record.get("level") is None:
-            both = [record["simple"], record.get("split")]
-            found.setdefault(record["complex"], []).extend(each for each in both if each)
+            both = [record, record.get("split")]
+            found.setdefault(record["complex"], []).extend(e["simple"] for e in both if e)
     return found
 
 

@@ -30,6 +30,8 @@ class TeacherTokens:
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         self._old: NDArray[np.int64] = np.load(folder / KEPT)
         self._new = {token: place for place, token in enumerate(self._old.tolist())}
+        self._table = np.full(self._tokenizer.get_vocab_size(), -1)
+        self._table[self._old] = np.arange(len(self._old))
         self.end = self._new[self._tokenizer.token_to_id(_END)]
         names = map(self._tokenizer.id_to_token, self._old.tolist())
         self._breaks = {place for place, name in enumerate(names) if _NEWLINE in (name or "")}
@@ -37,14 +39,15 @@ class TeacherTokens:
     def batch(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of many texts, on all cores."""
         encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        return [
-            [
-                known
-                for token, name in zip(encoding.ids, encoding.tokens, strict=True)
-                for known in self._known(token, name)
-            ]
-            for encoding in encodings
-        ]
+        found: list[list[int]] = []
+        for encoding in encodings:
+            known = self._table[encoding.ids]
+            if (known >= 0).all():
+                found.append(known.tolist())
+                continue
+            pairs = zip(encoding.ids, encoding.tokens, strict=True)
+            found.append([new for token, name in pairs for new in self._known(token, name)])
+        return found
 
     def _known(self, token: int, name: str) -> list[int]:
         """A token in the reduced vocabulary, spelt in bytes if it is not there. Its name has one
