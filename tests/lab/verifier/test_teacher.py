@@ -21,7 +21,7 @@ from parataxis.lab.verifier.candidates import (  # noqa: E402
     read_sources,
     write_sources,
 )
-from parataxis.lab.verifier.decode import BatchDecoder, Written  # noqa: E402
+from parataxis.lab.verifier.decode import BatchDecoder, FastModel, Written  # noqa: E402
 from parataxis.lab.verifier.gguf import load_model, shrink  # noqa: E402
 from parataxis.lab.verifier.label import Labeller, label  # noqa: E402
 from parataxis.lab.verifier.teacher import (  # noqa: E402
@@ -29,6 +29,7 @@ from parataxis.lab.verifier.teacher import (  # noqa: E402
     Tuning,
     add_adapters,
     load_teacher,
+    merge_adapters,
     pair_loss,
     score,
     score_sources,
@@ -192,7 +193,8 @@ def test_scores_are_those_of_whole_rewrites(model: Any, tokens: TeacherTokens) -
     source = RankedSource("1", "invented", MILL, None, 0.1, candidates)
     other = RankedSource("2", "invented", "It rained.", None, 0.1, [candidates[0]])
     add_adapters(model, Tuning(rank=2))
-    score_sources([source, other], tokens, model, CPU)
+    merge_adapters(model)
+    score_sources([source, other], tokens, FastModel(model), CPU)
     (prompt,) = tokens.prompts([(MILL, None)])
     (written,) = tokens.batch(["\n".join(SPLIT)])
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Greedy and sampled decoding of the teacher in large batches.
+"""The teacher in large batches: its states, and greedy and sampled decoding.
 
 Three things make it fast: the projections of a layer are joined, the heads that share a key are
 multiplied with it at once, and the keys and values lie in memory that is reserved in advance. Rows
@@ -31,6 +31,10 @@ class Written(NamedTuple):
     mark; empty if the model has no head for faults."""
 
 
+Cache = list[tuple[Tensor, Tensor]]
+"""The keys and values of each layer."""
+
+
 class _Layer:
     """A layer of the language model with joined projections."""
 
@@ -44,8 +48,8 @@ class _Layer:
         self.norms = layer.input_layernorm, layer.post_attention_layernorm
 
 
-class BatchDecoder:
-    """A language model, with adapters merged, that continues many prompts at once."""
+class FastModel:
+    """A language model, with adapters merged, that reads many rows at once."""
 
     def __init__(self, model: LanguageModel) -> None:
         self.model, config = model, model.config
@@ -54,7 +58,62 @@ class BatchDecoder:
         self._width = config.hidden_size // config.num_attention_heads
         with torch.no_grad():
             self._layers = [_Layer(layer) for layer in model.model.layers]
-        self._risk = getattr(model, "faults", None)
+
+    def empty_cache(self, rows: int, size: int) -> Cache:
+        """Memory for the keys and values of so many rows and tokens."""
+        shape = rows, self._groups, size, self._width
+        return [
+            (self.model.lm_head.weight.new_empty(shape), self.model.lm_head.weight.new_empty(shape))
+            for _ in self._layers
+        ]
+
+    def states(
+        self,
+        tokens: Tensor,
+        place: Tensor,
+        sees: Tensor,
+        cache: Cache | None = None,
+        start: int = 0,
+    ) -> Tensor:
+        """The last states of tokens (rows, tokens) at these places. ``sees`` (rows, tokens, all)
+        says which tokens they attend to, the first ``start`` of which are in the cache."""
+        network = self.model.model
+        count, size = tokens.shape
+        until, width, groups, shared = start + size, self._width, self._groups, self._shared
+        unseen = torch.where(sees, 0.0, -torch.inf).to(self.model.dtype)[:, None, None]
+        states = network.embed_tokens(tokens)
+        cosine, sine = (each[:, :, None] for each in network.rotary_emb(states, place))
+        heads = groups * (shared + 1)
+        for number, layer in enumerate(self._layers):
+            first, second = layer.norms
+            joined = nn.functional.linear(_normed(states, first), layer.weight, layer.bias)
+            parts = joined.view(count, size, -1, width)
+            turned, value = parts[:, :, :heads], parts[:, :, heads:]
+            one, other = turned.chunk(2, -1)
+            turned = turned * cosine + torch.cat([-other, one], -1) * sine
+            query, key = turned[:, :, : groups * shared], turned[:, :, groups * shared :]
+            key, value = key.transpose(1, 2), value.transpose(1, 2)
+            if cache is not None:
+                keys, values = cache[number]
+                keys[:, :, start:until], values[:, :, start:until] = key, value
+                key, value = keys[:, :, :until], values[:, :, :until]
+            # (rows, groups, heads of a group, tokens, width)
+            query = query.view(count, size, groups, shared, width).permute(0, 2, 3, 1, 4)
+            query = query.reshape(count, groups, shared * size, width) * width**-0.5
+            scores = query @ key.transpose(2, 3)
+            scores = scores.view(count, groups, shared, size, until) + unseen
+            weights = scores.softmax(-1, dtype=torch.float32).to(states.dtype)
+            mixed = weights.view(count, groups, shared * size, until) @ value
+            mixed = mixed.view(count, groups, shared, size, width).permute(0, 3, 1, 2, 4)
+            mixed = mixed.reshape(count, size, -1)
+            states = states + nn.functional.linear(mixed, layer.mixed)
+            gate, up = nn.functional.linear(_normed(states, second), layer.inner).chunk(2, -1)
+            states = states + nn.functional.linear(nn.functional.silu(gate) * up, layer.outer)
+        return _normed(states, network.norm)
+
+
+class BatchDecoder(FastModel):
+    """A language model that continues many prompts at once."""
 
     @torch.no_grad()
     def __call__(
@@ -76,17 +135,15 @@ class BatchDecoder:
         total, done = torch.zeros(count, device=device), rows < 0
         written = torch.full((count, room + 1), end, device=device)
         risks = torch.zeros(count, room + 1, device=device)
-        shape = count, self._groups, longest + room, self._width
-        cache = [
-            tuple(torch.empty(shape, dtype=self.model.dtype, device=device) for _ in range(2))
-            for _ in self._layers
-        ]
+        cache = self.empty_cache(count, longest + room)
+        risk = getattr(self.model, "faults", None)
         found: list[Written | None] = [None] * count
         for step in range(room + 1):
-            states = self._states(tokens, cache, padding, step and longest + step - 1)
-            if step and self._risk is not None:
-                head = self._risk.weight[-1].float(), self._risk.bias[-1].float()
-                risks[:, step - 1] = (states.float() @ head[0] + head[1]).sigmoid()
+            start = step and longest + step - 1
+            place, sees = _after_padding(padding, start, start + tokens.shape[1])
+            states = self.states(tokens, place, sees, cache, start)[:, -1]
+            if step and risk is not None:
+                risks[:, step - 1] = fault_chance(risk, states)
             if (step and step % CHECK_EVERY == 0) or step == room:
                 for row, own, log, own_risks in zip(
                     *(rows[done].tolist(), written[done].tolist()),
@@ -94,7 +151,7 @@ class BatchDecoder:
                     strict=True,
                 ):
                     size = own.index(end)
-                    known = own_risks[: size + 1] if self._risk is not None else []
+                    known = own_risks[: size + 1] if risk is not None else []
                     found[row] = Written(own[:size], log, known)
                 left = ~done
                 remaining = int(left.sum())
@@ -113,46 +170,6 @@ class BatchDecoder:
             tokens = chosen[:, None]
         return found
 
-    def _states(
-        self, tokens: Tensor, cache: Sequence[tuple[Tensor, ...]], padding: Tensor, start: int
-    ) -> Tensor:
-        """The last states of tokens that follow the first ``start`` ones in the cache."""
-        network = self.model.model
-        count, size = tokens.shape
-        until, width, groups, shared = start + size, self._width, self._groups, self._shared
-        spot = torch.arange(until, device=tokens.device)
-        place = (spot[start:] - padding[:, None]).clamp(min=0)
-        # Padding attends to itself; a row that attends to nothing would give NaN.
-        sees = (spot <= spot[start:, None]) & (spot >= padding[:, None, None])
-        sees |= spot == spot[start:, None]
-        unseen = torch.where(sees, 0.0, -torch.inf).to(self.model.dtype)[:, None, None]
-        states = network.embed_tokens(tokens)
-        cosine, sine = (each[:, :, None] for each in network.rotary_emb(states, place))
-        heads = groups * (shared + 1)
-        for layer, (keys, values) in zip(self._layers, cache, strict=True):
-            first, second = layer.norms
-            joined = nn.functional.linear(_normed(states, first), layer.weight, layer.bias)
-            turned, value = joined.view(count, size, -1, width).split([heads, groups], 2)
-            one, other = turned.chunk(2, -1)
-            turned = turned * cosine + torch.cat([-other, one], -1) * sine
-            query, key = turned.split([groups * shared, groups], 2)
-            keys[:, :, start:until] = key.transpose(1, 2)
-            values[:, :, start:until] = value.transpose(1, 2)
-            # (rows, groups, heads of a group, tokens, width)
-            query = query.view(count, size, groups, shared, width).permute(0, 2, 3, 1, 4)
-            query = query.reshape(count, groups, shared * size, width) * width**-0.5
-            scores = query @ keys[:, :, :until].transpose(2, 3)
-            scores = scores.view(count, groups, shared, size, until) + unseen
-            weights = scores.softmax(-1, dtype=torch.float32).to(states.dtype)
-            mixed = weights.view(count, groups, shared * size, until) @ values[:, :, :until]
-            mixed = mixed.view(count, groups, shared, size, width).permute(0, 3, 1, 2, 4)
-            mixed = mixed.reshape(count, size, -1)
-            states = states + nn.functional.linear(mixed, layer.mixed)
-            gate, up = nn.functional.linear(_normed(states, second), layer.inner).chunk(2, -1)
-            states = states + nn.functional.linear(nn.functional.silu(gate) * up, layer.outer)
-        last: Tensor = _normed(states[:, -1], network.norm)
-        return last
-
     def _pick(
         self, states: Tensor, temperature: float, chance: torch.Generator
     ) -> tuple[Tensor, Tensor]:
@@ -167,5 +184,21 @@ class BatchDecoder:
         return chosen, logs.gather(1, chosen[:, None])[:, 0]
 
 
+def _after_padding(padding: Tensor, start: int, until: int) -> tuple[Tensor, Tensor]:
+    """The places of the tokens from ``start`` on in rows that begin with padding, and what they
+    attend to."""
+    spot = torch.arange(until, device=padding.device)
+    place = (spot[start:] - padding[:, None]).clamp(min=0)
+    sees = (spot <= spot[start:, None]) & (spot >= padding[:, None, None])
+    # Padding attends to itself; a row that attends to nothing would give NaN.
+    return place, sees | (spot == spot[start:, None])
+
+
+def fault_chance(head: nn.Linear, states: Tensor) -> Tensor:
+    """The probability of any fault, by the last row of the head for faults."""
+    return (states.float() @ head.weight[-1].float() + head.bias[-1].float()).sigmoid()
+
+
 def _normed(states: Tensor, norm: LanguageModel) -> Tensor:
-    return nn.functional.rms_norm(states, states.shape[-1:], norm.weight, norm.variance_epsilon)
+    width = states.shape[-1:]
+    return nn.functional.rms_norm(states, width, norm.weight, norm.variance_epsilon)

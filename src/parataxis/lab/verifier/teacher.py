@@ -35,6 +35,7 @@ from parataxis.lab.verifier.candidates import (
     write_sources,
 )
 from parataxis.lab.verifier.corruptions import corruptions
+from parataxis.lab.verifier.decode import FastModel, fault_chance
 from parataxis.lab.verifier.examples import JUDGED, RIGHT, UNKNOWN, WRITTEN
 from parataxis.lab.verifier.gguf import LanguageModel, load_model, shrink
 from parataxis.lab.verifier.tokens import TOKENIZER, TeacherTokens, choose_vocabulary
@@ -331,7 +332,7 @@ def _plan(train: Sequence[Pair], tuning: Tuning) -> list[list[int]]:
 
 @torch.no_grad()
 def node_verdicts(
-    model: LanguageModel, trees: Sequence[PrefixTree], device: torch.device
+    fast: FastModel, trees: Sequence[PrefixTree], device: torch.device
 ) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
     """For every node of each tree of tokens, given its ancestors, the log-probability, and the
     probability of a fault if a sentence ends there."""
@@ -351,11 +352,7 @@ def node_verdicts(
     place = torch.arange(longest, device=device)
     sees = (place <= place[:, None]) & (place[:, None] < on_device(end)[:, None, :])
     ids = on_device(tokens)
-    states = model.model(
-        input_ids=ids,
-        position_ids=on_device(depth),
-        attention_mask={"full_attention": sees[:, None]},
-    ).last_hidden_state
+    model, states = fast.model, fast.states(ids, on_device(depth), sees)
     rows = torch.arange(len(trees), device=device)[:, None]
     before = states[rows, on_device(parent)].reshape(-1, states.shape[-1])
     goals = ids.reshape(-1)
@@ -365,10 +362,8 @@ def node_verdicts(
         logits = model.lm_head(before[part]).float()
         chosen = logits.gather(1, goals[part, None])[:, 0]
         logs[part] = chosen - logits.logsumexp(1)
-    head = model.faults
-    risks = nn.functional.linear(states.float(), head.weight[-1:].float(), head.bias[-1:].float())
     found = logs.view(len(trees), longest).cpu().numpy()
-    risk = risks[..., 0].sigmoid().cpu().numpy()
+    risk = fault_chance(model.faults, states).cpu().numpy()
     return [(found[row, : len(tree)], risk[row, : len(tree)]) for row, tree in enumerate(trees)]
 
 
@@ -417,7 +412,7 @@ def score(folder: Path, candidates: Sequence[Path], taught: Sequence[Path] = ())
     """
     device, tokens = choose_device(), TeacherTokens(folder)
     own = _plain_labels(taught)
-    network = load_teacher(folder, device)
+    network = FastModel(load_teacher(folder, device))
     paths = [path for each in candidates for path in sorted(each.glob("*.found"))]
     paths = [path for path in paths if not path.with_suffix(".scored").exists()]
     for start in range(0, len(paths), TOGETHER):
@@ -446,7 +441,7 @@ def _plain_labels(folders: Sequence[Path]) -> dict[str, list[list[str]]]:
 def score_sources(
     sources: Sequence[RankedSource],
     tokens: TeacherTokens,
-    network: LanguageModel,
+    network: FastModel,
     device: torch.device,
 ) -> None:
     """Set the teacher's log-probability and risks of each candidate, in batches of trees of similar
