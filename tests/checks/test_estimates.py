@@ -9,7 +9,7 @@ import pytest
 from parataxis.checks import Checker, check
 from parataxis.checks.checker import RISKY
 from parataxis.checks.estimates import estimate
-from parataxis.checks.verifier import FAULTS, MOST_PIECES, RewriteVerdict, load_verifier
+from parataxis.checks.verifier import FAULTS, MOST_PIECES, OUTPUTS, RewriteVerdict, load_verifier
 from parataxis.rewrite.record import FindingKind
 from parataxis.rewrite.render import describe
 from parataxis.syntax.analyser import load_analyser
@@ -24,7 +24,7 @@ SIMPLE = ["The mill burned.", "It was built in 1800."]
 
 
 def verdict(*risks: float, kind: str = "referent") -> RewriteVerdict:
-    faults = np.zeros((len(risks), len(FAULTS) + 1), dtype=np.float32)
+    faults = np.zeros((len(risks), OUTPUTS), dtype=np.float32)
     faults[:, -1] = risks
     faults[:, FAULTS.index(kind)] = risks
     return RewriteVerdict(0.0, faults)

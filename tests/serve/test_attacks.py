@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from parataxis.checks.verifier import FAULTS, MOST_PIECES, Verifier, is_verifiable
+from parataxis.checks.verifier import MOST_PIECES, OUTPUTS, Verifier, is_verifiable
 from parataxis.errors import InputError, TooLongError
 from parataxis.serve import middleware, models
 from parataxis.serve.middleware import JsonShape, LimitRequests, RequestLimits, Room
@@ -175,7 +175,7 @@ def test_attacks_many_rewrites_are_verified_in_parts() -> None:
     def model(inputs: Any) -> Any:
         pieces = inputs["pieces"].shape[1]
         sizes.append(pieces)
-        return {"scores": np.zeros((1, pieces)), "faults": np.zeros((1, pieces, len(FAULTS) + 1))}
+        return {"scores": np.zeros((1, pieces)), "faults": np.zeros((1, pieces, OUTPUTS))}
 
     source = " ".join(f"word{n}" for n in range(100))
     verdicts = Verifier(model)(source, [[f"{n} {source}."] for n in range(40)])

@@ -1,6 +1,6 @@
 """The checker: all checks on one rewrite or on many, and the verifier's estimate after them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Protocol
@@ -41,7 +41,7 @@ from parataxis.checks.words import (
 )
 from parataxis.errors import TooLongError
 from parataxis.rewrite.forms import key
-from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken
+from parataxis.rewrite.record import Finding, FindingKind, Level, Origin, OutputToken
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
 
@@ -54,8 +54,15 @@ RISKY = 0.9
 """The probability of a fault from which it is reported. docs/checks.md says how many correct
 rewrites and how many corruptions are above."""
 
-Verifying = Callable[[str, Sequence[Sequence[str]]], Sequence["RewriteVerdict"]]
-"""Judges the rewrites of a source; see :mod:`parataxis.checks.verifier`."""
+
+class Verifying(Protocol):
+    """Judges rewrites of a source; see :mod:`parataxis.checks.verifier`."""
+
+    def __call__(
+        self, source: str, rewrites: Sequence[Sequence[str]], level: Level = Level.PLAIN
+    ) -> Sequence["RewriteVerdict"]:
+        """Judge rewrites at a level."""
+
 
 WINDOW = 64
 """The number of rewrites whose sentences are analysed together."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from parataxis.checks.checker import RISKY
-from parataxis.checks.verifier import FAULTS, RewriteVerdict, rewrite_pieces
+from parataxis.checks.verifier import RewriteVerdict, rewrite_pieces
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.text.tokens import has_word, tokenize
 
@@ -42,7 +42,7 @@ def estimate(
     if verdict.risk < risky:
         return None
     place = int(np.argmax(risks >= risky))
-    kind, text = _DOUBTS[FAULTS[int(verdict.faults[place, :-1].argmax())]]
+    kind, text = _DOUBTS[verdict.kind(place)]
     start, end = _unlikely_word(simple, verdict, place) or (0, len(simple[place]))
     words = simple[place][start:end]
     is_whole = len(words) == len(simple[place])

@@ -1,10 +1,11 @@
 """The verifier: ranks rewrites of a source, and estimates where a careful reader finds a fault.
 
 It is a small encoder with two heads. One imitates the log-probabilities of a language model, word
-by word, which ranks rewrites of one source. The other gives the probability of each kind of fault
-at the end of each simple sentence. The rewrites of one source share most of their prefixes, so they
-are read as a prefix tree of word pieces: each piece attends to the source and to what precedes it
-in its own rewrite. Each source is one run of the model, so results do not depend on other sources.
+by word, which ranks rewrites of one source. The other gives, at the end of each simple sentence,
+the probability of each kind of fault, and that it should be split further. The rewrites of one
+source share most of their prefixes, so they are read as a prefix tree of word pieces: each piece
+attends to the source and to what precedes it in its own rewrite. Each source is one run of the
+model, so results do not depend on other sources.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parataxis.errors import InputError, ParataxisError
+from parataxis.rewrite.record import Level
 from parataxis.syntax.onnx import Model, OnnxModel, model_folder
 from parataxis.syntax.wordpieces import MAX_PIECES, SHAPES, load_word_pieces
 from parataxis.text.tokens import tokenize
@@ -25,7 +27,14 @@ FAULTS = (
     *("lost", "new", "referent", "scope", "modality"),
     *("order", "grammar", "fragment", "cut"),
 )
-"""The kinds of faults that the verifier tells apart; its last output is for any kind."""
+"""The kinds of faults that the verifier tells apart."""
+MORE = len(FAULTS)
+"""The output after them: the sentence should be split further. The last one is for any fault."""
+OUTPUTS = MORE + 2
+"""The number of outputs for a sentence."""
+
+OPENING = {Level.LIGHT: 1, Level.ATOMIC: 2}
+"""The word piece that opens a source which is rewritten at another level than plain."""
 
 NEXT_MARK, END_MARK = 102, 101
 """The word pieces that mark the end of a simple sentence and the end of the rewrite."""
@@ -129,13 +138,14 @@ class Reading:
         return hidden
 
 
-def read(source: str, rewrites: Sequence[Sequence[str]]) -> Reading:
-    """Convert a source and rewrites of it into the input of the verifier."""
+def read(source: str, rewrites: Sequence[Sequence[str]], level: Level = Level.PLAIN) -> Reading:
+    """Convert a source and rewrites of it at a level into the input of the verifier."""
     own = load_word_pieces()([[token.text for token in tokenize(source)]])[0]
+    opening = OPENING.get(level, own.ids[0])
     tree = prefix_tree([rewrite_pieces(rewrite)[0] for rewrite in rewrites])
     pieces, shapes = np.divmod(tree.tokens, len(SHAPES))
     return Reading(
-        np.concatenate([own.ids, pieces]),
+        np.concatenate([[opening], own.ids[1:], pieces]),
         np.concatenate([own.shapes, shapes]),
         np.minimum(np.concatenate([np.arange(len(own.ids)), tree.depth]), MAX_PIECES - 1),
         len(own.ids),
@@ -177,8 +187,8 @@ class RewriteVerdict:
     """What the verifier says of a rewrite.
 
     ``score`` is in nats and can be compared with those of other rewrites of the same source only.
-    ``faults`` has a row for each simple sentence: the probability of each of :data:`FAULTS`, and
-    that of a fault of any kind.
+    ``faults`` has a row for each simple sentence: the probability of each of :data:`FAULTS`, that
+    it should be split further, and that of a fault of any kind.
     """
 
     score: float
@@ -191,10 +201,19 @@ class RewriteVerdict:
         """The probability of a fault in the sentence that is worst."""
         return float(self.faults[:, -1].max())
 
+    @property
+    def unsplit(self) -> float:
+        """The probability that some sentence should be split further."""
+        return float(self.faults[:, MORE].max())
+
+    def kind(self, place: int) -> str:
+        """The likeliest kind of fault in a sentence."""
+        return FAULTS[int(self.faults[place, :MORE].argmax())]
+
     def worst(self) -> tuple[int, str]:
         """The sentence that is worst, and the likeliest kind of fault in it."""
         place = int(self.faults[:, -1].argmax())
-        return place, FAULTS[int(self.faults[place, :-1].argmax())]
+        return place, self.kind(place)
 
 
 class Verifier:
@@ -203,16 +222,18 @@ class Verifier:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def __call__(self, source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
-        """Judge rewrites of one source."""
+    def __call__(
+        self, source: str, rewrites: Sequence[Sequence[str]], level: Level = Level.PLAIN
+    ) -> list[RewriteVerdict]:
+        """Judge rewrites of one source at a level."""
         if not rewrites:
             return []
         if not all(map(len, rewrites)):
             raise InputError("A rewrite must have at least one simple sentence.")
-        reading = read(source, rewrites)
+        reading = read(source, rewrites, level)
         if len(reading.pieces) > MOST_PIECES and len(rewrites) > 1:
             half = len(rewrites) // 2
-            return [*self(source, rewrites[:half]), *self(source, rewrites[half:])]
+            return [*self(source, rewrites[:half], level), *self(source, rewrites[half:], level)]
         found = self._model(
             {
                 "pieces": reading.pieces[None],

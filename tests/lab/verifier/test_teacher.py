@@ -201,6 +201,7 @@ def test_scores_are_those_of_whole_rewrites(model: Any, tokens: TeacherTokens) -
         loss, _ = pair_loss(model, [Pair(prompt, [*written, tokens.end])], CPU)
     assert candidates[1].teacher == pytest.approx(-float(loss), rel=1e-3)
     assert [len(each.risks or []) for each in candidates] == [1, 2]
+    assert [len(each.more or []) for each in candidates] == [1, 2]
 
 
 def test_tuning_continues_from_other_adapters(
@@ -225,7 +226,7 @@ def test_tuning_continues_from_other_adapters(
     rewrites.write_text((json.dumps(record) + "\n") * 4, encoding="utf-8")
     changes = {"rank": "2", "batch": "2", "epochs": "8"}
     judged = tmp_path / "judged.jsonl"
-    judgement = {"source": MILL, "simple": SPLIT[::-1], "faults": [[1, "order"]]}
+    judgement = {"source": MILL, "simple": SPLIT[::-1], "faults": [[1, "order"], [2, "more"]]}
     judged.write_text(json.dumps(judgement) + "\n", encoding="utf-8")
     tune(folder, [rewrites, judged], [rewrites, judged], changes=changes)
     first = torch.load(folder / "adapters.pt")
@@ -239,7 +240,7 @@ def test_tuning_continues_from_other_adapters(
     whole = TrainingCandidate([MILL], "whole")
     write_sources([RankedSource("1", "", MILL, None, 0.1, [whole])], found)
     labels.parent.mkdir()
-    written = [{"complex": MILL, "simple": [MILL], "split": {"simple": SPLIT}}, record]
+    written = [{"complex": MILL, "simple": [MILL], "split": {"simple": SPLIT}}]
     labels.write_bytes(gzip.compress("\n".join(map(json.dumps, written)).encode()))
     score(folder, [tmp_path], [labels.parent])
     (source,) = read_sources(found.with_suffix(".scored"))

@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from parataxis.lab.verifier.candidates import (  # noqa: E402
 from parataxis.lab.verifier.corruptions import corruptions  # noqa: E402
 from parataxis.lab.verifier.examples import (  # noqa: E402
     JUDGED,
+    RIGHT,
     TAUGHT,
     UNKNOWN,
     WRITTEN,
@@ -46,6 +48,7 @@ from parataxis.lab.verifier.train import (  # noqa: E402
     auc,
     held_out_figures,
 )
+from parataxis.rewrite.record import Level  # noqa: E402
 from parataxis.syntax.analyser import TREES  # noqa: E402
 from parataxis.syntax.onnx import OnnxModel, shipped_folder  # noqa: E402
 
@@ -128,6 +131,20 @@ def test_example_labels_the_ends_of_sentences() -> None:
     assert np.isclose(without.risks, 0.75).sum() == 1
 
 
+def test_example_says_what_should_be_split_further() -> None:
+    source = replace(mill(), level=Level.ATOMIC)
+    source.candidates[1].more = [0.25, 0.0]
+    example = make_example(source, {(MILL,): [(1, "more")], tuple(OTHER): [(1, "vague")]})
+    plain = make_example(mill(), {})
+    assert example is not None
+    assert plain is not None
+    more, labels = example.more, example.labels
+    assert more[~np.isnan(more)].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert labels[more == 1.0] == RIGHT
+    assert labels[1] == FAULTS.index("referent") + 1
+    assert (example.pieces != plain.pieces)[:5].tolist() == [True, False, False, False, False]
+
+
 def test_training_data_has_scores_rewrites_and_judgements(tmp_path: Path) -> None:
     scored = tmp_path / "scored"
     scored.mkdir()
@@ -140,7 +157,7 @@ def test_training_data_has_scores_rewrites_and_judgements(tmp_path: Path) -> Non
         [scored, tmp_path / "rewrites.jsonl", tmp_path / "judged.jsonl"]
     )
     assert [len(source.candidates) for source in sources] == [3, 1]
-    assert judged == {MILL: {tuple(OTHER): [(2, "referent")]}}
+    assert judged == {(MILL, Level.PLAIN): {tuple(OTHER): [(2, "referent")]}}
     with pytest.raises(InputError, match="run --only score first"):
         read_training([tmp_path])
 
@@ -194,7 +211,8 @@ def test_collect_sources_samples_domains_and_rewrites(tmp_path: Path) -> None:
     collect_sources(tmp_path, [tmp_path / "own.jsonl"], tmp_path / "made")
     sources = read_sources(tmp_path / "made" / "sources.jsonl")
     held_out = read_sources(tmp_path / "made" / "held-out.jsonl")
-    assert (len(sources), len(held_out)) == (21, 100)
+    assert (len(sources), len(held_out)) == (27, 100)
+    assert Counter(each.level for each in sources) == {"plain": 21, "atomic": 4, "light": 2}
     assert [each.reference for each in sources if each.domain == "wiki"] == [SPLIT]
     assert {each.domain for each in held_out} == {"news"}
     (tmp_path / "news_one.txt.gz").rename(tmp_path / "other.txt.gz")

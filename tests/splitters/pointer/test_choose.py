@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.checks import Checker
-from parataxis.checks.verifier import FAULTS, RewriteVerdict
-from parataxis.rewrite.record import Finding, FindingKind, Rewrite
+from parataxis.checks.verifier import OUTPUTS, RewriteVerdict
+from parataxis.rewrite.record import Finding, FindingKind, Level, Rewrite
 from parataxis.splitters.pointer.actions import COPY, NEXT
 from parataxis.splitters.pointer.choose import (
     BLOCKING,
@@ -36,16 +36,18 @@ CLEAN = ("Mother died in York.", "She wrote 5 plays.")
 
 
 def verdict(score: float, rewrite: Sequence[str], risk: float = 0.0) -> RewriteVerdict:
-    return RewriteVerdict(score, np.full((len(rewrite), len(FAULTS) + 1), risk, np.float32))
+    return RewriteVerdict(score, np.full((len(rewrite), OUTPUTS), risk, np.float32))
 
 
-def in_order(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+def in_order(source: str, rewrites: Sequence[Sequence[str]], *level: Level) -> list[RewriteVerdict]:
     """Prefers rewrites in the order in which they were found, and the source itself last."""
     scores = [-99.0 if [*each] == [source] else -n for n, each in enumerate(rewrites)]
     return list(map(verdict, scores, rewrites))
 
 
-def whole_first(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+def whole_first(
+    source: str, rewrites: Sequence[Sequence[str]], *level: Level
+) -> list[RewriteVerdict]:
     """Prefers the source itself."""
     return [
         verdict(-each.score, rewrite)
@@ -53,7 +55,7 @@ def whole_first(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteV
     ]
 
 
-def doubtful(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+def doubtful(source: str, rewrites: Sequence[Sequence[str]], *level: Level) -> list[RewriteVerdict]:
     """Thinks a fault in every rewrite possible."""
     return [
         verdict(each.score - 6, rewrite, 0.6)
@@ -212,7 +214,9 @@ def test_choose_asks_about_candidates_that_are_close(
 ) -> None:
     asked: list[int] = []
 
-    def counting(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+    def counting(
+        source: str, rewrites: Sequence[Sequence[str]], *level: Level
+    ) -> list[RewriteVerdict]:
         asked.append(len(rewrites))
         return in_order(source, rewrites)
 
@@ -336,7 +340,9 @@ def test_choose_strictly_takes_nothing_it_is_not_sure_of(chosen: Callable[..., R
 
 
 def test_choose_leaves_whole_what_is_probably_wrong(chosen: Callable[..., Rewrite]) -> None:
-    def wrong(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+    def wrong(
+        source: str, rewrites: Sequence[Sequence[str]], *level: Level
+    ) -> list[RewriteVerdict]:
         return [verdict(-20.0, rewrite, 0.999) for rewrite in rewrites]
 
     rewrite = chosen(POET, GOOD, verifying=wrong)

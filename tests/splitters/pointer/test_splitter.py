@@ -7,8 +7,9 @@ import pytest
 
 import parataxis
 from parataxis.checks import Checker
-from parataxis.checks.verifier import FAULTS, RewriteVerdict
+from parataxis.checks.verifier import OUTPUTS, RewriteVerdict
 from parataxis.errors import InputError, TooLongError
+from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer import PointerSplitter
 from parataxis.splitters.pointer.actions import WHOLE
 from parataxis.splitters.pointer.splitter import LONGEST
@@ -42,11 +43,13 @@ def splitter(analyser: Analyser, write: Write, scripted: Callable[..., object]) 
     return PointerSplitter(analyser, decoder, Checker(analyser), _in_order)  # type: ignore[arg-type]
 
 
-def _in_order(source: str, rewrites: Sequence[Sequence[str]]) -> list[RewriteVerdict]:
+def _in_order(
+    source: str, rewrites: Sequence[Sequence[str]], *level: Level
+) -> list[RewriteVerdict]:
     """Prefers what was found in its order, and the source itself to nothing; sees no fault."""
     return [
         RewriteVerdict(
-            -99.0 if [*each] == [source] else -n, np.zeros((len(each), len(FAULTS) + 1), np.float32)
+            -99.0 if [*each] == [source] else -n, np.zeros((len(each), OUTPUTS), np.float32)
         )
         for n, each in enumerate(rewrites)
     ]

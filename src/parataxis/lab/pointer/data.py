@@ -412,18 +412,22 @@ def read_taught(path: Path) -> Iterator[TrainingPair]:
             for each in source.candidates
             if each.teacher is not None and each.risks
         ]
-        if best := preferred(source.complex, known):
-            yield TrainingPair(source.complex, tuple(best), "taught")
+        if best := preferred(source.complex, known, source.level):
+            yield _taught(source.complex, best, source.level)
     for record in () if scored else read_labels(path):
         level = Level(record.get("level") or Level.PLAIN)
-        kind = "taught" if level is Level.PLAIN else f"{level}-taught"
         options = [
             (each["simple"], each["log_chance"], each["risks"])
             for each in (record, record.get("split"))
             if each
         ]
         if best := preferred(record["complex"], options, level):
-            yield TrainingPair(record["complex"], tuple(best), kind, level)
+            yield _taught(record["complex"], best, level)
+
+
+def _taught(source: str, simple: Sequence[str], level: Level) -> TrainingPair:
+    kind = "taught" if level is Level.PLAIN else f"{level}-taught"
+    return TrainingPair(source, tuple(simple), kind, level)
 
 
 def simple_sentences(pairs: Iterable[TrainingPair], every: int) -> Iterator[TrainingPair]:

@@ -12,11 +12,12 @@ import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from parataxis.errors import InputError
+from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer.actions import Features, read_source
 from parataxis.splitters.pointer.choose import TINIEST, compose_found
 from parataxis.splitters.pointer.model import load_decoder
@@ -48,11 +49,13 @@ class TrainingCandidate:
     teacher: float | None = None
     risks: list[float] | None = None
     """The teacher's probability of a fault in each simple sentence."""
+    more: list[float] | None = None
+    """Its probability that the sentence should be split further."""
 
 
 @dataclass
 class RankedSource:
-    """A source and its candidates; ``whole`` is the probability that it stays whole."""
+    """A source and its candidates at a level; ``whole`` is the probability that it stays whole."""
 
     id: str
     domain: str
@@ -60,6 +63,7 @@ class RankedSource:
     reference: list[str] | None = None
     whole: float = 0.0
     candidates: list[TrainingCandidate] = field(default_factory=list)
+    level: Level = Level.PLAIN
 
     def as_json(self) -> str:
         """One line of JSON."""
@@ -70,6 +74,7 @@ class RankedSource:
         """The source in a line that :meth:`as_json` wrote."""
         fields: dict[str, Any] = json.loads(line)
         fields["candidates"] = [TrainingCandidate(**each) for each in fields.get("candidates", ())]
+        fields["level"] = Level(fields.get("level") or Level.PLAIN)
         return cls(**fields)
 
 
@@ -128,7 +133,7 @@ def find_candidates(
     readable = []
     for source in sources:
         words = [token.text for token in tokenize(source.complex)]
-        features = read_source(words)
+        features = read_source(words, source.level)
         if words and untouched(source.complex, words, features) is None:
             readable.append((source, features))
     for batch in width_batches([features for _, features in readable]):
@@ -181,6 +186,8 @@ DOMAINS = {
 number of sentences from that domain."""
 REWRITES = {"real-train.jsonl": 7_045, "train.jsonl": 6_000, "original.jsonl": 9_000}
 """The maximum number of sources with a reference from each file of rewrites."""
+AT_LEVELS = {Level.ATOMIC: 6, Level.LIGHT: 12}
+"""Every so many-th real sentence is also a source at another level."""
 HELD_OUT = 100
 """The number of sentences of each domain that are held out for raters."""
 
@@ -204,7 +211,10 @@ def collect_sources(text: Path, rewrites: Sequence[Path], output: Path) -> None:
     for domain, found in sorted(by_domain.items()):
         chance.shuffle(found)
         aside += found[:HELD_OUT]
-        sources += found[HELD_OUT : HELD_OUT + shares[domain]]
+        own = found[HELD_OUT : HELD_OUT + shares[domain]]
+        sources += own
+        for level, every in AT_LEVELS.items():
+            sources += [replace(each, level=level) for each in own[::every]]
     for path in rewrites:
         some = list(_rewrites(path))
         sources += chance.sample(some, min(len(some), REWRITES.get(path.name, len(some))))
@@ -225,7 +235,10 @@ def _sentences(path: Path, domain: str) -> Iterator[RankedSource]:
 def _rewrites(path: Path) -> Iterator[RankedSource]:
     with path.open(encoding="utf-8") as stream:
         for record in map(json.loads, stream):
-            yield RankedSource(record["id"], record["domain"], record["complex"], record["simple"])
+            level = Level(record.get("level") or Level.PLAIN)
+            yield RankedSource(
+                *(record["id"], record["domain"], record["complex"], record["simple"]), level=level
+            )
 
 
 def make_candidates(sources: Path, output: Path, limit: int | None = None) -> None:

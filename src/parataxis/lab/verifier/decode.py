@@ -143,7 +143,7 @@ class BatchDecoder(FastModel):
             place, sees = _after_padding(padding, start, start + tokens.shape[1])
             states = self.states(tokens, place, sees, cache, start)[:, -1]
             if step and risk is not None:
-                risks[:, step - 1] = fault_chance(risk, states)
+                risks[:, step - 1] = fault_chances(risk, states)[:, -1]
             if (step and step % CHECK_EVERY == 0) or step == room:
                 for row, own, log, own_risks in zip(
                     *(rows[done].tolist(), written[done].tolist()),
@@ -194,9 +194,9 @@ def _after_padding(padding: Tensor, start: int, until: int) -> tuple[Tensor, Ten
     return place, sees | (spot == spot[start:, None])
 
 
-def fault_chance(head: nn.Linear, states: Tensor) -> Tensor:
-    """The probability of any fault, by the last row of the head for faults."""
-    return (states.float() @ head.weight[-1].float() + head.bias[-1].float()).sigmoid()
+def fault_chances(head: nn.Linear, states: Tensor) -> Tensor:
+    """The outputs of the head for faults as probabilities, in single precision."""
+    return nn.functional.linear(states.float(), head.weight.float(), head.bias.float()).sigmoid()
 
 
 def _normed(states: Tensor, norm: LanguageModel) -> Tensor:

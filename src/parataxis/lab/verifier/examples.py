@@ -2,6 +2,7 @@
 which of their sentences are at fault."""
 
 import json
+import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -21,10 +22,14 @@ from parataxis.lab.verifier.candidates import (
     read_sources,
 )
 from parataxis.lab.verifier.corruptions import corruptions
+from parataxis.rewrite.record import Level
 from parataxis.syntax.onnx import threads
 
 UNKNOWN, RIGHT = -1, 0
 """Labels of sentences; a fault of a known kind is its number in :data:`FAULTS` plus one."""
+SPLIT_FURTHER, VAGUE = "more", "vague"
+"""What raters say of a sentence that should be split further, and of a claim that cannot be
+understood by itself; the latter counts as a wrong referent."""
 JUDGED, WRITTEN, TAUGHT = 4.0, 1.0, 0.9
 """The weight of a label: by a rater, by a writer or a program, by the teacher."""
 SURELY_RIGHT = 0.1
@@ -36,6 +41,8 @@ LONGEST = 1100
 
 Judgements = Mapping[tuple[str, ...], Sequence[tuple[int, str]]]
 """The faults of rewrites of one source: the number of the sentence from 1 on, and the kind."""
+Aim = tuple[str, Level]
+"""A source and the level of its rewrites."""
 Shorts = NDArray[np.int16]
 Floats = NDArray[np.float32]
 
@@ -61,7 +68,25 @@ class VerifierExample:
     """Their kinds of fault; of those that the teacher judged, the kind is unknown."""
     risks: Floats
     """The probability that they have a fault."""
+    more: Floats
+    """The probability that they should be split further, NaN if unknown."""
     weights: Floats
+
+
+def judged_labels(faults: Iterable[tuple[int, str]], count: int) -> tuple[list[int], list[float]]:
+    """The label of each of so many sentences, and whether it should be split further, given faults
+    as raters write them.
+
+    >>> judged_labels([(1, "more"), (2, "lost")], 2)
+    ([0, 1], [1.0, 0.0])
+    """
+    labels, more = [RIGHT] * count, [0.0] * count
+    for place, kind in faults:
+        if kind == SPLIT_FURTHER:
+            more[place - 1] = 1.0
+        else:
+            labels[place - 1] = FAULTS.index("referent" if kind == VAGUE else kind) + 1
+    return labels, more
 
 
 @dataclass
@@ -71,23 +96,26 @@ class _Candidate:
     log_chance: float | None = None
     labels: Sequence[int] = ()
     risks: Sequence[float] = ()
+    more: Sequence[float] = ()
     weight: float = 0.0
 
     def __post_init__(self) -> None:
         self.risks = self.risks or [float(label > RIGHT) for label in self.labels]
+        self.more = self.more or [math.nan] * len(self.labels)
 
 
-def read_training(paths: Iterable[Path]) -> tuple[list[RankedSource], dict[str, Judgements]]:
+def read_training(paths: Iterable[Path]) -> tuple[list[RankedSource], dict[Aim, Judgements]]:
     """Read folders from ``--only score``, and JSONL files of rewrites (``complex``, ``simple``) and
-    of judgements (``source``, ``simple``, ``faults``).
+    of judgements (``source``, ``simple``, ``faults``), perhaps with a ``level``.
 
-    Judgements are by source; each judged rewrite is a candidate of its source, too.
+    Judgements are by source and level; each judged rewrite is a candidate of its source, too.
     """
-    sources: dict[str, RankedSource] = {}
-    judged: dict[str, dict[tuple[str, ...], list[tuple[int, str]]]] = {}
+    sources: dict[Aim, RankedSource] = {}
+    judged: dict[Aim, dict[tuple[str, ...], list[tuple[int, str]]]] = {}
 
-    def add(text: str, candidates: Iterable[TrainingCandidate]) -> None:
-        source = sources.setdefault(text, RankedSource("", "", text))
+    def add(aim: Aim, candidates: Iterable[TrainingCandidate]) -> None:
+        text, level = aim
+        source = sources.setdefault(aim, RankedSource("", "", text, level=level))
         for candidate in candidates:
             if all(candidate.simple != other.simple for other in source.candidates):
                 source.candidates.append(candidate)
@@ -100,23 +128,24 @@ def read_training(paths: Iterable[Path]) -> tuple[list[RankedSource], dict[str, 
             if not scored:
                 raise InputError(f"{path} has no scored candidates; run --only score first.")
             for source in scored:
-                add(source.complex, source.candidates)
+                add((source.complex, source.level), source.candidates)
             continue
         for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             is_judged = "faults" in record
             text = record["source" if is_judged else "complex"]
-            add(text, [TrainingCandidate(record["simple"], FOUND if is_judged else REFERENCE)])
+            aim = text, Level(record.get("level") or Level.PLAIN)
+            add(aim, [TrainingCandidate(record["simple"], FOUND if is_judged else REFERENCE)])
             if is_judged:
                 faults = [(place, kind) for place, kind in record["faults"]]
-                judged.setdefault(text, {})[tuple(record["simple"])] = faults
+                judged.setdefault(aim, {})[tuple(record["simple"])] = faults
     return list(sources.values()), dict(judged)
 
 
 def make_examples(
-    sources: Sequence[RankedSource], judged: Mapping[str, Judgements]
+    sources: Sequence[RankedSource], judged: Mapping[Aim, Judgements]
 ) -> list[VerifierExample]:
     """The examples of sources, made in several processes."""
-    tasks = [(source, judged.get(source.complex, {})) for source in sources]
+    tasks = [(source, judged.get((source.complex, source.level), {})) for source in sources]
     with ProcessPoolExecutor(threads()) as pool:
         found = pool.map(_from_task, tasks, chunksize=256)
         return [example for example in found if example is not None]
@@ -129,17 +158,19 @@ def _from_task(task: tuple[RankedSource, Judgements]) -> VerifierExample | None:
 def make_example(source: RankedSource, judged: Judgements) -> VerifierExample | None:
     """The example of a source, with corruptions of its best rewrite; None if it is too long."""
     candidates = _labelled(source, judged)
-    reading = read(source.complex, [candidate.simple for candidate in candidates])
+    rewrites = [candidate.simple for candidate in candidates]
+    reading = read(source.complex, rewrites, source.level)
     if len(reading.pieces) > LONGEST:
         return None
-    known: dict[int, tuple[int, float, float]] = {}
+    known: dict[int, tuple[int, float, float, float]] = {}
     written = reading.pieces[reading.source :]
     for candidate, path in zip(candidates, reading.tree.paths, strict=True):
         ends = path[np.isin(written[path], (NEXT_MARK, END_MARK))].tolist()
-        for node, label, risk in zip(ends, candidate.labels, candidate.risks, strict=False):
-            if candidate.weight > known.get(node, (0, 0.0, 0.0))[-1]:
-                known[node] = label, risk, candidate.weight
-    labels, risks, weights = zip(*known.values(), strict=True) if known else ((), (), ())
+        own = zip(ends, candidate.labels, candidate.risks, candidate.more, strict=False)
+        for node, label, risk, further in own:
+            if candidate.weight > known.get(node, (0, 0.0, 0.0, 0.0))[-1]:
+                known[node] = label, risk, further, candidate.weight
+    labels, risks, more, weights = zip(*known.values(), strict=True) if known else [()] * 4
     return VerifierExample(
         *(_short(reading.pieces), _short(reading.shapes), _short(reading.places), reading.source),
         end=_short(reading.tree.end),
@@ -149,6 +180,7 @@ def make_example(source: RankedSource, judged: Judgements) -> VerifierExample | 
         nodes=np.array(list(known), np.int16),
         labels=np.array(labels, np.int16),
         risks=np.array(risks, np.float32),
+        more=np.array(more, np.float32),
         weights=np.array(weights, np.float32),
     )
 
@@ -159,19 +191,21 @@ def _labelled(source: RankedSource, judged: Judgements) -> list[_Candidate]:
     good: Sequence[str] | None = None
     is_scored = any(each.teacher is not None for each in source.candidates)
     for each in source.candidates:
-        labels, weight = [RIGHT] * len(each.simple), 0.0
+        labels, more = judged_labels(judged.get(tuple(each.simple), ()), len(each.simple))
         risks: Sequence[float] = ()
+        weight = 0.0
         if tuple(each.simple) in judged:
-            for place, kind in judged[tuple(each.simple)]:
-                labels[place - 1] = FAULTS.index(kind) + 1
             weight = JUDGED
         elif each.kind == REFERENCE:
             weight, good = WRITTEN, each.simple
         elif each.risks is not None:
             labels, risks, weight = [UNKNOWN] * len(labels), each.risks, TAUGHT
+            more = each.more or []
             if len(labels) > 1 and max(risks) < SURELY_RIGHT:
                 good = good or each.simple
-        found.append(_Candidate(each.simple, each.teacher, each.log_chance, labels, risks, weight))
+        found.append(
+            _Candidate(each.simple, each.teacher, each.log_chance, labels, risks, more, weight)
+        )
     if good is not None:
         count = CORRUPTED if is_scored else CORRUPTED_ALONE
         known = [list(candidate.simple) for candidate in found]

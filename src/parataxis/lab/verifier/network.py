@@ -19,7 +19,8 @@ import onnx
 import torch
 from torch import Tensor, nn
 
-from parataxis.checks.verifier import FAULTS, RewriteVerdict, Verifier, read
+from parataxis.checks.verifier import OUTPUTS as FAULT_OUTPUTS
+from parataxis.checks.verifier import RewriteVerdict, Verifier, read
 from parataxis.errors import InputError, ParataxisError
 from parataxis.lab.encoder import Encoder, EncoderSize, Layer
 from parataxis.lab.quantise import WatchedModel, quantise, read_weights
@@ -38,7 +39,7 @@ class VerifierNetwork(nn.Module):
         self.encoder = encoder
         self.roles = nn.Embedding(2, encoder.size.width)
         self.heads = nn.Linear(encoder.size.width, 1)
-        self.faults = nn.Linear(encoder.size.width, len(FAULTS) + 1)
+        self.faults = nn.Linear(encoder.size.width, FAULT_OUTPUTS)
         nn.init.zeros_(self.roles.weight)
         for head in (self.heads, self.faults):
             nn.init.normal_(head.weight, std=0.02)

@@ -1,7 +1,8 @@
 """The teacher: a language model that is fine-tuned on rewrites and then scores candidates.
 
 It learns to write rewrites, and to tell where one is at fault: a head on its states estimates, at
-the end of each simple sentence, the probability of each kind of fault. Its folder holds the reduced
+the end of each simple sentence, the probability of each kind of fault, and that the sentence should
+be split further. Its folder holds the reduced
 weights, the tokenizer, the kept tokens, and the adapters: only low-rank adapters are trained (Hu et
 al. 2022, "LoRA"), which forget less and are small.
 """
@@ -23,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from parataxis.checks.verifier import FAULTS, PrefixTree, prefix_tree
+from parataxis.checks.verifier import FAULTS, MORE, OUTPUTS, PrefixTree, prefix_tree
 from parataxis.errors import InputError
 from parataxis.lab.training import choose_device
 from parataxis.lab.verifier.candidates import (
@@ -35,11 +36,12 @@ from parataxis.lab.verifier.candidates import (
     write_sources,
 )
 from parataxis.lab.verifier.corruptions import corruptions
-from parataxis.lab.verifier.decode import FastModel, fault_chance
-from parataxis.lab.verifier.examples import JUDGED, RIGHT, UNKNOWN, WRITTEN
+from parataxis.lab.verifier.decode import FastModel, fault_chances
+from parataxis.lab.verifier.examples import JUDGED, RIGHT, WRITTEN, Aim, judged_labels
 from parataxis.lab.verifier.gguf import LanguageModel, load_model, shrink
 from parataxis.lab.verifier.tokens import TOKENIZER, TeacherTokens, choose_vocabulary
 from parataxis.lab.verifier.train import auc
+from parataxis.rewrite.record import Level
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +61,8 @@ CORRUPTED_EVERY = 3
 """Every so many-th rewrite is also seen with a fault."""
 FAULT_SHARE = 0.5
 """The weight of the loss on faults, beside the loss of a token."""
+KIND_SHARE = 0.5
+"""The weight of the kind of a fault, beside whether there is one."""
 
 
 class Pair(NamedTuple):
@@ -69,8 +73,9 @@ class Pair(NamedTuple):
 
     prompt: list[int]
     written: list[int]
-    labels: Sequence[tuple[int, int]] = ()
-    """The place of the token that ends a sentence, and its label."""
+    labels: Sequence[tuple[int, int, float]] = ()
+    """The place of the token that ends a sentence, its label, and whether it should be split
+    further, NaN if unknown."""
     weight: float = WRITTEN
     is_model: bool = True
 
@@ -78,6 +83,18 @@ class Pair(NamedTuple):
     def size(self) -> int:
         """The number of tokens."""
         return len(self.prompt) + len(self.written)
+
+
+class _Row(NamedTuple):
+    """A rewrite and what is known of its first sentences; see :class:`Pair`."""
+
+    source: str
+    level: str | None
+    simple: Sequence[str]
+    labels: Sequence[int]
+    more: Sequence[float] = ()
+    weight: float = WRITTEN
+    is_model: bool = True
 
 
 @dataclass(frozen=True)
@@ -123,7 +140,7 @@ def add_adapters(model: LanguageModel, tuning: Tuning) -> list[nn.Parameter]:
         for name, child in list(module.named_children()):
             if name in ADAPTED and isinstance(child, nn.Linear):
                 setattr(module, name, Adapted(child, tuning.rank, tuning.scale))
-    model.faults = nn.Linear(model.config.hidden_size, len(FAULTS) + 1, device=model.device)
+    model.faults = nn.Linear(model.config.hidden_size, OUTPUTS, device=model.device)
     nn.init.normal_(model.faults.weight, std=0.01)
     nn.init.constant_(model.faults.bias, -2.0)
     return [each for each in model.parameters() if each.requires_grad]
@@ -169,31 +186,33 @@ def read_pairs(
     paths: Iterable[Path], tokens: TeacherTokens, *, corrupted: bool = False
 ) -> list[Pair]:
     """Read rewrites (``complex``, ``simple``, perhaps ``level``) and judgements (``source``,
-    ``simple``, ``faults``) from JSONL files, as tokens; perhaps with corruptions of rewrites."""
-    rows: list[tuple[str, str | None, Sequence[str], Sequence[int], float, bool]] = []
+    ``simple``, ``faults``) from JSONL files, as tokens; perhaps also with faults made by program,
+    and with sources left whole that should be split."""
+    rows: list[_Row] = []
     for path in paths:
         for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             simple, level = record["simple"], record.get("level")
-            labels = [RIGHT] * len(simple)
+            labels, more = judged_labels(record.get("faults", ()), len(simple))
             if "faults" in record:
-                for place, kind in record["faults"]:
-                    labels[place - 1] = FAULTS.index(kind) + 1
-                rows.append((record["source"], level, simple, labels, JUDGED, False))
+                rows.append(_Row(record["source"], level, simple, labels, more, JUDGED, False))
                 continue
             source = record["complex"]
-            rows.append((source, level, simple, labels, WRITTEN, True))
-            if corrupted and len(rows) % CORRUPTED_EVERY == 0:
-                for made in corruptions(simple, source, random.Random(source), 1):
-                    until = [RIGHT] * made.place + [FAULTS.index(made.kind) + 1]
-                    rows.append((source, level, made.simple, until, WRITTEN, False))
-    prompts = tokens.prompts((source, level) for source, level, *_ in rows)
-    texts = tokens.batch(["\n".join(simple) for _, _, simple, *_ in rows])
+            rows.append(_Row(source, level, simple, labels, more))
+            if not corrupted or len(rows) % CORRUPTED_EVERY:
+                continue
+            for made in corruptions(simple, source, random.Random(source), 1):
+                until = [RIGHT] * made.place + [FAULTS.index(made.kind) + 1]
+                rows.append(_Row(source, level, made.simple, until, is_model=False))
+            if len(simple) > 1:
+                rows.append(_Row(source, level, [source], [RIGHT], [1.0], is_model=False))
+    prompts = tokens.prompts((row.source, row.level) for row in rows)
+    texts = tokens.batch(["\n".join(row.simple) for row in rows])
     pairs = []
-    for (*_, own_labels, weight, is_model), prompt, own in zip(rows, prompts, texts, strict=True):
+    for row, prompt, own in zip(rows, prompts, texts, strict=True):
         written = [*own, tokens.end]
-        ends = zip(tokens.sentence_ends(written), own_labels, strict=False)
-        known = [(place, label) for place, label in ends if label != UNKNOWN]
-        pairs.append(Pair(prompt, written, known, weight, is_model))
+        further = row.more or [math.nan] * len(row.labels)
+        known = list(zip(tokens.sentence_ends(written), row.labels, further, strict=False))
+        pairs.append(Pair(prompt, written, known, row.weight, row.is_model))
     return pairs
 
 
@@ -232,25 +251,24 @@ def _writing_loss(
 
 def _fault_logits(
     model: LanguageModel, pairs: Sequence[Pair], states: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The logits of faults, the labels and the weights of all labelled sentences."""
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The logits of faults of all labelled sentences, their labels, whether they should be split
+    further, and their weights."""
     known = [
-        (row, len(pair.prompt) + place, label, pair.weight)
+        (row, len(pair.prompt) + place, label, more, pair.weight)
         for row, pair in enumerate(pairs)
-        for place, label in pair.labels
+        for place, label, more in pair.labels
     ]
-    rows, places, labels, weights = torch.tensor(known).T
-    found = states[rows.long().to(states.device), places.long().to(states.device)]
-    device = states.device
-    return model.faults(found.float()), labels.long().to(device), weights.to(device)
+    rows, places, labels, more, weights = torch.tensor(known).to(states.device).T
+    return model.faults(states[rows.long(), places.long()].float()), labels.long(), more, weights
 
 
-def _fault_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+def _fault_loss(logits: Tensor, labels: Tensor, more: Tensor, weights: Tensor) -> Tensor:
     kinds = nn.functional.one_hot(labels, len(FAULTS) + 1)[:, 1:]
-    wanted = torch.cat([kinds, (labels > 0)[:, None]], 1).float()
+    wanted = torch.cat([kinds, more.nan_to_num()[:, None], (labels > 0)[:, None]], 1).float()
     losses = nn.functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none")
-    shares = torch.ones(len(FAULTS) + 1, device=logits.device)
-    shares[:-1] = 0.5
+    shares = torch.full_like(losses, KIND_SHARE)
+    shares[:, MORE], shares[:, -1] = (~more.isnan()).float(), 1.0
     return (weights * (losses * shares).sum(1)).sum() / weights.sum()
 
 
@@ -258,20 +276,25 @@ def _fault_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
 def held_out_figures(
     model: LanguageModel, pairs: Sequence[Pair], device: torch.device
 ) -> dict[str, float]:
-    """The loss of rewrites in nats, and the area under the ROC curve for judged sentences."""
+    """The loss of rewrites in nats, and the areas under the ROC curve for judged sentences: of
+    faults, and of those that should be split further."""
     ordered = sorted(pairs, key=lambda pair: pair.size)
     total, count = 0.0, sum(pair.is_model for pair in pairs)
-    risks, faulty = [], []
+    seen = []
     for start in range(0, len(ordered), 128):
         some = ordered[start : start + 128]
         states, tokens = _states(model, some, device)
         total += float(_writing_loss(model, some, states, tokens)[0])
-        logits, labels, _ = _fault_logits(model, some, states)
-        risks.append(logits[:, -1].cpu().numpy())
-        faulty.append((labels > 0).cpu().numpy())
-    found = {"nats": total / count} if count else {}
-    area = auc(np.concatenate(risks), np.concatenate(faulty))
-    return found if area is None else {**found, "area": area}
+        logits, labels, more, _ = _fault_logits(model, some, states)
+        seen.append(torch.stack([logits[:, -1], labels > 0, logits[:, MORE], more], 1).cpu())
+    risk, faulty, further, more = torch.cat(seen).numpy().T
+    asked = ~np.isnan(more)
+    figures = {
+        "nats": total / count if count else None,
+        "area": auc(risk, faulty > 0),
+        "area_unsplit": auc(further[asked], more[asked] > 0),
+    }
+    return {name: value for name, value in figures.items() if value is not None}
 
 
 def finetune(
@@ -335,7 +358,7 @@ def node_verdicts(
     fast: FastModel, trees: Sequence[PrefixTree], device: torch.device
 ) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
     """For every node of each tree of tokens, given its ancestors, the log-probability, and the
-    probability of a fault if a sentence ends there."""
+    outputs for faults if a sentence ends there, as probabilities."""
     longest = -(-max(map(len, trees)) // STEP) * STEP
     tokens, depth, parent = (np.zeros((len(trees), longest), np.int64) for _ in range(3))
     # Padding attends to itself; a row that attends to nothing would give NaN.
@@ -363,7 +386,7 @@ def node_verdicts(
         chosen = logits.gather(1, goals[part, None])[:, 0]
         logs[part] = chosen - logits.logsumexp(1)
     found = logs.view(len(trees), longest).cpu().numpy()
-    risk = fault_chance(model.faults, states).cpu().numpy()
+    risk = fault_chances(model.faults, states).cpu().numpy()
     return [(found[row, : len(tree)], risk[row, : len(tree)]) for row, tree in enumerate(trees)]
 
 
@@ -411,7 +434,7 @@ def score(folder: Path, candidates: Sequence[Path], taught: Sequence[Path] = ())
     Its own rewrites in the folders ``taught`` are candidates, too.
     """
     device, tokens = choose_device(), TeacherTokens(folder)
-    own = _plain_labels(taught)
+    own = _labels(taught)
     network = FastModel(load_teacher(folder, device))
     paths = [path for each in candidates for path in sorted(each.glob("*.found"))]
     paths = [path for path in paths if not path.with_suffix(".scored").exists()]
@@ -420,7 +443,8 @@ def score(folder: Path, candidates: Sequence[Path], taught: Sequence[Path] = ())
         parts = [read_sources(path) for path in some]
         for source in chain.from_iterable(parts):
             known = [each.simple for each in source.candidates]
-            new = [each for each in own.get(source.complex, ()) if each not in known]
+            written = own.get((source.complex, source.level), ())
+            new = [each for each in written if each not in known]
             source.candidates += [TrainingCandidate(each, BY_TEACHER) for each in new]
         score_sources([source for part in parts for source in part], tokens, network, device)
         for path, part in zip(some, parts, strict=True):
@@ -428,13 +452,13 @@ def score(folder: Path, candidates: Sequence[Path], taught: Sequence[Path] = ())
         log.info("%d of %d files scored", start + len(some), len(paths))
 
 
-def _plain_labels(folders: Sequence[Path]) -> dict[str, list[list[str]]]:
-    """The plain rewrites in folders from ``--only label``, by source."""
-    found: dict[str, list[list[str]]] = {}
+def _labels(folders: Sequence[Path]) -> dict[Aim, list[list[str]]]:
+    """The rewrites in folders from ``--only label``, by source and level."""
+    found: dict[Aim, list[list[str]]] = {}
     for record in chain.from_iterable(map(read_labels, folders)):
-        if record.get("level") is None:
-            both = [record, record.get("split")]
-            found.setdefault(record["complex"], []).extend(e["simple"] for e in both if e)
+        aim = record["complex"], Level(record.get("level") or Level.PLAIN)
+        both = [record, record.get("split")]
+        found.setdefault(aim, []).extend(each["simple"] for each in both if each)
     return found
 
 
@@ -446,7 +470,10 @@ def score_sources(
 ) -> None:
     """Set the teacher's log-probability and risks of each candidate, in batches of trees of similar
     size."""
-    prompts = tokens.prompts((source.complex, None) for source in sources)
+    prompts = tokens.prompts(
+        (source.complex, None if source.level is Level.PLAIN else source.level)
+        for source in sources
+    )
     texts = [["\n".join(each.simple) for each in source.candidates] for source in sources]
     flat = iter(tokens.batch([text for own in texts for text in own]))
     rows = []
@@ -465,4 +492,5 @@ def score_sources(
             for candidate, own, path in zip(source.candidates, written, tree.paths, strict=True):
                 candidate.teacher = float(logs[path[size:]].sum())
                 ends = path[[size + place for place in tokens.sentence_ends(own)]]
-                candidate.risks = [round(risk, 4) for risk in risks[ends].tolist()]
+                candidate.risks = [round(risk, 4) for risk in risks[ends, -1].tolist()]
+                candidate.more = [round(risk, 4) for risk in risks[ends, MORE].tolist()]

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from parataxis.checks.verifier import FAULTS, MODEL, UNSEEN
+from parataxis.checks.verifier import FAULTS, MODEL, MORE, UNSEEN
 from parataxis.lab.training import (
     Evaluation,
     Trainer,
@@ -92,6 +92,7 @@ class VerifierBatch:
     ends: Tensor
     labels: Tensor
     risks: Tensor
+    more: Tensor
     weights: Tensor
 
     def sums(self, flat: Tensor) -> Tensor:
@@ -141,6 +142,7 @@ def make_batch(examples: Sequence[VerifierExample], device: torch.device) -> Ver
         tensor(np.concatenate(ends)),
         tensor(np.concatenate([each.labels for each in examples]).astype(np.int64)),
         tensor(np.concatenate([each.risks for each in examples])),
+        tensor(np.concatenate([each.more for each in examples])),
         tensor(np.concatenate([each.weights for each in examples])),
     )
 
@@ -166,9 +168,11 @@ def losses(
     at_fault = cross_entropy(faults[:, -1], batch.risks, reduction="none")
     # Each kind has a column; what is of an unknown kind says nothing of the columns.
     kinds = nn.functional.one_hot(batch.labels.clamp(min=0), len(FAULTS) + 1)[:, 1:].float()
-    by_kind = cross_entropy(faults[:, :-1], kinds, reduction="none").sum(1)
+    by_kind = cross_entropy(faults[:, :MORE], kinds, reduction="none").sum(1)
     by_kind = by_kind * (batch.labels != UNKNOWN)
-    weighted = (batch.weights * (at_fault + kind_share * by_kind)).sum()
+    further = cross_entropy(faults[:, MORE], batch.more.nan_to_num(), reduction="none")
+    further = further * ~batch.more.isnan()
+    weighted = (batch.weights * (at_fault + kind_share * by_kind + further)).sum()
     return by_list, weighted / batch.weights.sum().clamp(min=1e-6)
 
 
@@ -186,7 +190,7 @@ class VerifierTrainer(Trainer[VerifierNetwork, NDArray[np.int64]]):
 
     log_fields: ClassVar[Sequence[str]] = ("by_list", "by_fault")
     score_fields: ClassVar[Sequence[str]] = (
-        *("judged", "made", "chosen"),
+        *("judged", "made", "unsplit", "chosen"),
         *(f"found_{kind}" for kind in FAULTS),
     )
 
@@ -260,7 +264,8 @@ def held_out_figures(
     """Figures on held-out examples, None where nothing is known.
 
     ``judged`` and ``made``: the area under the ROC curve for the sentences that raters judged, and
-    for those of writers and of corruptions. ``found_KIND``: the share of corruptions that are found
+    for those of writers and of corruptions; ``unsplit``: that for judged sentences that should be
+    split further. ``found_KIND``: the share of corruptions that are found
     with 4 % false alarms. ``chosen``: the teacher's mean log-probability of what verifier and
     pointer choose together.
     """
@@ -270,17 +275,21 @@ def held_out_figures(
         batch = make_batch(some, device)
         scores, faults = forward(network, batch)
         risk = faults[:, -1].sigmoid()
-        risks.append(torch.stack([risk, batch.labels.float(), batch.weights], 1).cpu().numpy())
+        further = faults[:, MORE].sigmoid()
+        found = [risk, batch.labels.float(), batch.weights, further, batch.more]
+        risks.append(torch.stack(found, 1).cpu().numpy())
         sums, row = batch.sums(scores).cpu().numpy(), batch.row.cpu().numpy()
         for place, each in enumerate(some):
             known = ~np.isnan(each.scores)
             total = sums[row == place] + OWN_SHARE * each.chances[known]
             if not np.isnan(total).all():
                 chosen.append(float(each.scores[known][np.nanargmax(total)]))
-    risk, label, weight = np.concatenate(risks).T
+    risk, label, weight, further, more = np.concatenate(risks).T
     made = weight == WRITTEN
     figures = {"judged": auc(risk[weight == JUDGED], label[weight == JUDGED] > 0)}
     figures |= {"made": auc(risk[made], label[made] > 0)}
+    asked = (weight == JUDGED) & ~np.isnan(more)
+    figures |= {"unsplit": auc(further[asked], more[asked] > 0)}
     figures["chosen"] = float(np.mean(chosen)) if chosen else None
     right = risk[made & (label == 0)]
     line = float(np.quantile(right, 1 - FALSE_ALARMS)) if len(right) else 1.0

@@ -9,6 +9,7 @@ has an action, so a content word that is not in the source cannot appear.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from parataxis.checks.verifier import OPENING
 from parataxis.rewrite.forms import key
 from parataxis.rewrite.record import Level
 from parataxis.syntax.wordpieces import Pieces, load_word_pieces
@@ -87,10 +88,6 @@ class Features:
 
     def __len__(self) -> int:
         return len(self.same)
-
-
-OPENING = {Level.LIGHT: 1, Level.ATOMIC: 2}
-"""The word piece that opens a source which is rewritten at another level than plain."""
 
 
 def read_source(words: Sequence[str], level: Level = Level.PLAIN) -> Features:

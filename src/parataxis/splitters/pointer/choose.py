@@ -186,7 +186,7 @@ def alternatives(
         if len(each.simple) > 1 and analysis.text not in each.simple
     ]
     rivals = len(_close(options)) - 1 if options else 0
-    verdicts = verifying(analysis.text, [option.simple for option in options])
+    verdicts = verifying(analysis.text, [option.simple for option in options], level)
     pairs = [(analysis.text, option.simple) for option in options]
     checked = checker.pipe(
         pairs, [option.provenance for option in options], [analysis] * len(options)
@@ -291,7 +291,8 @@ class _Choice:
         options = self._options
         if len(options) == 1 and options[0] is self._whole:
             return
-        verdicts = verifying(self.analysis.text, [option.simple for option in options])
+        rewrites = [option.simple for option in options]
+        verdicts = verifying(self.analysis.text, rewrites, self._level)
         scores = {}
         for option, verdict in zip(options, verdicts, strict=True):
             score = RANKED[self._level] * verdict.score + option.log_chance
