@@ -41,6 +41,8 @@ _NAMES = {
     "ffn_norm": "post_attention_layernorm",
 }
 
+_TABLES = ("lm_head.weight", "model.embed_tokens.weight")
+
 
 def shrink(source: Path, folder: Path, kept: NDArray[np.int64]) -> None:
     """Write a model in which token ``kept[i]`` becomes token ``i``, with one table for its input
@@ -63,9 +65,8 @@ def shrink(source: Path, folder: Path, kept: NDArray[np.int64]) -> None:
         values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
         weights[f"{prefix}{_NAMES[name]}.{kind}"] = torch.tensor(values).to(torch.bfloat16)
     # The table may be stored twice; the one for the output has more bits.
-    table = weights.pop("lm_head.weight", weights["model.embed_tokens.weight"])
-    table = table[torch.from_numpy(kept)]
-    weights |= {"model.embed_tokens.weight": table, "lm_head.weight": table}
+    stored = [weights[name] for name in _TABLES if name in weights]
+    weights |= dict.fromkeys(_TABLES, stored[0][torch.from_numpy(kept)])
     settings: dict[str, Any] = {
         "vocab_size": len(kept),
         "tie_word_embeddings": True,

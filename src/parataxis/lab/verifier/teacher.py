@@ -57,8 +57,8 @@ TOGETHER = 12
 NODES = 48_000
 """The number of nodes in one batch, including padding."""
 
-CORRUPTED_EVERY = 3
-"""Every so many-th rewrite is also seen with a fault."""
+CORRUPTED_EVERY = 6
+"""Every so many-th rewrite is also seen with a fault, and left whole."""
 FAULT_SHARE = 0.5
 """The weight of the loss on faults, beside the loss of a token."""
 KIND_SHARE = 0.5
