@@ -186,6 +186,18 @@ def test_claims_that_would_be_taken_for_facts_are_not_given_out(
             "While the pump runs, it shall be watched, and if it stops, the valve shall open.",
             ["While the pump runs, it shall be watched.", "If it stops, the valve shall open."],
         ),
+        (
+            "While the rooms are small, the view from them is famous.",
+            ["The rooms are small.", "The view from the rooms is famous."],
+        ),
+        (
+            "The course not only saved money but also gave us a sense of pride.",
+            ["The course saved money.", "The course gave us a sense of pride."],
+        ),
+        (
+            "The tax stays until 2028, when the debt will have been repaid.",
+            ["The tax stays until 2028.", "In 2028 the debt will have been repaid."],
+        ),
     ],
 )
 def test_claims_are_not_refused_for_what_does_not_govern_them(

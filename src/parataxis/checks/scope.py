@@ -42,9 +42,14 @@ _HEDGES = words(
     " purportedly seemingly potentially arguably"
 )
 _CONDITIONS = words("if unless provided providing except should assuming suppose supposing lest")
-_WHEN = words("when whenever while whilst once until till where wherever upon after before as")
+_WHEN = words("when whenever while whilst once until till where wherever upon after before")
 """Words that open a condition unless the main clause tells what happened once: "When a token
 expires, the server shall reject it"."""
+_CONTRAST = words("while whilst")
+"""Words that open a contrast unless the main clause has a modal verb: "While the view is fine, the
+rooms are small"."""
+_CORRELATIVE = words("only just merely simply solely")
+"""What follows "not" where nothing is denied: "not only A but B"."""
 _SHOW_CONDITION = _CONDITIONS | _WHEN | words("otherwise case event condition whether")
 _MODALS = lexicon.MODALS | words("cannot able need needs required allowed permitted 'd")
 
@@ -135,14 +140,22 @@ def _marker(source: Analysis, clause: Word) -> Word | None:
     opener = next((w for w in [*openers, first] if key(w.text) in _CONDITIONS | _WHEN), None)
     if opener is None or key(opener.text) in _CONDITIONS:
         return opener
-    return None if _is_told(source, source[clause.head]) else opener
+    main = source[clause.head]
+    is_aside = clause.index > main.index and source[max(opener.index - 1, 0)].text == ","
+    is_contrast = key(opener.text) in _CONTRAST and not _has_modal(source, main)
+    return None if is_aside or is_contrast or _is_told(source, main) else opener
+
+
+def _has_modal(source: Analysis, main: Word) -> bool:
+    verbs = [main, *source.children(main.index, "aux", "cop")]
+    return any(key(verb.text) in _MODALS for verb in verbs)
 
 
 def _is_told(source: Analysis, main: Word) -> bool:
     """Whether a predicate tells what happened, in the past tense."""
-    verbs = [main, *source.children(main.index, "aux", "cop")]
-    if any(key(verb.text) in _MODALS for verb in verbs):
+    if _has_modal(source, main):
         return False
+    verbs = [main, *source.children(main.index, "aux", "cop")]
     finite = next((verb for verb in verbs if verb.feats.get("VerbForm") == "Fin"), None)
     return finite is not None and finite.feats.get("Tense") == "Past"
 
@@ -215,6 +228,8 @@ def _hedge(source: Analysis, word: Word) -> Iterator[Governor]:
 
 def _denial(source: Analysis, word: Word) -> Iterator[Governor]:
     if key(word.text) not in english.NEGATIVE_ADVERBS or word.head == ROOT:
+        return
+    if key(source[min(word.index + 1, len(source) - 1)].text) in _CORRELATIVE:
         return
     yield from _shared(source, word, ScopeKind.DENIAL, lexicon.NEGATIVE_GROUNDS)
 
