@@ -173,7 +173,18 @@ TYPES = {
     "raw": pa.array([b"\xff", b""], pa.binary()),
     "error": pa.array(["x", "y"]),
 }
-OWN = ["source", "simple", "splitter", "weights", "note", "confidence", "findings", "error", "more"]
+OWN = [
+    "source",
+    "simple",
+    "splitter",
+    "weights",
+    "note",
+    "confidence",
+    "further",
+    "findings",
+    "error",
+    "more",
+]
 
 
 @pytest.mark.parametrize("output", ["out.parquet", "out/"])

@@ -107,10 +107,13 @@ class Rewrite(_Record):
     """Why the sentence was left whole or a simpler hypothesis was chosen, where that happened."""
     confidence: float | None = Field(default=None, ge=0.0, le=1.0)
     """How likely the splitter takes the rewrite to be without fault, where it can tell."""
+    further: float | None = Field(default=None, ge=0.0, le=1.0)
+    """How likely it is that some simple sentence should be split further, where the splitter can
+    tell."""
     level: Level | None = None
     """How far the splitter went, where that is not the usual level."""
     weights: str | None = None
-    """The models that decided, with their versions: "pointer 5, verifier 2, analyser 1"."""
+    """The models that decided, with their versions: "pointer 5, verifier 3, analyser 1"."""
     id: str | None = None
 
     @property

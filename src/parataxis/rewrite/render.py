@@ -102,6 +102,9 @@ def _with_spaces(text: str, placed: Iterable[tuple[int, MarkedPiece]]) -> list[M
     return pieces
 
 
+LIKELY = 0.5
+"""The probability from which a further split is suggested."""
+
 _RESET, _BOLD, _DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"
 _RED, _GREEN, _CYAN = "\x1b[31m", "\x1b[32m", "\x1b[36m"
 _COLOURS = {
@@ -195,6 +198,8 @@ def _patterns(rewrite: Rewrite, patterns: "Sequence[Occurrence]") -> Iterator[st
 def _remarks(rewrite: Rewrite) -> Iterator[str]:
     if rewrite.confidence is not None:
         yield f"    confidence: {rewrite.confidence:.0%}"
+    if (rewrite.further or 0.0) >= LIKELY:
+        yield f"    a sentence should perhaps be split further: {rewrite.further:.0%}"
     if rewrite.note:
         yield f"    note: {rewrite.note}"
     for finding in rewrite.findings or ():

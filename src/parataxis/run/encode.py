@@ -42,7 +42,7 @@ class OutputFormat(StrEnum):
 
 
 _COLUMNS = [
-    *("id", "source", "simple", "splitter", "weights", "note", "confidence"),
+    *("id", "source", "simple", "splitter", "weights", "note", "confidence", "further"),
     *("provenance", "findings"),
 ]
 """The fields of a rewrite that are columns of a table. All fields of a claim are."""

@@ -112,7 +112,8 @@ def cell_spans(text: str, kind: CellKind) -> tuple[Span, ...]:
 def joined(text: str, spans: Sequence[Span], rewrites: Sequence[Rewrite]) -> Rewrite:
     """One rewrite of a text from those of its sentences.
 
-    Places in the sources become places in the text; the confidence is the lowest of all.
+    Places in the sources become places in the text; the confidence is the lowest of all, and the
+    probability of a further split the highest.
 
     >>> text = "It rained. Ann left."
     >>> spans = cell_spans(text, CellKind.TEXT)
@@ -148,6 +149,7 @@ def joined(text: str, spans: Sequence[Span], rewrites: Sequence[Rewrite]) -> Rew
         simple += rewrite.simple
     notes = dict.fromkeys(rewrite.note for rewrite in rewrites if rewrite.note)
     sure = [rewrite.confidence for rewrite in rewrites if rewrite.confidence is not None]
+    further = [rewrite.further for rewrite in rewrites if rewrite.further is not None]
     made: dict[str, Any] = {
         "source": text,
         "simple": tuple(simple),
@@ -155,6 +157,7 @@ def joined(text: str, spans: Sequence[Span], rewrites: Sequence[Rewrite]) -> Rew
         "findings": None if first.findings is None else tuple(findings),
         "note": " ".join(notes) or None,
         "confidence": min(sure, default=None),
+        "further": max(further, default=None),
     }
     for rewrite in reversed(rewrites):
         made.update(rewrite.model_extra or {})

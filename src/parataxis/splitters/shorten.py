@@ -134,6 +134,7 @@ def _replaced(rewrite: Rewrite, number: int, more: Rewrite) -> Rewrite:
         "findings": None,
         "note": rewrite.note if rewrite.is_split else None,
         "confidence": min(sure) if len(sure) == len(splits) else None,
+        "further": None,
     }
     return rewrite.model_copy(update=update)
 

@@ -71,6 +71,7 @@ def _is_clause(analysis: Analysis | TooLongError) -> bool:
 def joined(sentence: str, places: Sequence[int], rewrites: Sequence[Rewrite]) -> Rewrite:
     """The rewrites of the parts of a sentence as one."""
     sure = [each.confidence for each in rewrites if each.confidence is not None]
+    further = [each.further for each in rewrites if each.further is not None]
     before = 0
     shifted = []
     for place, each in zip(places, rewrites, strict=True):
@@ -95,6 +96,7 @@ def joined(sentence: str, places: Sequence[int], rewrites: Sequence[Rewrite]) ->
         findings=tuple(shifted),
         note="Cut at semicolons first, because it is very long.",
         confidence=min(sure, default=None),
+        further=max(further, default=None),
         level=rewrites[0].level,
     )
 
