@@ -100,7 +100,7 @@ def test_levels_say_how_far_to_split(level: str, source: str, simple: list[str])
                 "The committee approved the budget for the coming year on Tuesday.",
                 "It meets monthly in Geneva.",
                 "Its chair had opposed the plan.",
-                "The chair resigned the same evening.",
+                "Its chair resigned the same evening.",
             ],
             "Still over the limit of 10 words: sentence 1 (11).",
         ),

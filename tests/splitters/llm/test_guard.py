@@ -28,10 +28,6 @@ def faults(source: str, *simple: str) -> list[str]:
         (FIGHT, ["Ann defeated Bob.", "Ann lives in Oslo."]),
         (PAIR, ["Ann Lee met Bob Ray.", "Ann Lee is a doctor.", "Bob Ray is a lawyer."]),
         (
-            "Ann, defeated by Bob in 1891, left.",
-            ["Bob defeated Ann in 1891.", "Ann left."],
-        ),
-        (
             "She refused to pay or to leave, and nobody asked for no reason.",
             ["She refused to pay or to leave.", "Nobody asked for no reason."],
         ),
@@ -53,6 +49,7 @@ def test_guard_lets_good_rewrites_pass(source: str, simple: list[str]) -> None:
     ("source", "simple"),
     [
         (FIGHT, ("Bob was defeated by Ann.", "Ann lives in Oslo.")),
+        ("Ann, defeated by Bob in 1891, left.", ("Bob defeated Ann in 1891.", "Ann left.")),
         (
             "The bridge, built by Anna Berg in 1891, crosses the river.",
             ("Anna Berg built the bridge in 1891.", "The bridge crosses the river."),
@@ -176,7 +173,7 @@ def test_guard_only_doubts_a_change_of_voice(source: str, simple: tuple[str, ...
                 "of the Buyer, to the warehouse in Antwerp.",
                 "The Supplier shall insure the goods until delivery.",
             ],
-            ["relation: This may be said of the wrong person or thing."],
+            ["relation: 'Ghent': this may be said of the wrong person or thing."],
         ),
     ],
 )

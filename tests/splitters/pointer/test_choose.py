@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parataxis.checks import Checker
-from parataxis.checks.verifier import OUTPUTS, RewriteVerdict
+from parataxis.checks.verifier import MORE, OUTPUTS, RewriteVerdict
 from parataxis.rewrite.record import Finding, FindingKind, Level, Rewrite
 from parataxis.splitters.pointer.actions import COPY, NEXT
 from parataxis.splitters.pointer.choose import (
@@ -330,6 +330,22 @@ def test_choose_says_how_sure_it_is(chosen: Callable[..., Rewrite]) -> None:
     assert unsure.confidence is not None
     assert sure.confidence is not None
     assert unsure.confidence < SURE < sure.confidence
+
+
+def test_choose_says_whether_a_sentence_should_be_split_further(
+    chosen: Callable[..., Rewrite],
+) -> None:
+    def unfinished(
+        source: str, rewrites: Sequence[Sequence[str]], *level: Level
+    ) -> list[RewriteVerdict]:
+        found = in_order(source, rewrites)
+        for verdict in found:
+            verdict.faults[0, MORE] = 0.75
+        return found
+
+    finished, doubted = chosen(POET, GOOD), chosen(POET, GOOD, verifying=unfinished)
+    assert (finished.further, doubted.further) == (0.0, 0.75)
+    assert finished.confidence == doubted.confidence
 
 
 def test_choose_strictly_takes_nothing_it_is_not_sure_of(chosen: Callable[..., Rewrite]) -> None:

@@ -18,7 +18,7 @@ from parataxis.text.tokens import has_word
 
 Provenance = tuple[tuple[OutputToken, ...], ...]
 
-RISKY = 0.85
+RISKY = 0.93
 """The risk from which a rewrite is rejected. docs/llm.md says what that costs."""
 
 

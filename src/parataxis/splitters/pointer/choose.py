@@ -56,7 +56,7 @@ FLOOR_OF_TWO = 0.4
 would rather leave every second source whole."""
 FLOOR_OF_CLAIMS = 0.2
 """The same at the level ``atomic``, where a sentence that is left whole is seldom right."""
-SURE = 0.92
+SURE = 0.87
 """The lowest confidence of a rewrite that is taken in strict mode."""
 
 TINIEST = 1e-9
@@ -100,8 +100,8 @@ class Evidence(NamedTuple):
 
 JUDGED = 70
 """The tokens of the longest sources that were judged; longer ones count as if they had as many."""
-_READERS = Evidence(-0.3821, 0.3271, -0.2719, -0.1603, 0.4383, -0.0112), 0.3913
-_PROGRAMS = Evidence(-0.1417, 0.4058, -0.1234, -0.0566, 0.9177, -0.0224), 1.4981
+_READERS = Evidence(-0.3153, 0.1876, -0.3064, -0.1152, 1.2853, -0.0214), 1.1066
+_PROGRAMS = Evidence(-0.1760, 0.7085, -0.4188, -0.1203, 0.4766, -0.0238), 1.8596
 WEIGHTS = {Level.LIGHT: _READERS, Level.PLAIN: _READERS, Level.ATOMIC: _PROGRAMS}
 """The weights of the evidence, and what is added: raters judged plain and atomic rewrites."""
 
@@ -199,6 +199,7 @@ def alternatives(
             provenance=option.provenance,
             findings=tuple(findings),
             confidence=confidence(_evidence(analysis, option, verdict, rivals, found.whole), level),
+            further=verdict.unsplit,
         )
         for option, verdict, findings in zip(options, verdicts, checked, strict=True)
     ]
@@ -284,6 +285,7 @@ class _Choice:
         """The findings in the preferred rewrite."""
         self._queue: Iterator[Candidate] = iter(())
         self._confidence: dict[Candidate, float] = {}
+        self._further: dict[Candidate, float] = {}
         self.candidate: Candidate | None = None
 
     def rank(self, verifying: Verifying, least: float) -> None:
@@ -295,6 +297,7 @@ class _Choice:
         verdicts = verifying(self.analysis.text, rewrites, self._level)
         scores = {}
         for option, verdict in zip(options, verdicts, strict=True):
+            self._further[option] = verdict.unsplit
             score = RANKED[self._level] * verdict.score + option.log_chance
             if option is self._whole:
                 scores[option] = score - WHOLE_COST
@@ -331,7 +334,8 @@ class _Choice:
     def rewrite(self) -> Rewrite:
         """The rewrite that was taken, or the source."""
         if self._taken is None:
-            return whole_rewrite(self.analysis.text, note=self._why_whole())
+            whole = whole_rewrite(self.analysis.text, note=self._why_whole())
+            return whole.model_copy(update={"further": self._further.get(self._whole)})
         taken, findings = self._taken
         return Rewrite(
             source=self.analysis.text,
@@ -341,6 +345,7 @@ class _Choice:
             findings=tuple(findings),
             note=self._why_another(findings),
             confidence=self._confidence[taken],
+            further=self._further[taken],
         )
 
     def _why_whole(self) -> str | None:
