@@ -21,7 +21,7 @@ from parataxis.lab.verifier.candidates import (  # noqa: E402
     read_sources,
     write_sources,
 )
-from parataxis.lab.verifier.decode import BatchDecoder, FastModel, Written  # noqa: E402
+from parataxis.lab.verifier.decode import BatchDecoder, Continuation, FastModel  # noqa: E402
 from parataxis.lab.verifier.gguf import load_model, shrink  # noqa: E402
 from parataxis.lab.verifier.label import Labeller, label  # noqa: E402
 from parataxis.lab.verifier.teacher import (  # noqa: E402
@@ -154,9 +154,11 @@ class _Written:
             if "unended" in source:
                 found.append(None)
             elif temperature:
-                found.append(Written(self.tokens.batch(["\n".join(SPLIT)])[0], -2.0 - number, []))
+                found.append(
+                    Continuation(self.tokens.batch(["\n".join(SPLIT)])[0], -2.0 - number, [])
+                )
             else:
-                found.append(Written(self.tokens.batch([source])[0], -1.0, []))
+                found.append(Continuation(self.tokens.batch([source])[0], -1.0, []))
         return found
 
 

@@ -19,7 +19,7 @@ LEAVE = 0.8
 """Rows that have ended leave when fewer than this share are left."""
 
 
-class Written(NamedTuple):
+class Continuation(NamedTuple):
     """A continuation of a prompt."""
 
     tokens: list[int]
@@ -123,7 +123,7 @@ class BatchDecoder(FastModel):
         room: int,
         temperature: float = 0.0,
         seed: int = 0,
-    ) -> list[Written | None]:
+    ) -> list[Continuation | None]:
         """Continue each prompt by at most ``room`` tokens; None where it does not end by then."""
         device = self.model.device
         chance = torch.Generator(device).manual_seed(seed)
@@ -137,7 +137,7 @@ class BatchDecoder(FastModel):
         risks = torch.zeros(count, room + 1, device=device)
         cache = self.empty_cache(count, longest + room)
         risk = getattr(self.model, "faults", None)
-        found: list[Written | None] = [None] * count
+        found: list[Continuation | None] = [None] * count
         for step in range(room + 1):
             start = step and longest + step - 1
             place, sees = _after_padding(padding, start, start + tokens.shape[1])
@@ -152,7 +152,7 @@ class BatchDecoder(FastModel):
                 ):
                     size = own.index(end)
                     known = own_risks[: size + 1] if risk is not None else []
-                    found[row] = Written(own[:size], log, known)
+                    found[row] = Continuation(own[:size], log, known)
                 left = ~done
                 remaining = int(left.sum())
                 if remaining == 0 or step == room:

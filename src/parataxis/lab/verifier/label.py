@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from parataxis.lab.training import choose_device
 from parataxis.lab.verifier.candidates import preference
-from parataxis.lab.verifier.decode import BatchDecoder, Written
+from parataxis.lab.verifier.decode import BatchDecoder, Continuation
 from parataxis.lab.verifier.teacher import load_teacher
 from parataxis.lab.verifier.tokens import TeacherTokens
 
@@ -96,7 +96,7 @@ class Labeller:
                 found[place] = self._labelled(own, text) if own else None
         return [found[place] for place in range(len(prompts))]
 
-    def _labelled(self, own: Written, text: str) -> Labelled:
+    def _labelled(self, own: Continuation, text: str) -> Labelled:
         ends = self._tokens.sentence_ends([*own.tokens, self._tokens.end]) if own.risks else []
         risks = [round(own.risks[place], 3) for place in ends]
         return Labelled(text.split("\n"), round(own.log_chance, 3), risks)
