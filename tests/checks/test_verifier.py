@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from parataxis.checks.verifier import (
     END_MARK,
     MODEL,
     NEXT_MARK,
+    OUTPUTS,
+    Verifier,
     load_verifier,
     prefix_tree,
     read,
@@ -16,7 +19,7 @@ from parataxis.checks.verifier import (
 )
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Level
-from parataxis.syntax.onnx import shipped_folder
+from parataxis.syntax.onnx import Arrays, shipped_folder
 from parataxis.syntax.wordpieces import SHAPES
 
 MILL = "The mill, which was built in 1800, burned down."
@@ -138,3 +141,12 @@ def test_verifier_refuses_a_rewrite_without_sentences() -> None:
         load_verifier()(MILL, [GOOD, []])
     odd = load_verifier()("", [["", "..."], ["word " * 600]])
     assert all(np.isfinite(each.score) and np.isfinite(each.faults).all() for each in odd)
+
+
+def test_verifier_refuses_weights_of_an_older_version() -> None:
+    def older(inputs: Arrays) -> dict[str, NDArray[np.float64]]:
+        shape = inputs["pieces"].shape
+        return {"scores": np.zeros(shape), "faults": np.zeros((*shape, OUTPUTS - 1))}
+
+    with pytest.raises(InputError, match="use the one in this package"):
+        Verifier(older)(MILL, [GOOD])

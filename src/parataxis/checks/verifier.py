@@ -243,6 +243,11 @@ class Verifier:
                 "unseen": reading.unseen()[None],
             }
         )
+        if found["faults"].shape[-1] != OUTPUTS:
+            raise InputError(
+                "The verifier is of a version that does not say what should be split further; use "
+                "the one in this package, or train it again."
+            )
         scores = found["scores"][0, reading.source :]
         faults = (1 / (1 + np.exp(-found["faults"][0, reading.source :]))).astype(np.float32)
         verdicts = []
