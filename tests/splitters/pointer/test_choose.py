@@ -78,11 +78,12 @@ def chosen(analyser: Analyser, checker: Checker, write: Write) -> Callable[..., 
         whole: float = 0.0,
         strict: bool = False,
         verifying: Verifying = in_order,
+        level: Level = Level.PLAIN,
     ) -> Rewrite:
         found = _found(source, rewrites, whole, write)
         least = SURE if strict else 0.0
         sources = [(analyser(source), found)]
-        return choose(sources, checker, verifying, strict=strict, least=least)[0]
+        return choose(sources, checker, verifying, level=level, strict=strict, least=least)[0]
 
     return choose_one
 
@@ -330,6 +331,30 @@ def test_choose_says_how_sure_it_is(chosen: Callable[..., Rewrite]) -> None:
     assert unsure.confidence is not None
     assert sure.confidence is not None
     assert unsure.confidence < SURE < sure.confidence
+
+
+@pytest.mark.parametrize(
+    ("source", "rewrite", "simple"),
+    [
+        (POET, GOOD, (POET,)),
+        (PLAIN, ["Mother died in York", "Mother wrote 5 plays"], (PLAIN,)),
+        (
+            "Mother died in York, and she wrote 5 plays.",
+            ["Mother died in York", "she wrote 5 plays"],
+            CLEAN,
+        ),
+        (
+            "In May Mother died in York, and she wrote 5 plays.",
+            ["In May Mother died in York", "In May , she wrote 5 plays"],
+            ("In May Mother died in York.", "In May, she wrote 5 plays."),
+        ),
+    ],
+)
+def test_choose_splits_short_sources_only_between_main_clauses_at_the_level_light(
+    chosen: Callable[..., Rewrite], source: str, rewrite: list[str], simple: tuple[str, ...]
+) -> None:
+    found = chosen(source, rewrite, level=Level.LIGHT)
+    assert (found.simple, found.note) == (simple, None)
 
 
 def test_choose_says_whether_a_sentence_should_be_split_further(

@@ -18,18 +18,22 @@ from parataxis.checks.checker import Verifying
 from parataxis.checks.clauses import is_incomplete
 from parataxis.checks.verifier import RewriteVerdict
 from parataxis.rewrite.compose import Part, compose, left_whole
+from parataxis.rewrite.forms import key
 from parataxis.rewrite.record import (
     Finding,
     FindingKind,
     Level,
+    Origin,
     OutputToken,
     Rewrite,
     complaints,
 )
 from parataxis.splitters.pointer.parts import SentenceParts, sentence_parts
 from parataxis.splitters.pointer.search import Found
-from parataxis.splitters.settings import broken_phrase
+from parataxis.splitters.settings import broken_phrase, word_count
 from parataxis.syntax.analysis import Analysis
+from parataxis.text import english
+from parataxis.text.tokens import has_word
 
 NAME = "pointer"
 
@@ -58,6 +62,9 @@ FLOOR_OF_CLAIMS = 0.2
 """The same at the level ``atomic``, where a sentence that is left whole is seldom right."""
 SURE = 0.87
 """The lowest confidence of a rewrite that is taken in strict mode."""
+
+SHORT = 25
+"""A source of so many words is split at the level ``light`` only between main clauses."""
 
 TINIEST = 1e-9
 """Replaces a probability of zero, which has no logarithm."""
@@ -253,6 +260,29 @@ def _close(options: Sequence[Candidate]) -> list[Candidate]:
     return [option for option in options if option.log_chance >= least]
 
 
+def _adds_subjects(option: Candidate) -> bool:
+    """Whether a sentence after the first is no main clause of the source: it repeats words of an
+    earlier one, other than a phrase that opens it, or a subject or an auxiliary verb was added."""
+    used: set[tuple[int, int]] = set()
+    for number, tokens in enumerate(option.provenance):
+        comma = next((place for place, token in enumerate(tokens) if token.text == ","), 0)
+        opener = {token.source for token in tokens[:comma]} - {None}
+        start = comma if opener <= used else 0
+        own = [token for token in tokens[start:] if has_word(token.text)]
+        places = {token.source for token in own if token.source is not None}
+        added = {key(token.text) for token in own if token.origin is Origin.INSERTED}
+        if number and (places & used or added & _SUBJECTS):
+            return True
+        used |= places
+    return False
+
+
+_SUBJECTS = english.words(
+    "it this these that those they he she we you i there its their his her is are was were be been"
+    " has have had do does did"
+)
+
+
 class _Choice:
     """The choice for one source; ``candidate`` is the next one to check, if any."""
 
@@ -272,12 +302,15 @@ class _Choice:
         broken = [broken_phrase(keep, analysis.text, each.simple) for each in splits]
         splits = [each for each, phrase in zip(splits, broken, strict=True) if phrase is None]
         self._broken = next(iter(broken), None) if not splits else None
+        is_short = level is Level.LIGHT and word_count(analysis.text) <= SHORT
+        light = [each for each in splits if not (is_short and _adds_subjects(each))]
         """A phrase that no rewrite keeps."""
         chance = max([math.log(max(found.whole, TINIEST)), *single])
         self._whole = Candidate((analysis.text,), (), chance)
         self._stays = found.whole >= SURELY_WHOLE or bool(single and not splits)
+        self._stays |= bool(splits and not light)
         self._stays = self._stays or is_incomplete(analysis)
-        self._options = [self._whole] if self._stays else _close([self._whole, *splits])
+        self._options = [self._whole] if self._stays else _close([self._whole, *light])
         self._splits = [option for option in self._options if option is not self._whole]
         self._chance_of_whole = found.whole
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
