@@ -37,6 +37,14 @@ from parataxis.checks import Checker
             ["Is this a fact ('fails')? In the source it is a condition ('if')."],
         ),
         (
+            "Members may vote if they apply in writing and pay the fee that is due.",
+            [
+                "Members may vote if they apply in writing.",
+                "They may also pay the fee that is due.",
+            ],
+            ["Is this a fact ('pay')? In the source it is a condition ('if')."],
+        ),
+        (
             "Prices fell in May and rose in June, the bank believes.",
             ["The bank believes that prices fell in May.", "They rose in June."],
             ["Is this a fact ('rose')? In the source somebody only says so ('believes')."],

@@ -32,7 +32,7 @@ def test_split_of_a_text(plain: TestClient) -> None:
     assert told["splitter"] == "pointer"
     assert told["text"] == expected.text
     assert told["text"] == (
-        "# On mills\n\n* The mill burnt down. It was built in 1811. Nobody was hurt.  It rained.\n"
+        "# On mills\n\n* The mill was built in 1811. It burnt down. Nobody was hurt.  It rained.\n"
         "* Oslo is the capital of Norway. It\n  lies at the head of a fjord.\n"
     )
     assert [each["index"] for each in told["rewrites"]] == [0, 1, 2, 3]
@@ -48,11 +48,11 @@ def test_split_tells_which_sentence_comes_from_which_pattern(plain: TestClient) 
     (told,) = plain.post("/v1/split", json=body).json()["rewrites"]
     assert (told["start"], told["end"]) == (None, None)
     assert told["rewrite"]["simple"] == [
-        "The mill burnt down.",
-        "It was built in 1811.",
+        "The mill was built in 1811.",
+        "It burnt down.",
         "Nobody was hurt.",
     ]
-    assert told["splits"] == [[], ["rc"], ["conj"]]
+    assert told["splits"] == [["rc"], [], ["conj"]]
     assert told["patterns"] == [
         {
             "pattern": "rc",

@@ -513,7 +513,9 @@ def _unconditional(source: Analysis, sentences: Sequence[_Sentence]) -> Iterator
         for verb in _conditions(source, clause) if clause.relation == "advcl" else ():
             for sentence, token in _uses(verb, sentences):
                 is_result = verb is not clause and sentence.keys >= _IN_THAT_CASE
-                if is_result or not sentence.keys & _SUPPOSING:
+                # The "may" of "they may also pay" is that of the main clause.
+                signs = _SUPPOSING if verb is clause else _SUPPOSING - lexicon.MODALS
+                if is_result or not sentence.keys & signs:
                     message = f"Is this a fact ('{token.text}')? In the source it is a condition "
                     message += f"('{opener}')."
                     yield sentence.new(token, message)
