@@ -14,7 +14,7 @@ from parataxis.studies.store.tasks import _due
 from parataxis.studies.store.types import Stage
 from parataxis.studies.study import Controls, Role
 
-SOURCES, RATERS = 30, 30
+SOURCES, RATERS = 60, 30
 OK = {"grammatical": 5}
 
 
@@ -24,7 +24,7 @@ def _items(make: Any) -> list[Item]:
         Item(each.id, each.source, Rewrite(source=each.source, simple=("A.",), splitter="rules"))
         for each in make.rewrites(SOURCES)
     ]
-    controls = make.controls(Purpose.ATTENTION, 20, grammatical=5)
+    controls = make.controls(Purpose.ATTENTION, 40, grammatical=5)
     return [*make.sources(SOURCES), *rewrites, *controls]
 
 
