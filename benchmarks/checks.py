@@ -26,10 +26,10 @@ from rich.table import Table
 from damage import DAMAGES, damaged
 from parataxis.checks import Checker
 from parataxis.checks.checker import RISKY
-from parataxis.checks.verifier import load_verifier
 from parataxis.lab.verifier.corruptions import corruptions
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.splitters.llm import guard
+from parataxis.splitters.pointer.surprise import load_second_opinion
 from parataxis.splitters.registry import load_splitter
 from parataxis.syntax.analyser import load_analyser
 
@@ -60,7 +60,7 @@ def main() -> None:
     checker = words if options.words_only else Checker(load_analyser())
     console = Console(width=120, soft_wrap=True)
     examiners = _Examiners(checker)
-    for number in (1, 2, 3):
+    for number in (1, 2, 3, 4):
         rows = [row for row in _written() if row["set"] == number]
         console.print(examiners.table(f"Corruptions written by hand, set {number}", rows))
     if options.data is None:
@@ -85,7 +85,7 @@ class _Examiners:
     """The exact checks alone, those with the verifier (``parataxis check``), and the guard."""
 
     def __init__(self, checker: Checker) -> None:
-        self._checker, self._verifier = checker, load_verifier()
+        self._checker, self._verifier = checker, load_second_opinion()
 
     def table(self, title: str, rows: Sequence[Row]) -> Table:
         """The share of each kind with a finding; for correct rewrites that is a false alarm."""

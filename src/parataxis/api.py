@@ -301,10 +301,10 @@ def with_findings(rewrites: Iterable[Rewrite]) -> Iterator[Rewrite]:
     """
     # Imported here because a splitter without checks does not need them.
     from parataxis.checks import Checker
-    from parataxis.checks.verifier import load_verifier
+    from parataxis.splitters.pointer.surprise import load_second_opinion
     from parataxis.syntax.analyser import load_trees
 
-    checker = Checker(load_trees(), load_verifier())
+    checker = Checker(load_trees(), load_second_opinion())
     stream = iter(rewrites)
     while batch := list(islice(stream, BATCH)):
         pairs = [(rewrite.source, rewrite.simple) for rewrite in batch]

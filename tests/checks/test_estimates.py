@@ -9,9 +9,10 @@ import pytest
 from parataxis.checks import Checker, check
 from parataxis.checks.checker import RISKY
 from parataxis.checks.estimates import estimate
-from parataxis.checks.verifier import FAULTS, MOST_PIECES, OUTPUTS, RewriteVerdict, load_verifier
+from parataxis.checks.verifier import FAULTS, MOST_PIECES, OUTPUTS, RewriteVerdict
 from parataxis.rewrite.record import FindingKind
 from parataxis.rewrite.render import describe
+from parataxis.splitters.pointer.surprise import load_second_opinion
 from parataxis.syntax.analyser import load_analyser
 
 CORRUPTIONS = Path(__file__).parents[2] / "data" / "corruptions.jsonl"
@@ -32,7 +33,7 @@ def verdict(*risks: float, kind: str = "referent") -> RewriteVerdict:
 
 def test_estimate_names_the_word_and_the_kind_of_fault(checker: Checker) -> None:
     assert checker(GATES, SWAPPED) == []
-    (found,) = check(GATES, SWAPPED, analyser=load_analyser(), verifying=load_verifier())
+    (found,) = check(GATES, SWAPPED, analyser=load_analyser(), verifying=load_second_opinion())
     assert (found.kind, found.sentence, found.words) == (FindingKind.RELATION, 0, "south")
     assert found.message == "'south': this may be said of the wrong person or thing."
     assert found.probability is not None
@@ -54,7 +55,7 @@ def test_estimate_is_on_the_first_sentence_of_high_risk() -> None:
 
 def test_estimate_needs_a_high_risk() -> None:
     assert estimate(SIMPLE, verdict(RISKY - 0.01, 0.3)) is None
-    assert estimate(SIMPLE, verdict(RISKY - 0.01, 0.3), risky=0.8) is not None
+    assert estimate(SIMPLE, verdict(RISKY - 0.01, 0.3), risky=RISKY - 0.1) is not None
 
 
 @pytest.mark.parametrize("kind", FAULTS)
@@ -89,8 +90,9 @@ def test_checker_does_not_estimate_what_a_check_has_found() -> None:
 def test_corruptions_are_found_and_correct_rewrites_are_not() -> None:
     rows = [json.loads(line) for line in CORRUPTIONS.read_text(encoding="utf-8").splitlines()]
     assert len({row["kind"] for row in rows}) == 15
-    assert len({(row["source"], *row["simple"]) for row in rows}) == len(rows) == 931
-    checker = Checker(load_analyser(), load_verifier())
+    assert len({(row["source"], *row["simple"]) for row in rows}) == len(rows) == 1406
+    checker = Checker(load_analyser(), load_second_opinion())
+    rows = rows[::3]
     found = checker.pipe((row["source"], row["simple"]) for row in rows)
     flags: dict[bool, list[bool]] = {True: [], False: []}
     for row, findings in zip(rows, found, strict=True):

@@ -138,6 +138,8 @@ def _marker(source: Analysis, clause: Word) -> Word | None:
     first = source[min(source.subtree(clause.index))]
     openers = [word for word in found if word.index < clause.index]
     opener = next((w for w in [*openers, first] if key(w.text) in _CONDITIONS | _WHEN), None)
+    if opener is not None and key(source[max(opener.index - 1, 0)].text) == "as":
+        return None  # "as if it rained" is a comparison
     if opener is None or key(opener.text) in _CONDITIONS:
         return opener
     main = source[clause.head]
@@ -172,11 +174,14 @@ def _condition(source: Analysis, clause: Word) -> Iterator[Governor]:
             main = source[main].head
     inside = set(source.subtree(clause.index))
     governed = frozenset({*_predicates(source, main), *_predicates(source, clause.head)}) - inside
+    if clause.index > clause.head:  # "A holds if B, and C holds"
+        after = [index for index in governed if index > clause.index]
+        own = (each for each in after if source.children(each, "nsubj", "expl"))
+        governed -= {index for each in own for index in _predicates(source, each)}
     all_words = tuple(sorted(inside | {marker.index}))
     yield Governor(ScopeKind.CONDITION, all_words, governed, frozenset([clause.index]))
-    own = frozenset([clause.index])
-    needed = frozenset([marker.index])
-    yield Governor(ScopeKind.CONDITION, (marker.index,), own, needed, _SHOW_CONDITION)
+    itself, needed = frozenset([clause.index]), frozenset([marker.index])
+    yield Governor(ScopeKind.CONDITION, (marker.index,), itself, needed, _SHOW_CONDITION)
 
 
 def _speaker(source: Analysis, clause: Word) -> Iterator[Governor]:

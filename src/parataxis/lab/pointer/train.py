@@ -17,7 +17,7 @@ from torch import Tensor
 
 from parataxis.errors import InputError
 from parataxis.lab.encoder import Encoder, EncoderSize
-from parataxis.lab.pointer.data import ExampleSet, PointerBatch, PointerExample, written_words
+from parataxis.lab.pointer.data import ExampleSet, PointerBatch, PointerExample
 from parataxis.lab.pointer.network import (
     COPIED,
     NOWHERE,
@@ -42,6 +42,7 @@ from parataxis.rewrite.forms import key
 from parataxis.splitters.pointer.actions import END, WHOLE, Features
 from parataxis.splitters.pointer.model import DECODER, ENCODER
 from parataxis.splitters.pointer.search import Place, search
+from parataxis.splitters.pointer.targets import written_words
 from parataxis.text.tokens import tokenize
 
 WEIGHTS = "pointer.pt"

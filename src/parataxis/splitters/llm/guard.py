@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 from parataxis.checks import Checker
 from parataxis.checks.checker import SentenceAnalyser
-from parataxis.checks.verifier import load_verifier
 from parataxis.rewrite.align import align
 from parataxis.rewrite.forms import key
 from parataxis.rewrite.record import Finding, FindingKind, Origin, OutputToken
 from parataxis.splitters.pointer.actions import closed_word
+from parataxis.splitters.pointer.surprise import load_second_opinion
 from parataxis.text.tokens import has_word
 
 Provenance = tuple[tuple[OutputToken, ...], ...]
 
-RISKY = 0.93
+RISKY = 0.72
 """The risk from which a rewrite is rejected. docs/llm.md says what that costs."""
 
 
@@ -40,7 +40,7 @@ def examine(
 ) -> list[GuardedCandidate]:
     """Check rewrites, given as sources and their simple sentences, in one batch."""
     # Without provenance the checks read every sentence, not only those with moved words.
-    all_findings = Checker(analyser, load_verifier(), risky=RISKY).pipe(rewrites)
+    all_findings = Checker(analyser, load_second_opinion(), risky=RISKY).pipe(rewrites)
     candidates = []
     for (source, simple), found in zip(rewrites, all_findings, strict=True):
         provenance = align(source, simple)

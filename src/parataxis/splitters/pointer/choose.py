@@ -31,7 +31,7 @@ from parataxis.rewrite.record import (
 from parataxis.splitters.pointer.parts import SentenceParts, sentence_parts
 from parataxis.splitters.pointer.search import Found
 from parataxis.splitters.settings import broken_phrase, word_count
-from parataxis.syntax.analysis import Analysis
+from parataxis.syntax.analysis import ROOT, Analysis, Word
 from parataxis.text import english
 from parataxis.text.tokens import has_word
 
@@ -260,27 +260,46 @@ def _close(options: Sequence[Candidate]) -> list[Candidate]:
     return [option for option in options if option.log_chance >= least]
 
 
-def _adds_subjects(option: Candidate) -> bool:
-    """Whether a sentence after the first is no main clause of the source: it repeats words of an
-    earlier one, other than a phrase that opens it, or a subject or an auxiliary verb was added."""
-    used: set[tuple[int, int]] = set()
+def _joins_main_clauses(analysis: Analysis, option: Candidate) -> bool:
+    """Whether a split only takes main clauses apart: each sentence is a main clause of the source
+    with its own subject, and nothing is repeated but a phrase that opens the first."""
+    used: set[int] = set()
     for number, tokens in enumerate(option.provenance):
         comma = next((place for place, token in enumerate(tokens) if token.text == ","), 0)
-        opener = {token.source for token in tokens[:comma]} - {None}
+        words = [_origin(analysis, token) for token in tokens]
+        opener = {word.index for word in words[:comma] if word is not None}
         start = comma if opener <= used else 0
-        own = [token for token in tokens[start:] if has_word(token.text)]
-        places = {token.source for token in own if token.source is not None}
-        added = {key(token.text) for token in own if token.origin is Origin.INSERTED}
-        if number and (places & used or added & _SUBJECTS):
-            return True
-        used |= places
-    return False
+        own = {word.index for word in words[start:] if word is not None and has_word(word.text)}
+        added = {key(t.text) for t in tokens[start:] if t.origin is Origin.INSERTED}
+        if number and (own & used or added & _SUBJECTS):
+            return False
+        if not any(_is_main_clause(analysis, index, own) for index in own):
+            return False
+        used |= own
+    return True
 
 
 _SUBJECTS = english.words(
     "it this these that those they he she we you i there its their his her is are was were be been"
     " has have had do does did"
 )
+
+
+def _origin(analysis: Analysis, token: OutputToken) -> Word | None:
+    return analysis.by_start.get(token.source[0]) if token.source else None
+
+
+def _is_main_clause(analysis: Analysis, index: int, own: Set[int]) -> bool:
+    """Whether a word is the predicate of a main clause whose subject is among ``own``."""
+    if analysis.children(index, "mark"):
+        return False
+    word = analysis[index]
+    while word.relation in ("conj", "parataxis") and word.head != ROOT:
+        word = analysis[word.head]
+    if word.head != ROOT:
+        return False
+    subjects = analysis.children(index, "nsubj", "expl", "csubj")
+    return any(each.index in own for each in subjects) or analysis[index].xpos == "VB"
 
 
 class _Choice:
@@ -302,9 +321,9 @@ class _Choice:
         broken = [broken_phrase(keep, analysis.text, each.simple) for each in splits]
         splits = [each for each, phrase in zip(splits, broken, strict=True) if phrase is None]
         self._broken = next(iter(broken), None) if not splits else None
-        is_short = level is Level.LIGHT and word_count(analysis.text) <= SHORT
-        light = [each for each in splits if not (is_short and _adds_subjects(each))]
         """A phrase that no rewrite keeps."""
+        is_short = level is Level.LIGHT and word_count(analysis.text) <= SHORT
+        light = [s for s in splits if not is_short or _joins_main_clauses(analysis, s)]
         chance = max([math.log(max(found.whole, TINIEST)), *single])
         self._whole = Candidate((analysis.text,), (), chance)
         self._stays = found.whole >= SURELY_WHOLE or bool(single and not splits)

@@ -76,8 +76,40 @@ class Place:
     copied: NDArray[np.int64]
     recurrent: NDArray[np.float32]
 
+    @classmethod
+    def opening(cls, sources: int, beam: int, words: int, state: tuple[int, int]) -> "Place":
+        """The state before the first action."""
+        nothing = np.zeros((sources, beam), dtype=np.int64)
+        return cls(
+            previous=nothing + START,
+            sentence=nothing,
+            place=nothing,
+            last=nothing - 1,
+            copied=np.zeros((sources, beam, words), dtype=np.int64),
+            recurrent=np.zeros((sources, beam, *state), dtype=np.float32),
+        )
+
     def select(self, rows: NDArray[np.int64]) -> "Place":
         return Place(**{name: array[rows] for name, array in vars(self).items()})
+
+    def after(
+        self, chosen: NDArray[np.int64], recurrent: NDArray[np.float32], index: NDArray[np.int64]
+    ) -> "Place":
+        """The state after the chosen actions of the hypotheses at ``index``, which counts through
+        the beams of all sources."""
+        copying, ended = chosen >= COPY, chosen == NEXT
+        copied = _of_beams(self.copied, index)
+        rows, beams = np.nonzero(copying)
+        words = chosen[rows, beams] - COPY
+        copied[rows, beams, words] = np.minimum(copied[rows, beams, words] + 1, COPIED_AT_MOST)
+        return Place(
+            previous=chosen,
+            sentence=_of_beams(self.sentence, index) + ended,
+            place=np.where(ended, 0, _of_beams(self.place, index) + 1),
+            last=np.where(copying, chosen - COPY, _of_beams(self.last, index)),
+            copied=copied,
+            recurrent=_of_beams(recurrent, index),
+        )
 
 
 class Decoder(Protocol):
@@ -137,14 +169,7 @@ class _Search:
         self.scores = np.full((count, beam), NEVER)
         self.scores[:, 0] = 0.0
         self.actions = np.zeros((count, beam, int(self.limits.max())), dtype=np.int64)
-        self.place = Place(
-            previous=np.full((count, beam), START),
-            sentence=np.zeros((count, beam), dtype=np.int64),
-            place=np.zeros((count, beam), dtype=np.int64),
-            last=np.full((count, beam), -1),
-            copied=np.zeros((count, beam, self.words), dtype=np.int64),
-            recurrent=np.zeros((count, beam, *state), dtype=np.float32),
-        )
+        self.place = Place.opening(count, beam, self.words, state)
         self.whole = np.zeros(count)
         self.finished: list[list[Hypothesis]] = [[] for _ in sources]
         self.best_finished = np.full(count, -np.inf)
@@ -222,20 +247,7 @@ class _Search:
     ) -> None:
         # The beams of all sources are one axis here, so that a single index selects a beam.
         index = parents + np.arange(0, parents.size, self.beam)[:, None]
-        old = self.place
-        copying, ended = chosen >= COPY, chosen == NEXT
-        copied = _of_beams(old.copied, index)
-        rows, beams = np.nonzero(copying)
-        words = chosen[rows, beams] - COPY
-        copied[rows, beams, words] = np.minimum(copied[rows, beams, words] + 1, COPIED_AT_MOST)
-        self.place = Place(
-            previous=chosen,
-            sentence=_of_beams(old.sentence, index) + ended,
-            place=np.where(ended, 0, _of_beams(old.place, index) + 1),
-            last=np.where(copying, chosen - COPY, _of_beams(old.last, index)),
-            copied=copied,
-            recurrent=_of_beams(recurrent, index),
-        )
+        self.place = self.place.after(chosen, recurrent, index)
         self.actions = _of_beams(self.actions, index)
         self.actions[:, :, step - 1] = chosen
 

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parataxis.lab.pointer.data import target_actions, written_words
 from parataxis.rewrite.forms import key
 from parataxis.splitters.pointer.actions import (
     CLOSED,
@@ -16,6 +15,7 @@ from parataxis.splitters.pointer.actions import (
     NEXT,
     WHOLE,
 )
+from parataxis.splitters.pointer.targets import target_actions, written_words
 from parataxis.text.tokens import tokenize
 
 
