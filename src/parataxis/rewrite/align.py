@@ -1,11 +1,12 @@
-"""Word alignment: provenance for rewrites that have none (references, outputs of other systems)."""
+"""Where the words of rewrites come from, for rewrites without provenance (references, outputs of
+other systems) and for those with a sentence that was rewritten again."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from parataxis.rewrite.forms import key, lemmas
-from parataxis.rewrite.record import Origin, OutputToken
+from parataxis.rewrite.record import Origin, OutputToken, Rewrite
 from parataxis.text.tokens import tokenize
 
 # A jump costs more than any number of skipped words, so that runs stay together; a jump back costs
@@ -145,3 +146,38 @@ def _sweep(
         cost = best[0] + step * _PER_WORD * place + jump
         if place not in arrived or cost < arrived[place][0]:
             arrived[place] = cost, best[1]
+
+
+def split_further(rewrite: Rewrite, number: int, more: Rewrite) -> Rewrite:
+    """The rewrite with one of its sentences replaced by the rewrite of that sentence; the origin of
+    each word is in the source."""
+    simple = (*rewrite.simple[:number], *more.simple, *rewrite.simple[number + 1 :])
+    if rewrite.provenance and more.provenance:
+        old = rewrite.provenance
+        traced = [tuple(_traced(each, old[number]) for each in part) for part in more.provenance]
+        provenance = (*old[:number], *traced, *old[number + 1 :])
+    else:
+        provenance = align(rewrite.source, simple)
+    splits = [each for each in (rewrite, more) if each.is_split]
+    sure = [each.confidence for each in splits if each.confidence is not None]
+    update = {
+        "simple": simple,
+        "provenance": provenance,
+        "findings": None,
+        "note": rewrite.note if rewrite.is_split else None,
+        "confidence": min(sure) if len(sure) == len(splits) else None,
+        "further": None,
+    }
+    return rewrite.model_copy(update=update)
+
+
+def _traced(token: OutputToken, tokens: Sequence[OutputToken]) -> OutputToken:
+    """A token whose source is a place among the tokens, with their source instead."""
+    if token.source is None:
+        return token
+    start, end = token.source
+    before = next((each for each in tokens if each.start < end and start < each.end), None)
+    if before is None or before.source is None:
+        return token.model_copy(update={"origin": Origin.INSERTED, "source": None})
+    origin = token.origin if token.origin is Origin.INFLECTED else before.origin
+    return token.model_copy(update={"origin": origin, "source": before.source})

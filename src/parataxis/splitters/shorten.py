@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from parataxis.checks.verifier import load_verifier
-from parataxis.rewrite.align import align
-from parataxis.rewrite.record import FindingKind, Level, Origin, OutputToken, Rewrite
+from parataxis.rewrite.align import split_further
+from parataxis.rewrite.record import FindingKind, Level, Rewrite
 from parataxis.splitters.pointer.choose import BLOCKING
 from parataxis.splitters.pointer.splitter import NO_SENTENCE
 from parataxis.splitters.registry import (
@@ -92,7 +92,7 @@ class Shortener:
     ) -> None:
         results = step([done[place].simple[number] for place, number in wanted.items()])
         candidates = {
-            place: _replaced(done[place], number, more)
+            place: split_further(done[place], number, more)
             for (place, number), more in zip(wanted.items(), results, strict=True)
             if max(map(word_count, more.simple)) < word_count(more.source)
             and not _is_doubtful(more)
@@ -115,37 +115,3 @@ def _is_doubtful(rewrite: Rewrite) -> bool:
     if rewrite.confidence is not None:
         return False
     return load_verifier()(rewrite.source, [rewrite.simple])[0].risk > DOUBTFUL
-
-
-def _replaced(rewrite: Rewrite, number: int, more: Rewrite) -> Rewrite:
-    """The rewrite with one of its sentences split; the origin of each word is in the source."""
-    simple = (*rewrite.simple[:number], *more.simple, *rewrite.simple[number + 1 :])
-    if rewrite.provenance and more.provenance:
-        old = rewrite.provenance
-        traced = [tuple(_traced(each, old[number]) for each in part) for part in more.provenance]
-        provenance = (*old[:number], *traced, *old[number + 1 :])
-    else:
-        provenance = align(rewrite.source, simple)
-    splits = [each for each in (rewrite, more) if each.is_split]
-    sure = [each.confidence for each in splits if each.confidence is not None]
-    update = {
-        "simple": simple,
-        "provenance": provenance,
-        "findings": None,
-        "note": rewrite.note if rewrite.is_split else None,
-        "confidence": min(sure) if len(sure) == len(splits) else None,
-        "further": None,
-    }
-    return rewrite.model_copy(update=update)
-
-
-def _traced(token: OutputToken, tokens: Sequence[OutputToken]) -> OutputToken:
-    """A token whose source is a place among the tokens, with their source instead."""
-    if token.source is None:
-        return token
-    start, end = token.source
-    before = next((each for each in tokens if each.start < end and start < each.end), None)
-    if before is None or before.source is None:
-        return token.model_copy(update={"origin": Origin.INSERTED, "source": None})
-    origin = token.origin if token.origin is Origin.INFLECTED else before.origin
-    return token.model_copy(update={"origin": origin, "source": before.source})

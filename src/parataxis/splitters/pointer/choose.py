@@ -10,7 +10,7 @@ import operator
 from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import permutations, takewhile
 from typing import NamedTuple
 
 from parataxis.checks import Checker
@@ -49,16 +49,16 @@ RANKED = {Level.LIGHT: 0.0, Level.PLAIN: 0.5, Level.ATOMIC: 0.0}
 teacher that writes plain rewrites."""
 FAULT_SHARE = {Level.LIGHT: 0.3, Level.PLAIN: 0.7, Level.ATOMIC: 0.3}
 """The weight of the log-odds of a fault: the judgements are of plain rewrites."""
-WHOLE_COST = 0.5
+WHOLE_COST = {Level.LIGHT: 0.5, Level.PLAIN: 0.5, Level.ATOMIC: 2.0}
 """The penalty of the source itself, in nats. The source is a single candidate, whereas several
-equally good splits share their probability."""
+equally good splits share their probability; at the level ``atomic`` it is seldom right."""
 
 FLOOR = 0.35
 """The lowest confidence of a rewrite that is taken at all."""
 FLOOR_OF_TWO = 0.4
 """The same for two plain or light sentences: below it, raters find fault with three of four, and
 would rather leave every second source whole."""
-FLOOR_OF_CLAIMS = 0.2
+FLOOR_OF_CLAIMS = 0.3
 """The same at the level ``atomic``, where a sentence that is left whole is seldom right."""
 SURE = 0.87
 """The lowest confidence of a rewrite that is taken in strict mode."""
@@ -77,6 +77,11 @@ BLOCKING = frozenset(
 )
 """Findings that rule a rewrite out, because its meaning differs or it is no sentence; in strict
 mode all do."""
+
+
+def blocking_findings(*, strict: bool) -> Set[FindingKind]:
+    """The findings that rule a rewrite out."""
+    return frozenset(FindingKind) if strict else BLOCKING
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # a hash of all its words would be slow
@@ -108,7 +113,7 @@ class Evidence(NamedTuple):
 JUDGED = 70
 """The tokens of the longest sources that were judged; longer ones count as if they had as many."""
 _READERS = Evidence(-0.3153, 0.1876, -0.3064, -0.1152, 1.2853, -0.0214), 1.1066
-_PROGRAMS = Evidence(-0.1760, 0.7085, -0.4188, -0.1203, 0.4766, -0.0238), 1.8596
+_PROGRAMS = Evidence(-0.2281, 0.5875, -0.1960, -0.0397, -0.0109, -0.0132), 1.5471
 WEIGHTS = {Level.LIGHT: _READERS, Level.PLAIN: _READERS, Level.ATOMIC: _PROGRAMS}
 """The weights of the evidence, and what is added: raters judged plain and atomic rewrites."""
 
@@ -166,7 +171,7 @@ def choose(
     Rewrites have at least the confidence ``least`` and the phrases to ``keep``. Sources are
     verified in parallel if there is a ``pool``.
     """
-    blocking = frozenset(FindingKind) if strict else BLOCKING
+    blocking = blocking_findings(strict=strict)
     choices = [_Choice(analysis, found, level, blocking, keep) for analysis, found in sources]
     run = map if pool is None else pool.map
     list(run(lambda choice: choice.rank(verifying, least), choices))
@@ -177,7 +182,7 @@ def choose(
         all_findings = checker.pipe(pairs, provenances, known)
         for (each, candidate), findings in zip(pending, all_findings, strict=True):
             if level is Level.ATOMIC:
-                findings = _claim_findings(each.analysis, candidate, findings)
+                findings = claim_findings(each.analysis, candidate.provenance, findings)
             each.judge(candidate, findings)
     return [each.rewrite() for each in choices]
 
@@ -212,8 +217,8 @@ def alternatives(
     ]
 
 
-def _claim_findings(
-    analysis: Analysis, candidate: Candidate, findings: Sequence[Finding]
+def claim_findings(
+    analysis: Analysis, provenance: Sequence[Sequence[OutputToken]], findings: Sequence[Finding]
 ) -> list[Finding]:
     """The findings at the level ``atomic``: the two sides of a contrast are claims without their
     connective, and each claim must keep what governs it."""
@@ -225,7 +230,7 @@ def _claim_findings(
         for found in findings
         if found.kind is not FindingKind.LOST or found.words.casefold() not in CONTRASTS
     ]
-    return [*kept, *lost_scope(analysis, candidate.provenance)]
+    return [*kept, *lost_scope(analysis, provenance)]
 
 
 def compose_found(analysis: Analysis, found: Found, close: float = math.inf) -> Iterator[Candidate]:
@@ -279,6 +284,18 @@ def _joins_main_clauses(analysis: Analysis, option: Candidate) -> bool:
     return True
 
 
+def _says_twice(analysis: Analysis, option: Candidate) -> bool:
+    """Whether a sentence repeats the main clause of the source that another one says in full: "She
+    ran." beside "She ran home."."""
+    root = analysis.root.start
+    said = [
+        {token.source for token in tokens if token.source and has_word(token.text)}
+        for tokens in option.provenance
+    ]
+    main = [words for words in said if any(start == root for start, _ in words)]
+    return any(one <= other for one, other in permutations(main, 2))
+
+
 _SUBJECTS = english.words(
     "it this these that those they he she we you i there its their his her is are was were be been"
     " has have had do does did"
@@ -323,13 +340,15 @@ class _Choice:
         self._broken = next(iter(broken), None) if not splits else None
         """A phrase that no rewrite keeps."""
         is_short = level is Level.LIGHT and word_count(analysis.text) <= SHORT
-        light = [s for s in splits if not is_short or _joins_main_clauses(analysis, s)]
+        fitting = [s for s in splits if not is_short or _joins_main_clauses(analysis, s)]
+        if level is Level.ATOMIC:
+            fitting = [s for s in splits if not _says_twice(analysis, s)]
         chance = max([math.log(max(found.whole, TINIEST)), *single])
         self._whole = Candidate((analysis.text,), (), chance)
         self._stays = found.whole >= SURELY_WHOLE or bool(single and not splits)
-        self._stays |= bool(splits and not light)
+        self._stays |= bool(splits and not fitting)
         self._stays = self._stays or is_incomplete(analysis)
-        self._options = [self._whole] if self._stays else _close([self._whole, *light])
+        self._options = [self._whole] if self._stays else _close([self._whole, *fitting])
         self._splits = [option for option in self._options if option is not self._whole]
         self._chance_of_whole = found.whole
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
@@ -352,7 +371,7 @@ class _Choice:
             self._further[option] = verdict.unsplit
             score = RANKED[self._level] * verdict.score + option.log_chance
             if option is self._whole:
-                scores[option] = score - WHOLE_COST
+                scores[option] = score - WHOLE_COST[self._level]
                 continue
             scores[option] = score - FAULT_SHARE[self._level] * _log_odds(verdict.risk)
             rivals, whole = len(self._splits) - 1, self._chance_of_whole

@@ -21,7 +21,9 @@ from parataxis.splitters.pointer.choose import (
     SURE,
     SURELY_WHOLE,
     alternatives,
+    blocking_findings,
     choose,
+    claim_findings,
     whole_rewrite,
 )
 from parataxis.splitters.pointer.model import load_decoder, padded_width
@@ -51,6 +53,9 @@ NO_SENTENCE = re.compile(
 )
 """A header line of a message, a quoted reply, an item of a list that goes on after it, or one that
 is no sentence: it begins small and has no stop."""
+
+SURE_CLAIM = 0.5
+"""The confidence from which a claim is split once more."""
 
 LONGEST = 200
 """The longest sentence that is rewritten, in words."""
@@ -82,6 +87,7 @@ class PointerSplitter:
         self._analyser, self._decoder, self._checker = analyser, decoder, checker
         self._verifying = verifying
         self._is_ours = decoder is None and verifying is None
+        self._is_second = False
         self._set(SplitSettings.given(**options))
 
     def _set(self, settings: SplitSettings) -> None:
@@ -206,12 +212,54 @@ class PointerSplitter:
             keep=self.settings.keep_phrases,
             pool=pool,
         )
+        if self.settings.level is Level.ATOMIC and not self._is_second:
+            chosen = self._again([analysis for _, analysis, _ in sources], chosen, pool)
         rewrites |= {place: each for (place, _, _), each in zip(sources, chosen, strict=True)}
         made = [
             rewrite or whole_rewrite(sentence)
             for sentence, rewrite in zip(sentences, rewrites.values(), strict=True)
         ]
         return [self._labelled(each) for each in made]
+
+    def _again(
+        self,
+        analyses: Sequence[Analysis],
+        rewrites: Sequence[Rewrite],
+        pool: ThreadPoolExecutor | None,
+    ) -> list[Rewrite]:
+        """The rewrites with each claim split further that can surely be split."""
+        from parataxis.rewrite.align import split_further
+
+        claims = [
+            (row, number)
+            for row, rewrite in enumerate(rewrites)
+            for number in range(len(rewrite.simple))
+            if rewrite.is_split
+        ]
+        second = copy(self)
+        second._is_second = True
+        found = second._window([rewrites[row].simple[number] for row, number in claims], pool)
+        waiting: dict[int, list[tuple[int, Rewrite]]] = defaultdict(list)
+        for (row, number), more in zip(claims, found, strict=True):
+            is_sure = more.is_split and (more.confidence or 0.0) >= SURE_CLAIM
+            # "It rained." beside "Because it rained, ..." would say one thing twice.
+            if is_sure and more.source not in more.simple:
+                waiting[row].append((number, more))
+        made = list(rewrites)
+        blocking = blocking_findings(strict=self.settings.strict)
+        while waiting:  # the last claim first, so that the numbers of the others stay
+            tried = {row: split_further(made[row], *more.pop()) for row, more in waiting.items()}
+            checked = self._loaded_checker().pipe(
+                [(each.source, each.simple) for each in tried.values()],
+                [each.provenance for each in tried.values()],
+                [analyses[row] for row in tried],
+            )
+            for (row, each), findings in zip(tried.items(), checked, strict=True):
+                own = claim_findings(analyses[row], each.provenance or (), findings)
+                if blocking.isdisjoint(finding.kind for finding in own):
+                    made[row] = each.model_copy(update={"findings": tuple(own)})
+            waiting = {row: more for row, more in waiting.items() if more}
+        return made
 
     def _labelled(self, rewrite: Rewrite) -> Rewrite:
         """The rewrite with the versions of the models in its record, and with the level, unless it

@@ -77,8 +77,7 @@ def surprises(
     counts = np.array([_is_word(features, action) for action in range(COPY + len(features))])
     found = []
     for actions, chances in zip(sequences, follow(decoder, features, sequences), strict=True):
-        merged = np.zeros((len(actions), COPY + len(features)))
-        np.add.at(merged, (slice(None), same), chances[:, : len(same)])
+        merged = np.array([np.bincount(same, row[: len(same)], len(same)) for row in chances])
         taken = merged[np.arange(len(actions)), same[list(actions)]]
         behind = np.log(merged.max(axis=1)) - np.log(np.maximum(taken, np.finfo(float).tiny))
         behind[~counts[list(actions)]] = 0.0
