@@ -348,6 +348,16 @@ def test_choose_says_how_sure_it_is(chosen: Callable[..., Rewrite]) -> None:
             ["In May Mother died in York", "In May , she wrote 5 plays"],
             ("In May Mother died in York.", "In May, she wrote 5 plays."),
         ),
+        (
+            "Mother died in York, although she wrote 5 plays.",
+            ["Mother died in York", "[however] [,] she wrote 5 plays"],
+            ("Mother died in York, although she wrote 5 plays.",),
+        ),
+        (
+            "Writing plays; there is nothing else that Mother liked.",
+            ["Writing plays", "there is nothing else that Mother liked"],
+            ("Writing plays; there is nothing else that Mother liked.",),
+        ),
     ],
 )
 def test_choose_splits_short_sources_only_between_main_clauses_at_the_level_light(
@@ -355,6 +365,13 @@ def test_choose_splits_short_sources_only_between_main_clauses_at_the_level_ligh
 ) -> None:
     found = chosen(source, rewrite, level=Level.LIGHT)
     assert (found.simple, found.note) == (simple, None)
+
+
+def test_choose_says_nothing_twice_at_the_level_atomic(chosen: Callable[..., Rewrite]) -> None:
+    twice = ["Mother died", "Mother died in York", "Mother wrote 5 plays"]
+    assert chosen(POET, twice, level=Level.ATOMIC).simple == (POET,)
+    once = ["Mother died in York", "Mother wrote 5 plays"]
+    assert chosen(POET, once, level=Level.ATOMIC).is_split
 
 
 def test_choose_says_whether_a_sentence_should_be_split_further(

@@ -175,3 +175,29 @@ def test_splitter_analyses_only_what_it_splits(
     list(splitter.pipe([RAIN, "Mother, who wrote 1 very long plays, died."]))
     assert RAIN not in asked
     assert "Mother, who wrote 1 very long plays, died." in asked
+
+
+MILL = "The mill burned down in May, and everyone had to leave the valley and find work elsewhere."
+
+
+def test_splitter_splits_claims_a_second_time() -> None:
+    """The first search leaves "had to leave the valley and find work" together."""
+    found = parataxis.split(MILL, level="atomic").rewrites[0]
+    assert found.simple == (
+        "The mill burned down in May.",
+        "Everyone had to leave the valley.",
+        "Everyone had to find work elsewhere.",
+    )
+    assert found.provenance is not None
+    places = [[MILL[slice(*t.source)] for t in tokens if t.source] for tokens in found.provenance]
+    assert places[2] == ["everyone", "had", "to", "find", "work", "elsewhere", "."]
+    assert found.confidence is not None
+    assert found.findings == ()
+    several = [MILL, RAIN, "Ann, who sings, left.", MILL]
+    batch = list(PointerSplitter(level="atomic").pipe(several))
+    assert batch[0] == batch[3] == found
+
+
+def test_splitter_splits_claims_again_only_where_it_is_sure() -> None:
+    sure = parataxis.split(MILL, level="atomic", confidence=0.99).rewrites[0]
+    assert sure.simple == (MILL,)

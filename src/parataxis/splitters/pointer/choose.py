@@ -49,9 +49,9 @@ RANKED = {Level.LIGHT: 0.0, Level.PLAIN: 0.5, Level.ATOMIC: 0.0}
 teacher that writes plain rewrites."""
 FAULT_SHARE = {Level.LIGHT: 0.3, Level.PLAIN: 0.7, Level.ATOMIC: 0.3}
 """The weight of the log-odds of a fault: the judgements are of plain rewrites."""
-WHOLE_COST = {Level.LIGHT: 0.5, Level.PLAIN: 0.5, Level.ATOMIC: 2.0}
+WHOLE_COST = 0.5
 """The penalty of the source itself, in nats. The source is a single candidate, whereas several
-equally good splits share their probability; at the level ``atomic`` it is seldom right."""
+equally good splits share their probability."""
 
 FLOOR = 0.35
 """The lowest confidence of a rewrite that is taken at all."""
@@ -371,7 +371,7 @@ class _Choice:
             self._further[option] = verdict.unsplit
             score = RANKED[self._level] * verdict.score + option.log_chance
             if option is self._whole:
-                scores[option] = score - WHOLE_COST[self._level]
+                scores[option] = score - WHOLE_COST
                 continue
             scores[option] = score - FAULT_SHARE[self._level] * _log_odds(verdict.risk)
             rivals, whole = len(self._splits) - 1, self._chance_of_whole

@@ -54,7 +54,7 @@ NO_SENTENCE = re.compile(
 """A header line of a message, a quoted reply, an item of a list that goes on after it, or one that
 is no sentence: it begins small and has no stop."""
 
-SURE_CLAIM = 0.5
+SURE_CLAIM = 0.6
 """The confidence from which a claim is split once more."""
 
 LONGEST = 200
