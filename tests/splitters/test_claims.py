@@ -64,10 +64,10 @@ def shown(claim: Claim) -> tuple[str, list[tuple[str, str]]]:
             ],
         ),
         (
-            "She did not sign the contract or pay the fee.",
+            "The committee did not approve the budget or elect a new chair.",
             [
-                ("She did not sign the contract.", [("denial", "not")]),
-                ("She did not pay the fee.", [("denial", "not")]),
+                ("The committee did not approve the budget.", [("denial", "not")]),
+                ("The committee did not elect a new chair.", [("denial", "not")]),
             ],
         ),
         (

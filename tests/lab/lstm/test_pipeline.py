@@ -278,7 +278,7 @@ def test_pipeline_train_command(
         (["copynet", "--data", "{few}"], "Name a corpus that says when to stop"),
         (["copynet", "--data", "{few}", "--teacher", "a.pt"], "--teacher is not for the model"),
         (["pointer", "--data", "{few}", "--validation", "{few}"], "--validation is not for the"),
-        (["pointer", "--data", "{few}", "--only", "rewrite"], "--only takes export, evaluate."),
+        (["pointer", "--data", "{few}", "--only", "rewrite"], "evaluate, confidence."),
         (["copynet", "--only", "rewrite", "--data", "{few}"], "Name the files to work on"),
         (["metric"], "Name the files to work on"),
         (["pointer", "--data", "{few}", "--data", "{few}"], "from one folder"),

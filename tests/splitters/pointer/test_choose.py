@@ -1,6 +1,5 @@
 """Which rewrite is taken: the preferred one that the checks pass, else another, else the source."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
@@ -35,31 +34,31 @@ FRAGMENT = ["Mother died in York", "[because] Mother wrote 5 plays"]
 CLEAN = ("Mother died in York.", "She wrote 5 plays.")
 
 
-def verdict(score: float, rewrite: Sequence[str], risk: float = 0.0) -> RewriteVerdict:
-    return RewriteVerdict(score, np.full((len(rewrite), OUTPUTS), risk, np.float32))
+def verdict(rewrite: Sequence[str], risk: float, further: float = 0.0) -> RewriteVerdict:
+    faults = np.full((len(rewrite), OUTPUTS), risk, np.float32)
+    faults[:, MORE] = further
+    return RewriteVerdict(0.0, faults)
 
 
 def in_order(source: str, rewrites: Sequence[Sequence[str]], *level: Level) -> list[RewriteVerdict]:
-    """Prefers rewrites in the order in which they were found, and the source itself last."""
-    scores = [-99.0 if [*each] == [source] else -n for n, each in enumerate(rewrites)]
-    return list(map(verdict, scores, rewrites))
+    """Is surest of the rewrites that were found first, and would split the source."""
+    return [
+        verdict(each, 0.0, 0.9) if [*each] == [source] else verdict(each, 0.001 * number)
+        for number, each in enumerate(rewrites)
+    ]
 
 
 def whole_first(
     source: str, rewrites: Sequence[Sequence[str]], *level: Level
 ) -> list[RewriteVerdict]:
     """Prefers the source itself."""
-    return [
-        verdict(-each.score, rewrite)
-        for each, rewrite in zip(in_order(source, rewrites), rewrites, strict=True)
-    ]
+    return [verdict(each, 0.0 if [*each] == [source] else 0.7) for each in rewrites]
 
 
 def doubtful(source: str, rewrites: Sequence[Sequence[str]], *level: Level) -> list[RewriteVerdict]:
-    """Thinks a fault in every rewrite possible."""
+    """Thinks a fault in every rewrite possible, but would split the source."""
     return [
-        verdict(each.score - 6, rewrite, 0.6)
-        for each, rewrite in zip(in_order(source, rewrites), rewrites, strict=True)
+        verdict(each, 0.0, 0.9) if [*each] == [source] else verdict(each, 0.6) for each in rewrites
     ]
 
 
@@ -196,8 +195,7 @@ def test_choose_leaves_whole_what_should_stay_whole(chosen: Callable[..., Rewrit
 def test_choose_lets_the_verifier_prefer_the_source(chosen: Callable[..., Rewrite]) -> None:
     rewrite = chosen(PLAIN, GOOD, whole=0.4, verifying=whole_first)
     assert (rewrite.simple, rewrite.note, rewrite.confidence) == ((PLAIN,), None, None)
-    # Far behind the rewrite, the source is not even a candidate.
-    assert chosen(PLAIN, GOOD, whole=math.exp(-CLOSE) / 1.1, verifying=whole_first).simple == CLEAN
+    assert chosen(PLAIN, GOOD, whole=0.4).simple == CLEAN
 
 
 def test_choose_takes_the_source_for_a_rewrite_of_one_sentence(
@@ -234,7 +232,7 @@ def test_choose_asks_about_candidates_that_are_close(
     run(-0.5)
     run(-0.5, -0.6, -0.4 - CLOSE)
     run(-0.5, -0.6, -0.6 - CLOSE)
-    assert asked == [1, 3, 2]
+    assert asked == [2, 4, 3]  # the source is judged, too
 
 
 def test_choose_says_where_nothing_could_be_written(chosen: Callable[..., Rewrite]) -> None:
@@ -381,12 +379,12 @@ def test_choose_says_whether_a_sentence_should_be_split_further(
         source: str, rewrites: Sequence[Sequence[str]], *level: Level
     ) -> list[RewriteVerdict]:
         found = in_order(source, rewrites)
-        for verdict in found:
-            verdict.faults[0, MORE] = 0.75
+        for each in found:
+            each.faults[0, MORE] = 0.5
         return found
 
     finished, doubted = chosen(POET, GOOD), chosen(POET, GOOD, verifying=unfinished)
-    assert (finished.further, doubted.further) == (0.0, 0.75)
+    assert (finished.further, doubted.further) == (0.0, 0.5)
     assert finished.confidence == doubted.confidence
 
 
@@ -401,8 +399,7 @@ def test_choose_leaves_whole_what_is_probably_wrong(chosen: Callable[..., Rewrit
     def wrong(
         source: str, rewrites: Sequence[Sequence[str]], *level: Level
     ) -> list[RewriteVerdict]:
-        return [verdict(-20.0, rewrite, 0.999) for rewrite in rewrites]
+        return [verdict(rewrite, 0.999, 0.9) for rewrite in rewrites]
 
     rewrite = chosen(POET, GOOD, verifying=wrong)
-    assert rewrite.simple == (POET,)
-    assert rewrite.note == "Left whole because no rewrite was found that is sure enough."
+    assert (rewrite.simple, rewrite.note) == ((POET,), None)

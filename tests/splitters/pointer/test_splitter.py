@@ -7,7 +7,7 @@ import pytest
 
 import parataxis
 from parataxis.checks import Checker
-from parataxis.checks.verifier import OUTPUTS, RewriteVerdict
+from parataxis.checks.verifier import MORE, OUTPUTS, RewriteVerdict
 from parataxis.errors import InputError, TooLongError
 from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer import PointerSplitter
@@ -47,12 +47,12 @@ def _in_order(
     source: str, rewrites: Sequence[Sequence[str]], *level: Level
 ) -> list[RewriteVerdict]:
     """Prefers what was found in its order, and the source itself to nothing; sees no fault."""
-    return [
-        RewriteVerdict(
-            -99.0 if [*each] == [source] else -n, np.zeros((len(each), OUTPUTS), np.float32)
-        )
-        for n, each in enumerate(rewrites)
-    ]
+    found = []
+    for number, each in enumerate(rewrites):
+        faults = np.full((len(each), OUTPUTS), 0.001 * number, np.float32)
+        faults[:, MORE] = 0.9 * ([*each] == [source])
+        found.append(RewriteVerdict(0.0, faults))
+    return found
 
 
 def test_splitter_is_one(splitter: PointerSplitter) -> None:

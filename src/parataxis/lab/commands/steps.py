@@ -19,6 +19,7 @@ from parataxis.lab.lstm.datasets import rewrite_examples
 from parataxis.lab.lstm.pipeline import export_run, train_lstm
 from parataxis.lab.lstm.train import configurations
 from parataxis.lab.pointer import pipeline as pointer
+from parataxis.lab.pointer.confidence import fit_confidence
 from parataxis.lab.pointer.evaluate import run_evaluation
 from parataxis.lab.pointer.export import export as export_pointer
 from parataxis.lab.verifier import train as verifier
@@ -118,6 +119,7 @@ STEPS: dict[str, dict[str | None, Step]] = {
         "evaluate": lambda folder, splitter="pointer", rewrites=None, output_format=TEXT: (
             run_evaluation(folder, splitter, rewrites).render(output_format)
         ),
+        "confidence": lambda files, limit=None: fit_confidence(files, limit),
     },
     "seq2seq": _LSTM_STEPS,
     "copynet": _LSTM_STEPS,

@@ -16,7 +16,7 @@ from parataxis.report import ReportFormat
 Trainable = StrEnum("Trainable", "pointer seq2seq copynet analyser verifier metric")
 TrainingStep = StrEnum(
     "TrainingStep",
-    "export evaluate rewrite configs collect label shrink tune candidates score",
+    "export evaluate rewrite configs collect label shrink tune candidates score confidence",
 )
 
 
@@ -51,12 +51,14 @@ def train(
     Progress goes to standard error. The exported model is in the folder "model" of the output; an
     export that rewrites differently from the trained network is refused. --only does another step:
 
-    pointer: export, evaluate. analyser: export, evaluate, collect, label. seq2seq, copynet: export,
+    pointer: export, evaluate, confidence. analyser: export, evaluate, collect, label. seq2seq,
+    copynet: export,
     rewrite, configs. verifier: collect, shrink, tune, label, candidates, score, export.
 
     Options:
     MODEL: Which model.
-    [FILE]...: metric: ratings as CSV. With --only: the weights or the folder to start from.
+    [FILE]...: metric: ratings as CSV. With --only: the weights or the folder to start from, or for
+        confidence the judgements that it is fitted to, as JSONL.
     --only: Do one other step instead of training.
     --data DIR | CORPUS: pointer, analyser: the data folder (see docs/pointer.md,
         docs/analyser.md). verifier: a folder from --only score, or rewrites or judgements as

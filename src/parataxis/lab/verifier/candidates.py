@@ -19,7 +19,7 @@ from typing import Any
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer.actions import Features, read_source
-from parataxis.splitters.pointer.choose import TINIEST, compose_found
+from parataxis.splitters.pointer.choose import compose_found
 from parataxis.splitters.pointer.model import load_decoder
 from parataxis.splitters.pointer.search import Decoder, Found, search
 from parataxis.splitters.pointer.splitter import untouched, width_batches
@@ -35,6 +35,9 @@ SEARCHES = ((4, 1.0), (4, -1.0))
 
 CHUNK = 256
 """The number of sources in one file of candidates."""
+
+TINIEST = 1e-9
+"""Replaces a probability of zero, which has no logarithm."""
 
 FOUND, WHOLE, REFERENCE, BY_TEACHER = "found", "whole", "reference", "teacher"
 

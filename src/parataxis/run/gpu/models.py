@@ -153,6 +153,7 @@ class DeviceSearch:
             "limits": of(sources.steps),
             "going": of(np.ones(count, dtype=np.bool_)),
             "scores": scores,
+            "entropies": full(0, beam, dtype=torch.float64),
             "actions": full(0, beam, steps, dtype=torch.int16),
             "previous": full(START, beam),
             "sentence": full(0, beam),
@@ -164,6 +165,7 @@ class DeviceSearch:
             "found": full(0),
             "done_scores": full(-np.inf, beam, dtype=torch.float64),
             "done_chances": full(0, beam, dtype=torch.float64),
+            "done_entropies": full(0, beam, dtype=torch.float64),
             "done_lengths": full(0, beam),
             "done_actions": full(0, beam, steps, dtype=torch.int16),
         }
@@ -174,6 +176,7 @@ class DeviceSearch:
         logs = scored["logs"].double()
         _merge(logs, state["same"], state["twins"])
         whole = torch.where(step == 0, logs[:, 0, WHOLE].exp(), state["whole"])
+        state = state | {"entropies": state["entropies"] - (logs.exp() * logs).sum(2)}
         _forbid(logs, state)
         logs += state["scores"][:, :, None]
         rows, beam, actions = logs.shape
@@ -262,6 +265,7 @@ def _finish(state: State, scores: Tensor, parents: Tensor, ended: Tensor, step: 
     valid = ended & (scores > NEVER / 2)
     means = torch.where(valid, scores / (step + 1), -torch.inf)
     chances = scores + CAUTION * state["sentence"].gather(1, parents)
+    entropies = state["entropies"].gather(1, parents)
     done, order = torch.cat([state["done_scores"], means], 1).sort(
         dim=1, descending=True, stable=True
     )
@@ -271,6 +275,7 @@ def _finish(state: State, scores: Tensor, parents: Tensor, ended: Tensor, step: 
     return {
         "done_scores": done[:, :beam],
         "done_chances": torch.cat([state["done_chances"], chances], 1).gather(1, order),
+        "done_entropies": torch.cat([state["done_entropies"], entropies], 1).gather(1, order),
         "done_lengths": lengths.gather(1, order),
         "done_actions": _of_beams(actions, order),
         "found": state["found"] + valid.sum(1),
@@ -287,6 +292,7 @@ def _move(state: State, parents: Tensor, chosen: Tensor, step: Tensor) -> State:
     at = step.clamp(max=actions.shape[2] - 1).expand(*chosen.shape, 1)
     return {
         "previous": chosen,
+        "entropies": state["entropies"].gather(1, parents),
         "sentence": state["sentence"].gather(1, parents) + ended,
         "place": torch.where(ended, 0, state["place"].gather(1, parents) + 1),
         "last": torch.where(copying, word, state["last"].gather(1, parents)),
@@ -309,6 +315,7 @@ def _nothing(count: int, beam: int, steps: int) -> PackedResults:
         np.zeros(count),
         np.full((count, beam), -np.inf),
         np.zeros((count, beam)),
+        np.zeros((count, beam)),
         np.zeros((count, beam), dtype=np.int64),
         np.zeros((count, beam, steps), dtype=np.int16),
     )
@@ -320,7 +327,7 @@ def _take(state: State, results: PackedResults) -> None:
     rows = np.flatnonzero(source >= 0)
     for name in results.arrays():
         found = state["whole" if name == "whole" else f"done_{name}"].cpu().numpy()[rows]
-        is_score = name in ("scores", "chances")
+        is_score = name in ("scores", "chances", "entropies")
         getattr(results, name)[source[rows]] = found.round(_DIGITS) if is_score else found
 
 

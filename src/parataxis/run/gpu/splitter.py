@@ -150,12 +150,13 @@ class Sources(_Rows):
 @dataclass(frozen=True)
 class PackedResults(_Rows):
     """What was found for sources: the probability that each should stay whole, and the scores,
-    log-probabilities, lengths and actions of its rewrites, best first. Where a source has fewer
+    log-probabilities, entropies, lengths and actions of its rewrites, best first. Where a source has fewer
     rewrites than others, the scores of the rest are minus infinity."""
 
     whole: Array
     scores: Array
     chances: Array
+    entropies: Array
     lengths: Array
     actions: Array
 
@@ -165,8 +166,8 @@ class PackedResults(_Rows):
             Found(
                 whole,
                 tuple(
-                    Hypothesis(tuple(taken[:length]), score, chance)
-                    for score, chance, length, taken in zip(*rewrites, strict=True)
+                    Hypothesis(tuple(taken[:length]), score, chance, entropy)
+                    for score, chance, entropy, length, taken in zip(*rewrites, strict=True)
                     if score > -np.inf
                 ),
             )

@@ -1,8 +1,9 @@
-"""Chooses among the rewrites that the search found: the verifier orders them, the checks veto.
+"""Chooses among the rewrites that the search found: the surest comes first, the checks veto.
 
-The source itself is one of the candidates. In the order of preference, the first rewrite without a
-finding wins. If there is none, the first without a blocking finding is taken. The source stays
-whole if it is preferred to all that are left, and the note says why.
+How sure a rewrite is, is estimated from what the verifier and the pointer model say of it. Of the
+rewrites that are surer than that the source should stay whole, the first without a finding wins. If
+there is none, the first without a blocking finding is taken. Otherwise the source stays whole, and
+the note says why.
 """
 
 import math
@@ -10,7 +11,7 @@ import operator
 from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from itertools import permutations, takewhile
+from itertools import permutations
 from typing import NamedTuple
 
 from parataxis.checks import Checker
@@ -44,30 +45,15 @@ SURELY_WHOLE = 0.7
 
 CLOSE = 3.0
 """Candidates whose log-probability is further below the best one are dropped."""
-RANKED = {Level.LIGHT: 0.0, Level.PLAIN: 0.5, Level.ATOMIC: 0.0}
-"""The weight of the verifier's score beside the pointer's log-probability: the score imitates a
-teacher that writes plain rewrites."""
-FAULT_SHARE = {Level.LIGHT: 0.3, Level.PLAIN: 0.7, Level.ATOMIC: 0.3}
-"""The weight of the log-odds of a fault: the judgements are of plain rewrites."""
-WHOLE_COST = 0.5
-"""The penalty of the source itself, in nats. The source is a single candidate, whereas several
-equally good splits share their probability."""
-
-FLOOR = 0.35
-"""The lowest confidence of a rewrite that is taken at all."""
-FLOOR_OF_TWO = 0.4
-"""The same for two plain or light sentences: below it, raters find fault with three of four, and
-would rather leave every second source whole."""
-FLOOR_OF_CLAIMS = 0.3
-"""The same at the level ``atomic``, where a sentence that is left whole is seldom right."""
-SURE = 0.87
+MARGIN = {Level.LIGHT: 0.1, Level.PLAIN: 0.1, Level.ATOMIC: 0.2}
+"""How much surer a rewrite must be than that the source should stay whole. To raters a wrong split
+and a missing one are equally bad, but a reader is misled by the former only, and a program takes
+claims for facts."""
+SURE = 0.84
 """The lowest confidence of a rewrite that is taken in strict mode."""
 
 SHORT = 25
 """A source of so many words is split at the level ``light`` only between main clauses."""
-
-TINIEST = 1e-9
-"""Replaces a probability of zero, which has no logarithm."""
 
 BLOCKING = frozenset(
     [
@@ -91,6 +77,7 @@ class Candidate:
     simple: tuple[str, ...]
     provenance: tuple[tuple[OutputToken, ...], ...]
     log_chance: float
+    entropy: float = 0.0
 
 
 class Evidence(NamedTuple):
@@ -98,24 +85,39 @@ class Evidence(NamedTuple):
 
     risk: float
     """The verifier's log-odds of a fault in the worst sentence."""
-    log_chance: float
-    """The pointer's own log-probability."""
-    rivals: float
-    """The number of other splits that are nearly as likely."""
-    whole: float
-    """The pointer's log-odds that the source stays whole."""
     score: float
     """The verifier's score, per token of the source."""
+    log_chance: float
+    """The pointer's own log-probability."""
+    entropy: float
+    """How unsure the pointer was on the way."""
     tokens: float
     """The number of tokens of the source."""
 
 
+class WholeEvidence(NamedTuple):
+    """What the chance that a source should stay whole is computed from."""
+
+    whole: float
+    """The pointer's log-odds that it stays whole."""
+    further: float
+    """The verifier's log-odds that it should be split."""
+
+
 JUDGED = 70
 """The tokens of the longest sources that were judged; longer ones count as if they had as many."""
-_READERS = Evidence(-0.3153, 0.1876, -0.3064, -0.1152, 1.2853, -0.0214), 1.1066
-_PROGRAMS = Evidence(-0.2281, 0.5875, -0.1960, -0.0397, -0.0109, -0.0132), 1.5471
-WEIGHTS = {Level.LIGHT: _READERS, Level.PLAIN: _READERS, Level.ATOMIC: _PROGRAMS}
-"""The weights of the evidence, and what is added: raters judged plain and atomic rewrites."""
+WEIGHTS = {
+    Level.LIGHT: (Evidence(-0.4194, 2.9609, 0.1083, -0.5914, 0.0194), 0.4311),
+    Level.PLAIN: (Evidence(-0.3949, -2.5505, 0.2156, -0.4649, 0.0182), -0.1743),
+    Level.ATOMIC: (Evidence(-0.1731, 0.9935, 0.2677, -0.3987, -0.0127), 1.6444),
+}
+"""The weights of the evidence, and what is added, at each level."""
+WHOLE_WEIGHTS = {
+    Level.LIGHT: (WholeEvidence(0.4384, -0.1423), 0.2948),
+    Level.PLAIN: (WholeEvidence(0.4535, -0.3443), 1.9850),
+    Level.ATOMIC: (WholeEvidence(0.5510, 0.0284), 1.0950),
+}
+"""The same for the source itself."""
 
 
 def confidence(evidence: Evidence, level: Level) -> float:
@@ -123,7 +125,15 @@ def confidence(evidence: Evidence, level: Level) -> float:
 
     A logistic regression on judgements of rewrites; docs/pointer.md compares it with them.
     """
-    weights, added = WEIGHTS[level]
+    return _logistic(evidence, *WEIGHTS[level])
+
+
+def whole_chance(evidence: WholeEvidence, level: Level) -> float:
+    """The probability that a careful reader would leave a source whole."""
+    return _logistic(evidence, *WHOLE_WEIGHTS[level])
+
+
+def _logistic(evidence: Sequence[float], weights: Sequence[float], added: float) -> float:
     return 1 / (1 + math.exp(-added - sum(map(operator.mul, weights, evidence))))
 
 
@@ -132,17 +142,20 @@ def _log_odds(chance: float) -> float:
     return math.log(chance / (1 - chance))
 
 
-def _evidence(
-    analysis: Analysis, option: Candidate, verdict: RewriteVerdict, rivals: int, whole: float
-) -> Evidence:
+def evidence_of(analysis: Analysis, option: Candidate, verdict: RewriteVerdict) -> Evidence:
+    """The evidence for a rewrite of a source."""
     return Evidence(
         risk=_log_odds(verdict.risk),
-        log_chance=option.log_chance,
-        rivals=rivals,
-        whole=_log_odds(whole),
         score=verdict.score / len(analysis),
+        log_chance=option.log_chance,
+        entropy=option.entropy,
         tokens=min(len(analysis), JUDGED),
     )
+
+
+def whole_evidence(found: Found, verdict: RewriteVerdict) -> WholeEvidence:
+    """The evidence for a source as it is."""
+    return WholeEvidence(_log_odds(found.whole), _log_odds(verdict.unsplit))
 
 
 def whole_rewrite(source: str, *, note: str | None = None) -> Rewrite:
@@ -197,7 +210,6 @@ def alternatives(
         for each in compose_found(analysis, found)
         if len(each.simple) > 1 and analysis.text not in each.simple
     ]
-    rivals = len(_close(options)) - 1 if options else 0
     verdicts = verifying(analysis.text, [option.simple for option in options], level)
     pairs = [(analysis.text, option.simple) for option in options]
     checked = checker.pipe(
@@ -210,7 +222,7 @@ def alternatives(
             splitter=NAME,
             provenance=option.provenance,
             findings=tuple(findings),
-            confidence=confidence(_evidence(analysis, option, verdict, rivals, found.whole), level),
+            confidence=confidence(evidence_of(analysis, option, verdict), level),
             further=verdict.unsplit,
         )
         for option, verdict, findings in zip(options, verdicts, checked, strict=True)
@@ -256,13 +268,7 @@ def compose_found(analysis: Analysis, found: Found, close: float = math.inf) -> 
             least = max(least, hypothesis.log_chance - close)
             seen.add(simple)
             provenance = tuple(tokens for _, tokens in composed)
-            yield Candidate(simple, provenance, hypothesis.log_chance)
-
-
-def _close(options: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates that are not much less likely than the likeliest."""
-    least = max(option.log_chance for option in options) - CLOSE
-    return [option for option in options if option.log_chance >= least]
+            yield Candidate(simple, provenance, hypothesis.log_chance, hypothesis.entropy)
 
 
 def _joins_main_clauses(analysis: Analysis, option: Candidate) -> bool:
@@ -343,53 +349,40 @@ class _Choice:
         fitting = [s for s in splits if not is_short or _joins_main_clauses(analysis, s)]
         if level is Level.ATOMIC:
             fitting = [s for s in splits if not _says_twice(analysis, s)]
-        chance = max([math.log(max(found.whole, TINIEST)), *single])
-        self._whole = Candidate((analysis.text,), (), chance)
         self._stays = found.whole >= SURELY_WHOLE or bool(single and not splits)
         self._stays |= bool(splits and not fitting)
         self._stays = self._stays or is_incomplete(analysis)
-        self._options = [self._whole] if self._stays else _close([self._whole, *fitting])
-        self._splits = [option for option in self._options if option is not self._whole]
-        self._chance_of_whole = found.whole
+        self._found, self._options = found, [] if self._stays else fitting
         self._taken: tuple[Candidate, Sequence[Finding]] | None = None
         self._faults: Sequence[Finding] | None = None
         """The findings in the preferred rewrite."""
         self._queue: Iterator[Candidate] = iter(())
+        self._whole_further: float | None = None
         self._confidence: dict[Candidate, float] = {}
         self._further: dict[Candidate, float] = {}
         self.candidate: Candidate | None = None
 
     def rank(self, verifying: Verifying, least: float) -> None:
         """Put the candidates in the order of preference."""
-        options = self._options
-        if len(options) == 1 and options[0] is self._whole:
+        if not self._options:
             return
-        rewrites = [option.simple for option in options]
-        verdicts = verifying(self.analysis.text, rewrites, self._level)
-        scores = {}
-        for option, verdict in zip(options, verdicts, strict=True):
+        text = self.analysis.text
+        rewrites = [(text,), *(option.simple for option in self._options)]
+        whole, *verdicts = verifying(text, rewrites, self._level)
+        self._whole_further = whole.unsplit
+        for option, verdict in zip(self._options, verdicts, strict=True):
             self._further[option] = verdict.unsplit
-            score = RANKED[self._level] * verdict.score + option.log_chance
-            if option is self._whole:
-                scores[option] = score - WHOLE_COST
-                continue
-            scores[option] = score - FAULT_SHARE[self._level] * _log_odds(verdict.risk)
-            rivals, whole = len(self._splits) - 1, self._chance_of_whole
-            evidence = _evidence(self.analysis, option, verdict, rivals, whole)
+            evidence = evidence_of(self.analysis, option, verdict)
             self._confidence[option] = confidence(evidence, self._level)
-        order = sorted(scores, key=lambda option: -scores[option])
-        preferred = takewhile(lambda option: option is not self._whole, order)
-        wanted = list(preferred)
-        sure = [each for each in wanted if self._confidence[each] >= max(least, self._floor(each))]
-        self._queue = iter(sure)
+        needed = whole_chance(whole_evidence(self._found, whole), self._level)
+        needed += MARGIN[self._level]
+        # The chance that it is right and finished.
+        good = {each: self._confidence[each] * (1 - self._further[each]) for each in self._options}
+        wanted = [each for each in sorted(good, key=lambda o: -good[o]) if good[each] > needed]
+        self._queue = iter([each for each in wanted if self._confidence[each] >= least])
         self.candidate = next(self._queue, None)
         # A source that is preferred to all rewrites needs no explanation.
-        self._stays = self._stays or not wanted
-
-    def _floor(self, option: Candidate) -> float:
-        if self._level is Level.ATOMIC:
-            return FLOOR_OF_CLAIMS
-        return FLOOR_OF_TWO if len(option.simple) == 2 else FLOOR
+        self._stays = not wanted
 
     def judge(self, candidate: Candidate, findings: Sequence[Finding]) -> None:
         """Take a candidate or go on to the next."""
@@ -406,7 +399,7 @@ class _Choice:
         """The rewrite that was taken, or the source."""
         if self._taken is None:
             whole = whole_rewrite(self.analysis.text, note=self._why_whole())
-            return whole.model_copy(update={"further": self._further.get(self._whole)})
+            return whole.model_copy(update={"further": self._whole_further})
         taken, findings = self._taken
         return Rewrite(
             source=self.analysis.text,

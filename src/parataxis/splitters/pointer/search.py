@@ -34,18 +34,22 @@ COPIED_AT_MOST = 2
 """The model distinguishes whether a word was copied never, once, or more often."""
 _COMPACT_AT = 0.7
 """Finished sources are removed from the arrays when at most this share is still searched."""
-_BY_SOURCE = ("rows", "scores", "actions", "barred", "limits", "best_finished", "found")
+_BY_SOURCE = (
+    *("rows", "scores", "entropies", "actions", "barred", "limits", "best_finished", "found"),
+)
 """The arrays of a search that have one row per source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
     """A finished sequence of actions without the end. ``score`` is the mean log-probability less
-    the penalties for sentences; ``log_chance`` is the plain log-probability."""
+    the penalties for sentences; ``log_chance`` is the plain log-probability; ``entropy`` is the sum
+    of the entropies of its steps: how unsure the model was on the way, whatever it took."""
 
     actions: tuple[int, ...]
     score: float
     log_chance: float = 0.0
+    entropy: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,7 @@ class _Search:
         self.limits = np.array([most_steps(len(source)) for source in sources])
         self.scores = np.full((count, beam), NEVER)
         self.scores[:, 0] = 0.0
+        self.entropies = np.zeros((count, beam))
         self.actions = np.zeros((count, beam, int(self.limits.max())), dtype=np.int64)
         self.place = Place.opening(count, beam, self.words, state)
         self.whole = np.zeros(count)
@@ -192,6 +197,7 @@ class _Search:
         self.groups.merge(logs)
         if step == 1:
             self.whole[self.rows] = np.exp(logs[:, 0, WHOLE])
+        self.entropies += _entropies(logs)
         self._forbid(logs)
         logs += self.scores[:, :, None]
         count, beam, actions = logs.shape
@@ -234,7 +240,9 @@ class _Search:
             total = float(scores[row, column])
             score = total / step**self.power
             log_chance = total + self.caution * float(self.place.sentence[row, parent])
-            self.finished[source].append(Hypothesis(tuple(actions.tolist()), score, log_chance))
+            entropy = float(self.entropies[row, parent])
+            found = Hypothesis(tuple(actions.tolist()), score, log_chance, entropy)
+            self.finished[source].append(found)
             self.found[row] += 1
             self.best_finished[row] = max(self.best_finished[row], score)
 
@@ -248,6 +256,7 @@ class _Search:
         # The beams of all sources are one axis here, so that a single index selects a beam.
         index = parents + np.arange(0, parents.size, self.beam)[:, None]
         self.place = self.place.after(chosen, recurrent, index)
+        self.entropies = _of_beams(self.entropies, index)
         self.actions = _of_beams(self.actions, index)
         self.actions[:, :, step - 1] = chosen
 
@@ -271,6 +280,12 @@ class _Search:
         self.place = self.place.select(keep)
         if len(keep):
             self.memory = self.memory.select(keep)
+
+
+def _entropies(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The entropies of the next actions (sources, beams), in nats."""
+    # cumsum adds from left to right; the order of sum() depends on the width of the array.
+    return -(np.exp(logs) * logs).cumsum(axis=2)[:, :, -1]
 
 
 def _of_beams(array: NDArray[T], index: NDArray[np.int64]) -> NDArray[T]:
