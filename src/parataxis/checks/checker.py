@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 Provenance = Sequence[Sequence[OutputToken]]
 
-RISKY = 0.8
+RISKY = 0.5
 """The probability of a fault from which it is reported. docs/checks.md says how many correct
 rewrites and how many corruptions are above."""
 

@@ -36,17 +36,20 @@ def surprise(source: str, simple: Sequence[str]) -> list[float]:
     words = words_of(source)
     actions = target_actions(words, simple, skip=True)
     assert actions is not None
-    return surprises(load_decoder(), read_source(words), [actions])[0]
+    return [each.excess for each in surprises(load_decoder(), read_source(words), [actions])[0]]
 
 
-def test_surprise_is_how_much_likelier_another_word_was(scripted: type[Any], write: Write) -> None:
+def test_surprise_is_more_than_was_to_be_expected(scripted: type[Any], write: Write) -> None:
     split = write(SOURCE, "Ann fell", "Ann serving/VBZ tea")
     other = write(SOURCE, "Ann fell", "tea fell")
     decoder = scripted({SOURCE: [(0.6, split), (0.2, other)]})
     features = read_source(words_of(SOURCE))
     expected, wrong = surprises(decoder, features, [[*split, END], [*other, END]])
-    assert expected == pytest.approx([0, 0], abs=1e-4)
-    assert wrong == pytest.approx([0, np.log(3)], abs=1e-4)
+    entropy = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
+    assert np.array(expected) == pytest.approx(np.array([[0, 0], [0, entropy]]), abs=1e-4)
+    # The likelier word is less surprising than expected, the other one more.
+    more = -np.log(0.25) - entropy
+    assert np.array(wrong) == pytest.approx(np.array([[0, 0], [more, entropy]]), abs=1e-4)
 
 
 @pytest.mark.parametrize(

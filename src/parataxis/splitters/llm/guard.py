@@ -18,7 +18,7 @@ from parataxis.text.tokens import has_word
 
 Provenance = tuple[tuple[OutputToken, ...], ...]
 
-RISKY = 0.72
+RISKY = 0.36
 """The risk from which a rewrite is rejected. docs/llm.md says what that costs."""
 
 

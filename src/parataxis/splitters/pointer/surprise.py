@@ -1,7 +1,7 @@
 """How much a rewrite surprises the pointer model: a second opinion on rewrites of any origin.
 
-The model is led through a rewrite that somebody else has written. Where it would have written
-another word with much more confidence, that word is often the wrong one: another noun, another
+The model is led through a rewrite that somebody else has written. Where a word is much less likely
+than the model expected any word to be there, it is often the wrong one: another noun, another
 pronoun, another link. The verifier reads the rewrite as a whole; together they find more than
 either alone.
 """
@@ -9,6 +9,7 @@ either alone.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +38,9 @@ from parataxis.text.tokens import has_word, tokenize
 
 Floats = NDArray[np.float64]
 
-RISK_SHARE, SURPRISE_SHARE, ADDED = 0.42, 0.25, -2.23
-"""The log-odds of a fault are this share of the verifier's, this share of the surprise in nats, and
-a constant: fitted to 700 references and to the corruptions in ``data/corruptions.jsonl``, as if
-half of all rewrites had a fault."""
+RISK_SHARE, EXCESS_SHARE, ENTROPY_SHARE, ADDED = 0.300, 0.215, -0.215, -2.902
+"""The log-odds of a fault are this share of the verifier's, these shares of the two numbers of
+:class:`Surprise`, and a constant: fitted to references and to rewrites with one fault each."""
 SAFEST, RISKIEST = -2.0, 14.0
 """The verifier's log-odds count within these bounds, so that it cannot outweigh any surprise."""
 
@@ -68,21 +68,33 @@ def follow(
     return [np.array(rows) for rows in found]
 
 
+class Surprise(NamedTuple):
+    """How a sentence of a rewrite surprises the model, in nats."""
+
+    excess: float
+    """How much more surprising its most surprising word is than was to be expected there."""
+    entropy: float
+    """How much surprise was to be expected of all its words."""
+
+
 def surprises(
     decoder: Decoder, features: Features, sequences: Sequence[Sequence[int]]
-) -> list[list[float]]:
-    """For each sentence that each of the sequences writes, how much likelier, in nats, another word
-    was at most. Marks and the ends of sentences do not count: where to cut is a matter of taste."""
+) -> list[list[Surprise]]:
+    """The surprise at each sentence that each of the sequences writes. Marks and the ends of
+    sentences are never the most surprising: where to cut is a matter of taste."""
     same = _same_words(features)
     counts = np.array([_is_word(features, action) for action in range(COPY + len(features))])
+    tiny = np.finfo(float).tiny
     found = []
     for actions, chances in zip(sequences, follow(decoder, features, sequences), strict=True):
         merged = np.array([np.bincount(same, row[: len(same)], len(same)) for row in chances])
-        taken = merged[np.arange(len(actions)), same[list(actions)]]
-        behind = np.log(merged.max(axis=1)) - np.log(np.maximum(taken, np.finfo(float).tiny))
-        behind[~counts[list(actions)]] = 0.0
+        logs = np.log(np.maximum(merged, tiny))
+        entropies = -(merged * logs).sum(axis=1)
+        excess = -logs[np.arange(len(actions)), same[list(actions)]] - entropies
+        excess[~counts[list(actions)]] = 0.0
         ends = np.flatnonzero(np.isin(actions, (NEXT, END)))[:-1] + 1
-        found.append([float(part.max()) for part in np.split(behind, ends)])
+        parts = zip(np.split(excess, ends), np.split(entropies, ends), strict=True)
+        found.append([Surprise(float(most.max()), float(all_.sum())) for most, all_ in parts])
     return found
 
 
@@ -123,18 +135,20 @@ class SecondOpinion:
         written = [target_actions(words, simple, skip=True) or [END] for simple in rewrites]
         found = surprises(self._decoder, features, written)
         return [
-            replace(verdict, faults=_raised(verdict.faults, np.array(each, dtype=np.float64)))
+            replace(verdict, faults=_raised(verdict.faults, each))
             for verdict, each in zip(verdicts, found, strict=True)
         ]
 
 
-def _raised(faults: NDArray[np.float32], surprise: Floats) -> NDArray[np.float32]:
+def _raised(faults: NDArray[np.float32], surprise: Sequence[Surprise]) -> NDArray[np.float32]:
     """The probabilities of faults with that of any fault in the light of the surprise."""
     risks = faults[:, -1].astype(np.float64)
+    excess, entropy = np.array(surprise, dtype=np.float64).T
     with np.errstate(divide="ignore"):
         odds = np.clip(np.log(risks) - np.log1p(-risks), SAFEST, RISKIEST)
+    odds = RISK_SHARE * odds + EXCESS_SHARE * excess + ENTROPY_SHARE * entropy + ADDED
     raised = faults.copy()
-    raised[:, -1] = 1 / (1 + np.exp(-RISK_SHARE * odds - SURPRISE_SHARE * surprise - ADDED))
+    raised[:, -1] = 1 / (1 + np.exp(-odds))
     return raised
 
 
