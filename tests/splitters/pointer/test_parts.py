@@ -261,6 +261,24 @@ WRITTEN = [
         ["The skater lost her skates.", "She lives in Oslo."],
         id="a pronoun whose gender the source tells",
     ),
+    pytest.param(
+        "The treaty was signed in May and entered into force in June.",
+        ["the treaty was signed in May", "[it] [was] entered into force in#2 June"],
+        ["The treaty was signed in May.", "It entered into force in June."],
+        id="an active verb beside a passive one",
+    ),
+    pytest.param(
+        "He was elected in May, and held the office until June.",
+        ["he was elected in May", "he was held the office until June"],
+        ["He was elected in May.", "He held the office until June."],
+        id="a verb with an object beside a passive one",
+    ),
+    pytest.param(
+        "The cloth was cut in Rome and sewn in Oslo.",
+        ["the cloth was cut in Rome", "[it] [was] sewn in#2 Oslo"],
+        ["The cloth was cut in Rome.", "It was sewn in Oslo."],
+        id="two passive verbs",
+    ),
 ]  # fmt: skip
 
 

@@ -117,8 +117,9 @@ def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | 
         from parataxis.splitters.pointer.pairs import pair_marks
 
         parts = pair_marks(analysis, parts)
-    parts = _with_agreement(analysis, _with_articles(analysis, parts))
-    parts = _with_past(analysis, parts)
+    parts = _with_articles(analysis, parts)
+    parts = _with_agreement(analysis, parts)
+    parts = _without_passive(analysis, _with_past(analysis, parts))
     parts = _with_conjunction(analysis, _without_also(analysis, parts))
     return tuple(_with_whole_words(analysis, _with_modal(analysis, parts)))
 
@@ -426,6 +427,44 @@ def _roles(analysis: Analysis) -> list[tuple[int, int]]:
         if is_open and analysis[word.head].upos == "NOUN":
             found.append((own[0], word.index))
     return found
+
+
+_NEVER_PASSIVE = words(
+    "became began came went arose rose fell died arrived remained appeared disappeared happened"
+    " occurred existed emerged lasted seemed belonged consisted resided expired"
+)
+
+
+def _without_passive(analysis: Analysis, parts: list[Part]) -> list[Part]:
+    """Drop a "was" before an active verb that shared its subject with a passive: "It was signed in
+    1959 and entered into force" becomes "It entered into force"."""
+    active = analysis.once(_active_verbs)
+    plain: list[Part] = []
+    for place, part in enumerate(parts):
+        after = parts[place + 1] if place + 1 < len(parts) else part
+        is_be = key(part_text(analysis, part)) in ("is", "are", "was", "were")
+        is_new = is_be and isinstance(after, Copy) and not are_neighbours(part, after)
+        if not (is_new and isinstance(after, Copy) and after.word in active):
+            plain.append(part)
+    return plain
+
+
+def _active_verbs(analysis: Analysis) -> frozenset[int]:
+    """Joined verbs that have an object of their own, or that have no passive."""
+    joined = [verb for verb in analysis if verb.relation == "conj" and verb.upos == "VERB"]
+    return frozenset(
+        verb.index
+        for verb in joined
+        if verb.xpos in ("VBD", "VBN") and not analysis.children(verb.index, "aux")
+        if _has_no_passive(analysis, verb)
+        or (verb.xpos == "VBD" and analysis.children(verb.index, "obj"))
+    )
+
+
+def _has_no_passive(analysis: Analysis, verb: Word) -> bool:
+    after = [key(word.text) for word in analysis.words[verb.index + 1 : verb.index + 3]]
+    is_in_force = key(verb.text) == "entered" and after == ["into", "force"]
+    return is_in_force or key(verb.text) in _NEVER_PASSIVE
 
 
 def _without_also(analysis: Analysis, parts: list[Part]) -> list[Part]:
