@@ -279,6 +279,18 @@ WRITTEN = [
         ["The cloth was cut in Rome.", "It was sewn in Oslo."],
         id="two passive verbs",
     ),
+    pytest.param(
+        "Fungi feed on dead material (leaves and twigs) in woods.",
+        ["Fungi feed on dead material in woods", "[these] dead material [are] leaves and twigs"],
+        ["Fungi feed on dead material in woods.", "This dead material is leaves and twigs."],
+        id="these before a singular noun",
+    ),
+    pytest.param(
+        "The tool stands by the pumps that need oil.",
+        ["the tool stands by the#2 pumps", "the tool [also] need oil"],
+        ["The tool stands by the pumps.", "The tool also needs oil."],
+        id="an inserted adverb between subject and verb",
+    ),
 ]  # fmt: skip
 
 

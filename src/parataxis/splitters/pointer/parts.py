@@ -19,7 +19,7 @@ from parataxis.rewrite.compose import (
     keeps_capital,
     part_text,
 )
-from parataxis.rewrite.forms import common_start, form_of, is_plural, key
+from parataxis.rewrite.forms import common_start, form_of, key
 from parataxis.splitters.pointer.actions import (
     CLOSED,
     CLOSED_WORDS,
@@ -51,6 +51,8 @@ _PLURAL_OF = {
     "includes": "include",
 }
 _SINGULAR_OF = {plural: singular for singular, plural in _PLURAL_OF.items()}
+_ADVERBS = frozenset(map(Insert, ("also", "then", "therefore", "now", "later")))
+"""Inserted words that may stand between a subject and its verb."""
 _SINGULAR_SUBJECTS = words("he she it this")
 _PLURAL_SUBJECTS = words("they these those we you")
 _DETERMINERS = words("the this that these those a an his her its their such each every")
@@ -117,7 +119,7 @@ def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | 
         from parataxis.splitters.pointer.pairs import pair_marks
 
         parts = pair_marks(analysis, parts)
-    parts = _with_articles(analysis, parts)
+    parts = _with_demonstratives(analysis, _with_articles(analysis, parts))
     parts = _with_agreement(analysis, parts)
     parts = _without_passive(analysis, _with_past(analysis, parts))
     parts = _with_conjunction(analysis, _without_also(analysis, parts))
@@ -544,6 +546,32 @@ def article(word: str) -> str | None:
     return "an" if _AN.match(word.lower()) else "a" if _A.match(word.lower()) else None
 
 
+_SINGULAR_DEMONSTRATIVES = {"these": "this", "those": "that"}
+
+
+def _with_demonstratives(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
+    """Make an inserted "these" singular before a singular noun: "These dead material are"."""
+    fitted = list(parts)
+    for place, part in enumerate(parts):
+        if not isinstance(part, Insert) or part.text not in _SINGULAR_DEMONSTRATIVES:
+            continue
+        end = place + 1
+        while end < len(parts) and _is_in_phrase(analysis, parts[end]):
+            end += 1
+        noun = parts[end - 1]
+        is_joined = end < len(parts) and key(part_text(analysis, parts[end])) in ("and", "or", ",")
+        if is_joined or not isinstance(noun, Copy) or not _shows_number(analysis[noun.word]):
+            continue
+        if analysis[noun.word].xpos == "NN":
+            fitted[place] = Insert(_SINGULAR_DEMONSTRATIVES[part.text])
+    return fitted
+
+
+def _is_in_phrase(analysis: Analysis, part: Part) -> bool:
+    """Whether a part is a noun or stands before one: "dead material"."""
+    return not isinstance(part, Insert) and analysis[part.word].upos in ("ADJ", "NOUN", "NUM")
+
+
 def _with_agreement(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     """Let the verb agree with the subject that opens the sentence: "However, it own", "The members
     was lost", "The server often crash".
@@ -560,7 +588,8 @@ def _with_agreement(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     end = place
     while end > start + 1:
         before = agreed[end - 1]
-        if not isinstance(before, Copy) or analysis[before.word].upos != "ADV":
+        is_adverb = isinstance(before, Copy) and analysis[before.word].upos == "ADV"
+        if not is_adverb and before not in _ADVERBS:
             break
         end -= 1
     subject = agreed[start:end]
@@ -568,7 +597,7 @@ def _with_agreement(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
         return agreed
     # After "these" an inflected word may be a noun: "These wins".
     is_demonstrative = key(part_text(analysis, subject[-1])) in DEMONSTRATIVES
-    plural = _is_plural(analysis, subject)
+    plural = _is_plural(analysis, subject, is_new_verb=isinstance(agreed[place], Insert))
     if plural is not None and not (is_demonstrative and isinstance(agreed[place], Inflect)):
         agreed[place] = _agreeing(analysis, agreed[place], plural=plural)
     return agreed
@@ -602,7 +631,7 @@ def _verb(analysis: Analysis, parts: Sequence[Part], start: int) -> int | None:
     return None
 
 
-def _is_plural(analysis: Analysis, subject: Sequence[Part]) -> bool | None:
+def _is_plural(analysis: Analysis, subject: Sequence[Part], *, is_new_verb: bool) -> bool | None:
     """Whether a subject is plural; None if that is not certain."""
     first = key(part_text(analysis, subject[0]))
     if len(subject) == 1 and first in _SINGULAR_SUBJECTS | _PLURAL_SUBJECTS:
@@ -614,11 +643,12 @@ def _is_plural(analysis: Analysis, subject: Sequence[Part]) -> bool | None:
     head = _head(analysis, places)
     if head is None or head.xpos not in ("NN", "NNS") or not _shows_number(head):
         return None
-    below = analysis.subtree(head.index)
+    # A copied verb that does not fit may show that it was said of all that is joined to the noun.
+    own = [place for place in places if place != head.index]
+    below = own if is_new_verb else analysis.subtree(head.index)
     if any(analysis[word].relation == "conj" or analysis[word].upos == "CCONJ" for word in below):
         return None
-    plural = is_plural(analysis, head.index)
-    return plural if plural == (head.xpos == "NNS") else None
+    return head.xpos == "NNS"
 
 
 def _head(analysis: Analysis, places: Sequence[int]) -> Word | None:
