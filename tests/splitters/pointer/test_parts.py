@@ -291,6 +291,12 @@ WRITTEN = [
         ["The tool stands by the pumps.", "The tool also needs oil."],
         id="an inserted adverb between subject and verb",
     ),
+    pytest.param(
+        "Park Jae-Sang, a singer, explained the song to Bob.",
+        ["Park Jae - Sang [is] a singer", "Park Jae explained the song to Bob"],
+        ["Park Jae-Sang is a singer.", "Park Jae-Sang explained the song to Bob."],
+        id="a name with a hyphen is whole",
+    ),
 ]  # fmt: skip
 
 

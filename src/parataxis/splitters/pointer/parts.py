@@ -106,7 +106,8 @@ def sentence_parts(
             return None
         sentences.append(parts)
     opened = with_openers(analysis, sentences)
-    return _with_symbols(analysis, [without_guess(analysis, each) for each in opened])
+    named = [without_guess(analysis, each) for each in opened]
+    return _with_symbols(analysis, [_with_whole_names(analysis, each) for each in named])
 
 
 def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | None:
@@ -124,6 +125,32 @@ def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | 
     parts = _without_passive(analysis, _with_past(analysis, parts))
     parts = _with_conjunction(analysis, _without_also(analysis, parts))
     return tuple(_with_whole_words(analysis, _with_modal(analysis, parts)))
+
+
+def _with_whole_names(analysis: Analysis, sentence: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The sentence with the rest of each name that ends at a hyphen: "Park Jae" becomes "Park
+    Jae-Sang", unless the source has "Jae" alone too."""
+    ends = analysis.once(_half_names)
+    whole: list[Part] = []
+    for place, part in enumerate(sentence):
+        whole.append(part)
+        follows = sentence[place + 1] if place + 1 < len(sentence) else part
+        if isinstance(part, Copy) and part.word in ends and not are_neighbours(part, follows):
+            whole += [Copy(part.word + 1), Copy(part.word + 2)]
+    return tuple(whole)
+
+
+def _half_names(analysis: Analysis) -> frozenset[int]:
+    """Names before the hyphen of a double name, if they stand nowhere else."""
+    places = analysis.once(_places)
+    return frozenset(
+        first.index
+        for first, hyphen, last in zip(
+            analysis, analysis.words[1:], analysis.words[2:], strict=False
+        )
+        if first.xpos == last.xpos == "NNP" and len(places[key(first.text)]) == 1
+        if hyphen.text == "-" and first.end == hyphen.start and hyphen.end == last.start
+    )
 
 
 def _with_symbols(
