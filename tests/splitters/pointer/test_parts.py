@@ -297,6 +297,12 @@ WRITTEN = [
         ["Park Jae-Sang is a singer.", "Park Jae-Sang explained the song to Bob."],
         id="a name with a hyphen is whole",
     ),
+    pytest.param(
+        "Keep the book and not sell it to Ann.",
+        ["keep the book", "not sell it to Ann"],
+        ["Keep the book.", "Do not sell it to Ann."],
+        id="a denied order",
+    ),
 ]  # fmt: skip
 
 

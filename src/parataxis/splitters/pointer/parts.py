@@ -121,7 +121,7 @@ def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | 
 
         parts = pair_marks(analysis, parts)
     parts = _with_demonstratives(analysis, _with_articles(analysis, parts))
-    parts = _with_agreement(analysis, parts)
+    parts = _with_do(analysis, _with_agreement(analysis, parts))
     parts = _without_passive(analysis, _with_past(analysis, parts))
     parts = _with_conjunction(analysis, _without_also(analysis, parts))
     return tuple(_with_whole_words(analysis, _with_modal(analysis, parts)))
@@ -597,6 +597,16 @@ def _with_demonstratives(analysis: Analysis, parts: Sequence[Part]) -> list[Part
 def _is_in_phrase(analysis: Analysis, part: Part) -> bool:
     """Whether a part is a noun or stands before one: "dead material"."""
     return not isinstance(part, Insert) and analysis[part.word].upos in ("ADJ", "NOUN", "NUM")
+
+
+def _with_do(analysis: Analysis, parts: list[Part]) -> list[Part]:
+    """A denied order with its "do": "Keep it and not sell it" becomes "Do not sell it"."""
+    is_order = analysis.root.xpos == "VB" and analysis.root.index == analysis.opener
+    first, second = [*parts, Insert(""), Insert("")][:2]
+    if not is_order or not isinstance(second, Copy) or key(part_text(analysis, first)) != "not":
+        return parts
+    is_base = analysis[second.word].xpos in ("VB", "VBP")
+    return [Insert("do"), *parts] if is_base else parts
 
 
 def _with_agreement(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
