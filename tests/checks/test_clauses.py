@@ -199,6 +199,11 @@ def test_clauses_been_needs_have(checker: Checker) -> None:
             ["It soon followed by a standard set of rules."],
         ),
         (
+            "The treaty was signed in May and entered into force in June.",
+            ["The treaty was signed in May.", "It entered into force in June."],
+            [],
+        ),
+        (
             "Ann was born in Leeds and moved to York in 1990.",
             ["Ann was born in Leeds.", "She moved to York in 1990."],
             [],

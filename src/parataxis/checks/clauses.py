@@ -130,9 +130,17 @@ def _bare_participle(source: Analysis, analysis: Analysis, origins: Origins) -> 
         and not source.children(copied.index, "nsubj", "nsubj:pass", "aux", "aux:pass", "obj")
     )
     shares = shares and not lexicon.OF_THEMSELVES & lemmas(key(verb.text))
+    shares = shares and not has_no_passive(source, copied)
     after = analysis.words[verb.index + 1 : verb.index + 2]
     is_done_by = copied.deprel in ("acl", "advcl") and after and key(after[0].text) == "by"
     return verb if shares or is_done_by else None
+
+
+def has_no_passive(analysis: Analysis, verb: Word) -> bool:
+    """Whether a past form or participle is always active: "died", "entered into force"."""
+    after = [key(word.text) for word in analysis.words[verb.index + 1 : verb.index + 3]]
+    is_in_force = key(verb.text) == "entered" and after == ["into", "force"]
+    return is_in_force or key(verb.text) in lexicon.NEVER_PASSIVE
 
 
 def is_fragment(analysis: Analysis) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from parataxis.checks.clauses import has_no_passive
 from parataxis.checks.pronouns import is_person
 from parataxis.checks.relations import UNCERTAIN_NUMBER
 from parataxis.rewrite.compose import (
@@ -458,12 +459,6 @@ def _roles(analysis: Analysis) -> list[tuple[int, int]]:
     return found
 
 
-_NEVER_PASSIVE = words(
-    "became began came went arose rose fell died arrived remained appeared disappeared happened"
-    " occurred existed emerged lasted seemed belonged consisted resided expired"
-)
-
-
 def _without_passive(analysis: Analysis, parts: list[Part]) -> list[Part]:
     """Drop a "was" before an active verb that shared its subject with a passive: "It was signed in
     1959 and entered into force" becomes "It entered into force"."""
@@ -485,15 +480,9 @@ def _active_verbs(analysis: Analysis) -> frozenset[int]:
         verb.index
         for verb in joined
         if verb.xpos in ("VBD", "VBN") and not analysis.children(verb.index, "aux")
-        if _has_no_passive(analysis, verb)
+        if has_no_passive(analysis, verb)
         or (verb.xpos == "VBD" and analysis.children(verb.index, "obj"))
     )
-
-
-def _has_no_passive(analysis: Analysis, verb: Word) -> bool:
-    after = [key(word.text) for word in analysis.words[verb.index + 1 : verb.index + 3]]
-    is_in_force = key(verb.text) == "entered" and after == ["into", "force"]
-    return is_in_force or key(verb.text) in _NEVER_PASSIVE
 
 
 def _without_also(analysis: Analysis, parts: list[Part]) -> list[Part]:
@@ -601,12 +590,12 @@ def _is_in_phrase(analysis: Analysis, part: Part) -> bool:
 
 def _with_do(analysis: Analysis, parts: list[Part]) -> list[Part]:
     """A denied order with its "do": "Keep it and not sell it" becomes "Do not sell it"."""
-    is_order = analysis.root.xpos == "VB" and analysis.root.index == analysis.opener
-    first, second = [*parts, Insert(""), Insert("")][:2]
-    if not is_order or not isinstance(second, Copy) or key(part_text(analysis, first)) != "not":
+    opener = None if analysis.opener is None else analysis[analysis.opener]
+    is_order = opener is not None and opener.xpos == "VB" and opener.relation == "root"
+    second = parts[1] if is_order and len(parts) > 1 else None
+    if not isinstance(second, Copy) or key(part_text(analysis, parts[0])) != "not":
         return parts
-    is_base = analysis[second.word].xpos in ("VB", "VBP")
-    return [Insert("do"), *parts] if is_base else parts
+    return [Insert("do"), *parts] if analysis[second.word].xpos in ("VB", "VBP") else parts
 
 
 def _with_agreement(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
