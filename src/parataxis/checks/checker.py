@@ -13,6 +13,7 @@ from parataxis.checks.clauses import (
     clause_findings,
     lost_particles,
     predicate_findings,
+    torn_clauses,
 )
 from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
@@ -244,6 +245,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
             *neighbour_findings(tree, origins),
             *exchange_findings(tree, trees, origins),
             *exchanged_persons(tree, origins),
+            *torn_clauses(tree, origins),
         ):
             if (found.sentence, found.start) not in known:
                 known.add((found.sentence, found.start))
