@@ -233,6 +233,23 @@ def test_participle_without_its_auxiliary(source: str, simple: list[str], words:
             ],
             [("no-verb", "Is this a sentence? In the source 'anger' has no verb of its own.")],
         ),
+        # An infinitive that depends on what is not said with it.
+        (
+            "They offer a form to collect ideas and clearly explain the goals.",
+            ["They offer a form to collect ideas.", "They also clearly explain the goals."],
+            [("new", "Is this a fact ('explain')? In the source it depends on 'to'.")],
+        ),
+        (
+            "They offer a form to collect ideas and clearly explain the goals.",
+            ["They offer a form to collect ideas.", "It is also to clearly explain the goals."],
+            [],
+        ),
+        # A verb that has no passive.
+        (
+            "The treaty was signed in May and entered into force in June.",
+            ["The treaty was signed in May.", "It entered into force in June."],
+            [],
+        ),
     ],
 )
 def test_clauses_that_have_left_their_words(

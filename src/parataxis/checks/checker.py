@@ -11,6 +11,7 @@ from parataxis.checks.clauses import (
     FINITE_TAGS,
     WH_RELATIVES,
     clause_findings,
+    freed_infinitives,
     lost_particles,
     predicate_findings,
     torn_clauses,
@@ -246,6 +247,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
             *exchange_findings(tree, trees, origins),
             *exchanged_persons(tree, origins),
             *torn_clauses(tree, origins),
+            *freed_infinitives(tree, origins),
         ):
             if (found.sentence, found.start) not in known:
                 known.add((found.sentence, found.start))

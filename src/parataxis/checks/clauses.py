@@ -29,6 +29,7 @@ WH_RELATIVES = english.RELATIVES - {"that"}
 _SINGULAR_PRONOUNS = english.THIRD_PERSON - {"they"} | {"this"}
 _BEFORE_BEEN = frozenset(("have", "has", "had", "having", "'ve", "’ve", "'d", "’d", "'s", "’s"))
 _CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "parataxis"))
+_BEFORE_INFINITIVES = lexicon.MODALS | words("to do does did let")
 
 
 def clause_findings(
@@ -325,6 +326,38 @@ def _only_noun(source: Analysis, pairs: Sequence[Pair]) -> Word | None:
     has_clause = any(word.xpos in FINITE_TAGS for word in found)
     has_own = source.children(tops[0].index, "nsubj", "csubj", "expl", "cop", "aux")
     return tops[0] if has_clause and not has_own else None
+
+
+_AIMS = frozenset(("acl", "advcl", "ccomp", "csubj"))
+
+
+def freed_infinitives(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """Infinitives that share a "to" in the source, and are told as facts: "a framework to capture
+    details and **communicate** goals"."""
+    findings = []
+    for index, origin in enumerate(origins):
+        pairs = origin.spoken()
+        for place, (token, word) in enumerate(pairs):
+            if word is None or not _shares_to(source, word):
+                continue
+            before = pairs[:place]
+            has_infinitive = any(other is not None and other.xpos == "VB" for _, other in before)
+            may_govern = any(key(each.text) in _BEFORE_INFINITIVES for each, _ in before)
+            if before and not has_infinitive and not may_govern:
+                message = f"Is this a fact ('{token.text}')? In the source it depends on 'to'."
+                findings.append(finding_at(FindingKind.NEW, token, message, index))
+    return findings
+
+
+def _shares_to(source: Analysis, verb: Word) -> bool:
+    """Whether a verb is joined to an infinitive and shares its "to"."""
+    if verb.xpos != "VB" or verb.upos != "VERB" or verb.relation != "conj":
+        return False
+    if source.children(verb.index, "mark", "aux", "nsubj") or len(lemmas(key(verb.text))) > 1:
+        return False
+    first = source[verb.head]
+    marks = source.children(first.index, "mark")
+    return first.relation in _AIMS and any(key(mark.text) == "to" for mark in marks)
 
 
 def lost_particles(
