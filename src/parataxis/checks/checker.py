@@ -6,7 +6,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Protocol
 
 from parataxis.checks import lexicon
-from parataxis.checks.attachments import attachment_findings
+from parataxis.checks.attachments import attachment_findings, phrase_findings
 from parataxis.checks.clauses import (
     FINITE_TAGS,
     WH_RELATIVES,
@@ -248,6 +248,7 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
             *exchanged_persons(tree, origins),
             *torn_clauses(tree, origins),
             *freed_infinitives(tree, origins),
+            *phrase_findings(tree, origins),
         ):
             if (found.sentence, found.start) not in known:
                 known.add((found.sentence, found.start))
