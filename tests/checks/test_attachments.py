@@ -183,3 +183,58 @@ def test_moved_words_may_stay_with_their_head(
     checker: Checker, source: str, simple: list[str]
 ) -> None:
     assert checker(source, simple) == []
+
+
+BROKEN = [
+    ("The dam would hold, however much rain the winter might bring.",
+     ["The dam would hold.", "However, much rain the winter might bring."],
+     ("lost", "Do the words of 'however much' stand together? In the source they do.")),
+    ("The clerk shall send the papers in sufficient time before the meeting to enable the members"
+     " to read them.",
+     ["The clerk shall send the papers in sufficient time before the meeting.",
+      "This is to enable the members to read them."],
+     ("lost", "Do the words of 'sufficient time before the meeting to' stand together? In"
+              " the source they do.")),
+    ("An officer may, on production of a permit if so required, enter the house and inspect it.",
+     ["An officer may, on production of a permit if so required, enter the house.",
+      "If so required, the officer may, on production of a permit if so required, inspect it."],
+     ("repeated", "Is this said twice ('if so required')?")),
+    ("Teams can decide how they share the work, whether one person does it or all do.",
+     ["Teams can decide how they share the work.",
+      "This is whether one person does it or all do."],
+     ("new", "Can 'This is' stand before 'whether'? The source has no such words.")),
+    ("No trains stop in the town, because of this fact many people do not even know that it"
+     " exists!",
+     ["No trains stop in the town.",
+      "This is because of this fact, many people do not even know that it exists!"],
+     ("new", "Can 'This is' stand before 'because'? The source has no such words.")),
+]  # fmt: skip
+
+WHOLE = [
+    ("However, much rain fell, and the dam broke.",
+     ["However, much rain fell.", "The dam broke."]),
+    ("The impression was so unclear that, however much he tried, nothing came, and he left.",
+     ["However, the impression was so unclear that, however much he tried, nothing came.",
+      "He left."]),
+    ("The clerk has sufficient staff, and he works to help the members.",
+     ["The clerk has sufficient staff.", "He works to help the members."]),
+    # A noun is said again.
+    ("The members of an affiliated group (within the meaning of the Act) shall pay.",
+     ["The members of an affiliated group shall pay.",
+      "Such an affiliated group is an affiliated group within the meaning of the Act."]),
+    ("The road was closed because of the snow.",
+     ["The road was closed.", "This was because of the snow."]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "simple", "expected"), BROKEN)
+def test_phrases_that_are_broken_are_found(
+    checker: Checker, source: str, simple: list[str], expected: tuple[str, str]
+) -> None:
+    found = [(each.kind.value, each.message) for each in checker(source, simple)]
+    assert expected in found
+
+
+@pytest.mark.parametrize(("source", "simple"), WHOLE)
+def test_phrases_that_are_whole_are_left(checker: Checker, source: str, simple: list[str]) -> None:
+    assert checker(source, simple) == []

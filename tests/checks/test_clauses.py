@@ -208,3 +208,53 @@ def test_clauses_been_needs_have(checker: Checker) -> None:
 def test_participle_without_its_auxiliary(source: str, simple: list[str], words: list[str]) -> None:
     findings = Checker(load_analyser())(source, simple)
     assert [each.words for each in findings if each.kind is FindingKind.NO_VERB] == words
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "expected"),
+    [
+        # A verb that has left its subject in another sentence.
+        (
+            'She rose to her feet, and, crying, "Quick!" caught hold of the rope.',
+            ["She rose to her feet.", 'Crying, "Quick!" caught hold of the rope.'],
+            [("no-verb", "What is the subject of 'caught'? In the source it has one.")],
+        ),
+        (
+            "The mayor spoke first, and so did the clerk.",
+            ["The mayor spoke first.", "So did the clerk."],
+            [],
+        ),
+        # A noun with a clause.
+        (
+            "She thought of what would come: the disgrace; her mother's anger, which never lasted.",
+            [
+                "She thought of what would come: the disgrace.",
+                "Her mother's anger, which never lasted.",
+            ],
+            [("no-verb", "Is this a sentence? In the source 'anger' has no verb of its own.")],
+        ),
+        # An infinitive that depends on what is not said with it.
+        (
+            "They offer a form to collect ideas and clearly explain the goals.",
+            ["They offer a form to collect ideas.", "They also clearly explain the goals."],
+            [("new", "Is this a fact ('explain')? In the source it depends on 'to'.")],
+        ),
+        (
+            "They offer a form to collect ideas and clearly explain the goals.",
+            ["They offer a form to collect ideas.", "It is also to clearly explain the goals."],
+            [],
+        ),
+        # A verb that has no passive.
+        (
+            "The treaty was signed in May and entered into force in June.",
+            ["The treaty was signed in May.", "It entered into force in June."],
+            [],
+        ),
+    ],
+)
+def test_clauses_that_have_left_their_words(
+    checker: Checker, source: str, simple: list[str], expected: list[tuple[str, str]]
+) -> None:
+    kinds = ("no-verb", "new")
+    found = [(each.kind.value, each.message) for each in checker(source, simple)]
+    assert [each for each in found if each[0] in kinds] == expected

@@ -1,5 +1,6 @@
 """Details that a rewrite attaches to another word: an adjective before another noun, a phrase after
-another noun, a date, a place or a clause with another verb.
+another noun, a date, a place or a clause with another verb. And phrases that it breaks: torn apart,
+told twice in one sentence, or behind a "This is" that cannot stand before them.
 
 Parsers often attach a phrase to the wrong word. So a finding needs more than the tree: the phrase
 stands beside its head in the source, with no other verb between them, and the rewrite tells head
@@ -297,3 +298,110 @@ def _is_beside_own(rewrite: _Rewrite, head: Word, phrase: Sequence[Word], index:
     before = [w for w in rewrite.source.words[: phrase[0].index] if has_word(w.text)]
     own = {head.head, *(word.index for word in before[-1:])}
     return bool(own & used)
+
+
+def phrase_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """The phrases that a rewrite tears apart, tells twice, or opens with an idle "This is"."""
+    sentences = [origin.spoken() for origin in origins]
+    findings = [
+        found
+        for index, pairs in enumerate(sentences)
+        for found in (*_told_twice(pairs, index), *_idle_opener(source, pairs, index))
+    ]
+    torn = [pair for pair in source.once(_measures) if _are_torn(*pair, sentences)]
+    torn += [pair for pair in source.once(_degrees) if _are_apart(*pair, origins)]
+    for first, last in torn:
+        phrase = source.phrase(first.index, last.index)
+        message = f"Do the words of '{phrase}' stand together? In the source they do."
+        findings.append(finding_at(FindingKind.LOST, first, message))
+    return findings
+
+
+_MEASURES = words("sufficient sufficiently")
+_LONGEST_MEASURE = 14
+"""Words from "sufficient" to what it is sufficient for."""
+
+
+def _measures(source: Analysis) -> list[tuple[Word, Word]]:
+    """What something is sufficient for: "in **sufficient** time **to** enable"."""
+    return [
+        (measure, to)
+        for measure in source
+        if key(measure.text) in _MEASURES
+        for to in source.words[measure.index + 1 : measure.index + _LONGEST_MEASURE]
+        if to.xpos == "TO" and source[to.head].xpos == "VB"
+        if not any(word.text in ",;." for word in source.words[measure.index : to.index])
+    ]
+
+
+def _are_torn(first: Word, last: Word, sentences: Sequence[Sequence[Pair]]) -> bool:
+    """Whether both words are told, but never in one sentence."""
+    told = [[word for _, word in pairs if word is not None] for pairs in sentences]
+    has_both = all(any(word in each for each in told) for word in (first, last))
+    return has_both and not any(first in each and last in each for each in told)
+
+
+_DEGREES = words("much many little few")
+
+
+def _degrees(source: Analysis) -> list[tuple[Word, Word]]:
+    """ "However much" inside a sentence: a degree, not a contrast."""
+    return [
+        (word, after)
+        for word, after in pairwise(source)
+        if word.index and key(word.text) == "however" and key(after.text) in _DEGREES
+    ]
+
+
+def _are_apart(first: Word, last: Word, origins: Sequence[Origins]) -> bool:
+    """Whether no sentence has two words one right after the other."""
+    texts = [[key(token.text) for token, _ in origin.pairs()] for origin in origins]
+    return not any((key(first.text), key(last.text)) in pairwise(each) for each in texts)
+
+
+_LINKING = words("is are was were include includes included mean means")
+
+
+def _told_twice(pairs: Sequence[Pair], index: int) -> Iterator[Finding]:
+    """Three words of the source in a row that stand twice in a sentence: "If so required, he may,
+    if so required, enter". "Such a large group is a large group within the Act" may do so."""
+    said: set[tuple[int, ...]] = set()
+    for place, (token, word) in enumerate(pairs[:-3]):
+        run = tuple(other.index for _, other in pairs[place : place + 3] if other is not None)
+        if word is None or run != tuple(range(word.index, word.index + 3)):
+            continue
+        if run in said:
+            phrase = " ".join(each.text for each, _ in pairs[place : place + 3])
+            message = f"Is this said twice ('{phrase}')?"
+            yield finding_at(FindingKind.REPEATED, token, message, index)
+            return
+        if key(pairs[place + 3][0].text) not in _LINKING:
+            said.add(run)
+
+
+_IDLE = (["this", "is"], ["this", "was"], ["it", "is"])
+
+
+def _idle_opener(source: Analysis, pairs: Sequence[Pair], index: int) -> Iterator[Finding]:
+    """An inserted "This is" before "whether", or before a phrase that opens a clause: "This is
+    because of this fact, many do not know it"."""
+    if len(pairs) < 4 or [key(token.text) for token, _ in pairs[:2]] not in _IDLE:
+        return
+    verb, first = pairs[1][1], pairs[2][1]
+    if first is None or (verb is not None and verb.index + 1 == first.index):
+        return
+    if key(first.text) == "whether" or _opens_clause(source, first, pairs):
+        said = f"{pairs[0][0].text} {pairs[1][0].text}"
+        message = f"Can '{said}' stand before '{first.text}'? The source has no such words."
+        yield finding_at(FindingKind.NEW, pairs[0][0], message, index)
+
+
+def _opens_clause(source: Analysis, preposition: Word, pairs: Sequence[Pair]) -> bool:
+    """Whether a preposition opens a phrase whose verb, with its subject, comes behind it."""
+    if preposition.upos not in ("ADP", "SCONJ") or preposition.relation not in ("case", "mark"):
+        return False
+    head = source[preposition.head]
+    verb = source[head.head]
+    is_opener = head.relation in ("obl", "advcl") and verb.index > head.index
+    has_verb = any(word == verb for _, word in pairs)
+    return is_opener and has_verb and bool(source.children(verb.index, "nsubj", "expl"))

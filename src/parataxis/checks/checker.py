@@ -6,13 +6,15 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Protocol
 
 from parataxis.checks import lexicon
-from parataxis.checks.attachments import attachment_findings
+from parataxis.checks.attachments import attachment_findings, phrase_findings
 from parataxis.checks.clauses import (
     FINITE_TAGS,
     WH_RELATIVES,
     clause_findings,
+    freed_infinitives,
     lost_particles,
     predicate_findings,
+    torn_clauses,
 )
 from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
@@ -244,6 +246,9 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
             *neighbour_findings(tree, origins),
             *exchange_findings(tree, trees, origins),
             *exchanged_persons(tree, origins),
+            *torn_clauses(tree, origins),
+            *freed_infinitives(tree, origins),
+            *phrase_findings(tree, origins),
         ):
             if (found.sentence, found.start) not in known:
                 known.add((found.sentence, found.start))

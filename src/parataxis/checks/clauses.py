@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from parataxis.checks import lexicon
-from parataxis.checks.findings import Origins, finding, finding_at
+from parataxis.checks.findings import Origins, Pair, finding, finding_at
 from parataxis.checks.links import is_example
 from parataxis.rewrite.forms import is_verb_form, key, lemmas
 from parataxis.rewrite.record import Finding, FindingKind
 from parataxis.syntax.analysis import Analysis, Word
 from parataxis.text import english
 from parataxis.text.english import words
+from parataxis.text.tokens import has_word
 
 FINITE_TAGS = frozenset(("VBZ", "VBD", "VBP", "MD"))
 _NOMINAL = frozenset(("NOUN", "PROPN", "PRON", "NUM"))
@@ -28,6 +29,7 @@ WH_RELATIVES = english.RELATIVES - {"that"}
 _SINGULAR_PRONOUNS = english.THIRD_PERSON - {"they"} | {"this"}
 _BEFORE_BEEN = frozenset(("have", "has", "had", "having", "'ve", "’ve", "'d", "’d", "'s", "’s"))
 _CLAUSES = frozenset(("advcl", "acl", "ccomp", "csubj", "parataxis"))
+_BEFORE_INFINITIVES = lexicon.MODALS | words("to do does did let")
 
 
 def clause_findings(
@@ -130,9 +132,17 @@ def _bare_participle(source: Analysis, analysis: Analysis, origins: Origins) -> 
         and not source.children(copied.index, "nsubj", "nsubj:pass", "aux", "aux:pass", "obj")
     )
     shares = shares and not lexicon.OF_THEMSELVES & lemmas(key(verb.text))
+    shares = shares and not has_no_passive(source, copied)
     after = analysis.words[verb.index + 1 : verb.index + 2]
     is_done_by = copied.deprel in ("acl", "advcl") and after and key(after[0].text) == "by"
     return verb if shares or is_done_by else None
+
+
+def has_no_passive(analysis: Analysis, verb: Word) -> bool:
+    """Whether a past form or participle is always active: "died", "entered into force"."""
+    after = [key(word.text) for word in analysis.words[verb.index + 1 : verb.index + 3]]
+    is_in_force = key(verb.text) == "entered" and after == ["into", "force"]
+    return is_in_force or key(verb.text) in lexicon.NEVER_PASSIVE
 
 
 def is_fragment(analysis: Analysis) -> bool:
@@ -263,6 +273,91 @@ def _may_be_verb(analysis: Analysis, root: Word) -> bool:
     if not analysis.children(root.index, "advmod", "obl", "obj", "ccomp"):
         return False
     return root.upos == "NOUN" and is_verb_form(key(root.text))
+
+
+_INVERTED = words("so nor neither as then there here")
+_SUBJECT_TAGS = frozenset(("EX", "WDT", "WP", "WRB", "VB", "VBP"))
+_NEVER_SENTENCES = frozenset(("appos", "parataxis", "obj", "nmod"))
+
+
+def torn_clauses(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """Sentences that the source shows to be none: verbs that have left their subject in another
+    sentence, and nouns with a relative clause."""
+    findings = []
+    for index, origin in enumerate(origins):
+        pairs = origin.spoken()
+        verb = _verb_without_subject(pairs)
+        if verb is not None:
+            message = f"What is the subject of '{verb.text}'? In the source it has one."
+        elif (noun := _only_noun(source, pairs)) is not None:
+            message = f"Is this a sentence? In the source '{noun.text}' has no verb of its own."
+        else:
+            continue
+        findings.append(finding_at(FindingKind.NO_VERB, pairs[0][0], message, index))
+    return findings
+
+
+def _verb_without_subject(pairs: Sequence[Pair]) -> Word | None:
+    """A finite verb of the source that shares its subject there, and now has no word before it
+    that could be one: "Crying, "Quick!" caught hold of her hand"."""
+    if pairs and key(pairs[0][0].text) in _INVERTED:
+        return None
+    for token, word in pairs:
+        if word is None or word.upos in _NOMINAL | {"DET", "AUX"} or word.xpos in _SUBJECT_TAGS:
+            return None
+        if word.xpos in ("VBD", "VBZ") and key(word.text) == key(token.text):
+            return word if word.relation in ("conj", "ccomp") else None
+    return None
+
+
+def _only_noun(source: Analysis, pairs: Sequence[Pair]) -> Word | None:
+    """The noun of the source whose words, with a clause in it, are all that a sentence has: "The
+    double movement where progress may be negative"."""
+    found = [word for _, word in pairs if word is not None]
+    if not found or len(found) < len(pairs):
+        return None
+    own = source.words[found[0].index : found[-1].index + 1]
+    if [word for word in own if has_word(word.text)] != found:
+        return None
+    heads = [word for word in found if not own[0].index <= word.head <= own[-1].index]
+    tops = [word for word in heads if word.relation not in ("cc", "mark", "case")]
+    if len(tops) != 1 or tops[0].upos not in _NOMINAL or tops[0].relation not in _NEVER_SENTENCES:
+        return None
+    has_clause = any(word.xpos in FINITE_TAGS for word in found)
+    has_own = source.children(tops[0].index, "nsubj", "csubj", "expl", "cop", "aux")
+    return tops[0] if has_clause and not has_own else None
+
+
+_AIMS = frozenset(("acl", "advcl", "ccomp", "csubj"))
+
+
+def freed_infinitives(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """Infinitives that share a "to" in the source, and are told as facts: "a framework to capture
+    details and **communicate** goals"."""
+    findings = []
+    for index, origin in enumerate(origins):
+        pairs = origin.spoken()
+        for place, (token, word) in enumerate(pairs):
+            if word is None or not _shares_to(source, word):
+                continue
+            before = pairs[:place]
+            has_infinitive = any(other is not None and other.xpos == "VB" for _, other in before)
+            may_govern = any(key(each.text) in _BEFORE_INFINITIVES for each, _ in before)
+            if before and not has_infinitive and not may_govern:
+                message = f"Is this a fact ('{token.text}')? In the source it depends on 'to'."
+                findings.append(finding_at(FindingKind.NEW, token, message, index))
+    return findings
+
+
+def _shares_to(source: Analysis, verb: Word) -> bool:
+    """Whether a verb is joined to an infinitive and shares its "to"."""
+    if verb.xpos != "VB" or verb.upos != "VERB" or verb.relation != "conj":
+        return False
+    if source.children(verb.index, "mark", "aux", "nsubj") or len(lemmas(key(verb.text))) > 1:
+        return False
+    first = source[verb.head]
+    marks = source.children(first.index, "mark")
+    return first.relation in _AIMS and any(key(mark.text) == "to" for mark in marks)
 
 
 def lost_particles(

@@ -273,3 +273,9 @@ OF_THEMSELVES = words(
     " grow sink dissolve transfer relocate premiere explode overturn dry burst collapse crash"
 )
 """Verbs that need nobody who does it: "It was designed in Oslo and opened in 1957"."""
+
+NEVER_PASSIVE = words(
+    "became began came went arose rose fell died arrived remained appeared disappeared happened"
+    " occurred existed emerged lasted seemed belonged consisted resided expired"
+)
+"""Past forms of verbs that have no passive."""

@@ -261,6 +261,48 @@ WRITTEN = [
         ["The skater lost her skates.", "She lives in Oslo."],
         id="a pronoun whose gender the source tells",
     ),
+    pytest.param(
+        "The treaty was signed in May and entered into force in June.",
+        ["the treaty was signed in May", "[it] [was] entered into force in#2 June"],
+        ["The treaty was signed in May.", "It entered into force in June."],
+        id="an active verb beside a passive one",
+    ),
+    pytest.param(
+        "He was elected in May, and held the office until June.",
+        ["he was elected in May", "he was held the office until June"],
+        ["He was elected in May.", "He held the office until June."],
+        id="a verb with an object beside a passive one",
+    ),
+    pytest.param(
+        "The cloth was cut in Rome and sewn in Oslo.",
+        ["the cloth was cut in Rome", "[it] [was] sewn in#2 Oslo"],
+        ["The cloth was cut in Rome.", "It was sewn in Oslo."],
+        id="two passive verbs",
+    ),
+    pytest.param(
+        "Fungi feed on dead material (leaves and twigs) in woods.",
+        ["Fungi feed on dead material in woods", "[these] dead material [are] leaves and twigs"],
+        ["Fungi feed on dead material in woods.", "This dead material is leaves and twigs."],
+        id="these before a singular noun",
+    ),
+    pytest.param(
+        "The tool stands by the pumps that need oil.",
+        ["the tool stands by the#2 pumps", "the tool [also] need oil"],
+        ["The tool stands by the pumps.", "The tool also needs oil."],
+        id="an inserted adverb between subject and verb",
+    ),
+    pytest.param(
+        "Park Jae-Sang, a singer, explained the song to Bob.",
+        ["Park Jae - Sang [is] a singer", "Park Jae explained the song to Bob"],
+        ["Park Jae-Sang is a singer.", "Park Jae-Sang explained the song to Bob."],
+        id="a name with a hyphen is whole",
+    ),
+    pytest.param(
+        "Keep the book and not sell it to Ann.",
+        ["keep the book", "not sell it to Ann"],
+        ["Keep the book.", "Do not sell it to Ann."],
+        id="a denied order",
+    ),
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from parataxis.checks.clauses import has_no_passive
 from parataxis.checks.pronouns import is_person
 from parataxis.checks.relations import UNCERTAIN_NUMBER
 from parataxis.rewrite.compose import (
@@ -19,7 +20,7 @@ from parataxis.rewrite.compose import (
     keeps_capital,
     part_text,
 )
-from parataxis.rewrite.forms import common_start, form_of, is_plural, key
+from parataxis.rewrite.forms import common_start, form_of, key
 from parataxis.splitters.pointer.actions import (
     CLOSED,
     CLOSED_WORDS,
@@ -51,6 +52,8 @@ _PLURAL_OF = {
     "includes": "include",
 }
 _SINGULAR_OF = {plural: singular for singular, plural in _PLURAL_OF.items()}
+_ADVERBS = frozenset(map(Insert, ("also", "then", "therefore", "now", "later")))
+"""Inserted words that may stand between a subject and its verb."""
 _SINGULAR_SUBJECTS = words("he she it this")
 _PLURAL_SUBJECTS = words("they these those we you")
 _DETERMINERS = words("the this that these those a an his her its their such each every")
@@ -104,7 +107,8 @@ def sentence_parts(
             return None
         sentences.append(parts)
     opened = with_openers(analysis, sentences)
-    return _with_symbols(analysis, [without_guess(analysis, each) for each in opened])
+    named = [without_guess(analysis, each) for each in opened]
+    return _with_symbols(analysis, [_with_whole_names(analysis, each) for each in named])
 
 
 def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | None:
@@ -117,10 +121,37 @@ def _sentence(analysis: Analysis, actions: Sequence[int]) -> tuple[Part, ...] | 
         from parataxis.splitters.pointer.pairs import pair_marks
 
         parts = pair_marks(analysis, parts)
-    parts = _with_agreement(analysis, _with_articles(analysis, parts))
-    parts = _with_past(analysis, parts)
+    parts = _with_demonstratives(analysis, _with_articles(analysis, parts))
+    parts = _with_do(analysis, _with_agreement(analysis, parts))
+    parts = _without_passive(analysis, _with_past(analysis, parts))
     parts = _with_conjunction(analysis, _without_also(analysis, parts))
     return tuple(_with_whole_words(analysis, _with_modal(analysis, parts)))
+
+
+def _with_whole_names(analysis: Analysis, sentence: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The sentence with the rest of each name that ends at a hyphen: "Park Jae" becomes "Park
+    Jae-Sang", unless the source has "Jae" alone too."""
+    ends = analysis.once(_half_names)
+    whole: list[Part] = []
+    for place, part in enumerate(sentence):
+        whole.append(part)
+        follows = sentence[place + 1] if place + 1 < len(sentence) else part
+        if isinstance(part, Copy) and part.word in ends and not are_neighbours(part, follows):
+            whole += [Copy(part.word + 1), Copy(part.word + 2)]
+    return tuple(whole)
+
+
+def _half_names(analysis: Analysis) -> frozenset[int]:
+    """Names before the hyphen of a double name, if they stand nowhere else."""
+    places = analysis.once(_places)
+    return frozenset(
+        first.index
+        for first, hyphen, last in zip(
+            analysis, analysis.words[1:], analysis.words[2:], strict=False
+        )
+        if first.xpos == last.xpos == "NNP" and len(places[key(first.text)]) == 1
+        if hyphen.text == "-" and first.end == hyphen.start and hyphen.end == last.start
+    )
 
 
 def _with_symbols(
@@ -428,6 +459,32 @@ def _roles(analysis: Analysis) -> list[tuple[int, int]]:
     return found
 
 
+def _without_passive(analysis: Analysis, parts: list[Part]) -> list[Part]:
+    """Drop a "was" before an active verb that shared its subject with a passive: "It was signed in
+    1959 and entered into force" becomes "It entered into force"."""
+    active = analysis.once(_active_verbs)
+    plain: list[Part] = []
+    for place, part in enumerate(parts):
+        after = parts[place + 1] if place + 1 < len(parts) else part
+        is_be = key(part_text(analysis, part)) in ("is", "are", "was", "were")
+        is_new = is_be and isinstance(after, Copy) and not are_neighbours(part, after)
+        if not (is_new and isinstance(after, Copy) and after.word in active):
+            plain.append(part)
+    return plain
+
+
+def _active_verbs(analysis: Analysis) -> frozenset[int]:
+    """Joined verbs that have an object of their own, or that have no passive."""
+    joined = [verb for verb in analysis if verb.relation == "conj" and verb.upos == "VERB"]
+    return frozenset(
+        verb.index
+        for verb in joined
+        if verb.xpos in ("VBD", "VBN") and not analysis.children(verb.index, "aux")
+        if has_no_passive(analysis, verb)
+        or (verb.xpos == "VBD" and analysis.children(verb.index, "obj"))
+    )
+
+
 def _without_also(analysis: Analysis, parts: list[Part]) -> list[Part]:
     """Drop an inserted "also" after a subject with "no": "No refund shall also be paid"."""
     texts = [key(part_text(analysis, part)) for part in parts]
@@ -505,6 +562,42 @@ def article(word: str) -> str | None:
     return "an" if _AN.match(word.lower()) else "a" if _A.match(word.lower()) else None
 
 
+_SINGULAR_DEMONSTRATIVES = {"these": "this", "those": "that"}
+
+
+def _with_demonstratives(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
+    """Make an inserted "these" singular before a singular noun: "These dead material are"."""
+    fitted = list(parts)
+    for place, part in enumerate(parts):
+        if not isinstance(part, Insert) or part.text not in _SINGULAR_DEMONSTRATIVES:
+            continue
+        end = place + 1
+        while end < len(parts) and _is_in_phrase(analysis, parts[end]):
+            end += 1
+        noun = parts[end - 1]
+        is_joined = end < len(parts) and key(part_text(analysis, parts[end])) in ("and", "or", ",")
+        if is_joined or not isinstance(noun, Copy) or not _shows_number(analysis[noun.word]):
+            continue
+        if analysis[noun.word].xpos == "NN":
+            fitted[place] = Insert(_SINGULAR_DEMONSTRATIVES[part.text])
+    return fitted
+
+
+def _is_in_phrase(analysis: Analysis, part: Part) -> bool:
+    """Whether a part is a noun or stands before one: "dead material"."""
+    return not isinstance(part, Insert) and analysis[part.word].upos in ("ADJ", "NOUN", "NUM")
+
+
+def _with_do(analysis: Analysis, parts: list[Part]) -> list[Part]:
+    """A denied order with its "do": "Keep it and not sell it" becomes "Do not sell it"."""
+    opener = None if analysis.opener is None else analysis[analysis.opener]
+    is_order = opener is not None and opener.xpos == "VB" and opener.relation == "root"
+    second = parts[1] if is_order and len(parts) > 1 else None
+    if not isinstance(second, Copy) or key(part_text(analysis, parts[0])) != "not":
+        return parts
+    return [Insert("do"), *parts] if analysis[second.word].xpos in ("VB", "VBP") else parts
+
+
 def _with_agreement(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     """Let the verb agree with the subject that opens the sentence: "However, it own", "The members
     was lost", "The server often crash".
@@ -521,7 +614,8 @@ def _with_agreement(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
     end = place
     while end > start + 1:
         before = agreed[end - 1]
-        if not isinstance(before, Copy) or analysis[before.word].upos != "ADV":
+        is_adverb = isinstance(before, Copy) and analysis[before.word].upos == "ADV"
+        if not is_adverb and before not in _ADVERBS:
             break
         end -= 1
     subject = agreed[start:end]
@@ -529,7 +623,7 @@ def _with_agreement(analysis: Analysis, parts: Sequence[Part]) -> list[Part]:
         return agreed
     # After "these" an inflected word may be a noun: "These wins".
     is_demonstrative = key(part_text(analysis, subject[-1])) in DEMONSTRATIVES
-    plural = _is_plural(analysis, subject)
+    plural = _is_plural(analysis, subject, is_new_verb=isinstance(agreed[place], Insert))
     if plural is not None and not (is_demonstrative and isinstance(agreed[place], Inflect)):
         agreed[place] = _agreeing(analysis, agreed[place], plural=plural)
     return agreed
@@ -563,7 +657,7 @@ def _verb(analysis: Analysis, parts: Sequence[Part], start: int) -> int | None:
     return None
 
 
-def _is_plural(analysis: Analysis, subject: Sequence[Part]) -> bool | None:
+def _is_plural(analysis: Analysis, subject: Sequence[Part], *, is_new_verb: bool) -> bool | None:
     """Whether a subject is plural; None if that is not certain."""
     first = key(part_text(analysis, subject[0]))
     if len(subject) == 1 and first in _SINGULAR_SUBJECTS | _PLURAL_SUBJECTS:
@@ -575,11 +669,12 @@ def _is_plural(analysis: Analysis, subject: Sequence[Part]) -> bool | None:
     head = _head(analysis, places)
     if head is None or head.xpos not in ("NN", "NNS") or not _shows_number(head):
         return None
-    below = analysis.subtree(head.index)
+    # A copied verb that does not fit may show that it was said of all that is joined to the noun.
+    own = [place for place in places if place != head.index]
+    below = own if is_new_verb else analysis.subtree(head.index)
     if any(analysis[word].relation == "conj" or analysis[word].upos == "CCONJ" for word in below):
         return None
-    plural = is_plural(analysis, head.index)
-    return plural if plural == (head.xpos == "NNS") else None
+    return head.xpos == "NNS"
 
 
 def _head(analysis: Analysis, places: Sequence[int]) -> Word | None:
