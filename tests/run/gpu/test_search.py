@@ -89,9 +89,12 @@ def test_search_results_know_where_rewrites_end() -> None:
         np.array([0.25]),
         np.array([[-0.5, -np.inf]]),
         np.array([[-2.0, 0.0]]),
+        np.array([[1.5, 0.0]]),
         np.array([[2, 0]]),
         np.array([[[7, 8, 9], [0, 0, 0]]], dtype=np.int16),
     )
     (found,) = PackedResults.together([results]).found()
     assert found.whole == 0.25
-    assert [(h.actions, h.score, h.log_chance) for h in found.hypotheses] == [((7, 8), -0.5, -2.0)]
+    (hypothesis,) = found.hypotheses
+    assert (hypothesis.actions, hypothesis.score) == ((7, 8), -0.5)
+    assert (hypothesis.log_chance, hypothesis.entropy) == (-2.0, 1.5)

@@ -16,7 +16,7 @@ from parataxis.splitters.settings import SplitSettings
 from parataxis.syntax.analyser import load_analyser
 
 SENTENCES = [
-    "Ann, who was born in Leeds, paints.",
+    "The dam, which was built in 1931, broke in May, and the water flooded three villages.",
     "It rained.",
     "[A link](https://example.org), which leads nowhere, is left alone.",
     "...",
@@ -27,7 +27,7 @@ def test_splitter_rewrites_as_on_the_cpu(models: DeviceModels) -> None:
     ours = list(Splitter(DevicePointerSplitter(models), beam=2).pipe(SENTENCES))
     cpu = list(Splitter("pointer", beam=2).pipe(SENTENCES))
     assert [rewrite.simple for rewrite in ours] == [rewrite.simple for rewrite in cpu]
-    assert [len(rewrite.simple) for rewrite in ours] == [2, 1, 1, 1]
+    assert [len(rewrite.simple) for rewrite in ours] == [3, 1, 1, 1]
     assert [rewrite.provenance for rewrite in ours] == [rewrite.provenance for rewrite in cpu]
     assert [rewrite.note for rewrite in ours] == [rewrite.note for rewrite in cpu]
 

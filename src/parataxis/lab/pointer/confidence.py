@@ -87,7 +87,8 @@ def _evidence(
     readable = [row for row, each in enumerate(rows) if untouched(*each) is None]
     founds = splitter.search([features[row] for row in readable])
     analyses = splitter.analyse([Tokenized(sources[row], tokens[row]) for row in readable])
-    splits, wholes = [], []
+    splits: list[Case] = []
+    wholes: list[Case] = []
     for row, found, analysis in zip(readable, founds, analyses, strict=True):
         known = judged[sources[row], level]
         options = () if found.whole >= SURELY_WHOLE else found.hypotheses

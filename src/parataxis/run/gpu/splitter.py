@@ -150,8 +150,8 @@ class Sources(_Rows):
 @dataclass(frozen=True)
 class PackedResults(_Rows):
     """What was found for sources: the probability that each should stay whole, and the scores,
-    log-probabilities, entropies, lengths and actions of its rewrites, best first. Where a source has fewer
-    rewrites than others, the scores of the rest are minus infinity."""
+    log-probabilities, entropies, lengths and actions of its rewrites, best first. Where a source
+    has fewer rewrites than others, the scores of the rest are minus infinity."""
 
     whole: Array
     scores: Array

@@ -45,7 +45,7 @@ SURELY_WHOLE = 0.7
 
 CLOSE = 3.0
 """Candidates whose log-probability is further below the best one are dropped."""
-MARGIN = {Level.LIGHT: 0.0, Level.PLAIN: 0.0, Level.ATOMIC: 0.2}
+MARGIN = {Level.LIGHT: 0.0, Level.PLAIN: 0.0, Level.ATOMIC: 0.1}
 """How much surer a rewrite must be than that the source should stay whole: programs take claims for
 facts, so a wrong claim costs more than one that could be split."""
 SURE = 0.84
