@@ -21,8 +21,8 @@ def splitter() -> RaySplitter:
         return RaySplitter("text", provenance=True)
 
 
-TEXTS = ["Ann came, and Bob left.", None, " ", "It rained.\n"]
-SIMPLE = [["Ann came.", "Bob left."], [], [], ["It rained."]]
+TEXTS = ["Ann came in May, and Bob left in June.", None, " ", "It rained.\n"]
+SIMPLE = [["Ann came in May.", "Bob left in June."], [], [], ["It rained."]]
 ERRORS = [None, 'there is nothing in the column "text"', 'the column "text" is empty', None]
 
 
@@ -83,7 +83,7 @@ def test_ray_splitter_refuses_what_is_no_column_of_sentences(
 
 def test_ray_splitter_takes_the_options_of_a_splitter() -> None:
     strict = RaySplitter("text", splitter="rules", strict=True)
-    made = strict(pa.table({"text": ["Ann came, and Bob left."]}))
+    made = strict(pa.table({"text": ["Ann came in May, and Bob left in June."]}))
     assert json.loads(made["rewrite"][0].as_py())["splitter"] == "rules"
     with pytest.raises(InputError, match='Only the splitter "pointer" runs on a GPU'):
         RaySplitter("text", splitter="rules", device="cuda")

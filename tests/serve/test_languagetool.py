@@ -25,8 +25,8 @@ from parataxis.serve.tasks import LONGEST_WORD
 from .conftest import Ask, Serve
 
 GOODS = (
-    "If the goods, which the Buyer ordered in May, arrive late, the Buyer may refuse them, and the "
-    "Seller, a company registered in Norway, shall repay the price."
+    "The goods, which the Buyer had ordered in May, arrived late, and the Seller, a company "
+    "registered in Norway, repaid the price to the Buyer within thirty days."
 )
 TEXT = f"It 😀 rained. {GOODS} Ann came."
 

@@ -102,7 +102,7 @@ def _evidence(
         for option, verdict in zip(composed, verdicts, strict=True):
             if (faults := known.get(option.simple)) is not None:
                 is_right = all(kind == SPLIT_FURTHER for _, kind in faults)
-                splits.append((row, evidence_of(analysis, option, verdict), is_right))
+                splits.append((row, evidence_of(option, verdict), is_right))
     return splits, wholes
 
 

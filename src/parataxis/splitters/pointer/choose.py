@@ -84,14 +84,10 @@ class Evidence(NamedTuple):
 
     risk: float
     """The verifier's log-odds of a fault in the worst sentence."""
-    score: float
-    """The verifier's score, per token of the source."""
     log_chance: float
     """The pointer's own log-probability."""
     entropy: float
     """How unsure the pointer was on the way."""
-    tokens: float
-    """The number of tokens of the source."""
 
 
 class WholeEvidence(NamedTuple):
@@ -103,12 +99,10 @@ class WholeEvidence(NamedTuple):
     """The verifier's log-odds that it should be split."""
 
 
-JUDGED = 70
-"""The tokens of the longest sources that were judged; longer ones count as if they had as many."""
 WEIGHTS = {
-    Level.LIGHT: (Evidence(-0.4194, 2.9609, 0.1083, -0.5914, 0.0194), 0.4311),
-    Level.PLAIN: (Evidence(-0.3949, -2.5505, 0.2156, -0.4649, 0.0182), -0.1743),
-    Level.ATOMIC: (Evidence(-0.1731, 0.9935, 0.2677, -0.3987, -0.0127), 1.6444),
+    Level.LIGHT: (Evidence(-0.4454, 0.1550, -0.4669), 0.6924),
+    Level.PLAIN: (Evidence(-0.3544, 0.2074, -0.4047), 0.7261),
+    Level.ATOMIC: (Evidence(-0.1952, 0.2714, -0.4348), 1.0725),
 }
 """The weights of the evidence, and what is added, at each level."""
 WHOLE_WEIGHTS = {
@@ -141,15 +135,9 @@ def _log_odds(chance: float) -> float:
     return math.log(chance / (1 - chance))
 
 
-def evidence_of(analysis: Analysis, option: Candidate, verdict: RewriteVerdict) -> Evidence:
-    """The evidence for a rewrite of a source."""
-    return Evidence(
-        risk=_log_odds(verdict.risk),
-        score=verdict.score / len(analysis),
-        log_chance=option.log_chance,
-        entropy=option.entropy,
-        tokens=min(len(analysis), JUDGED),
-    )
+def evidence_of(option: Candidate, verdict: RewriteVerdict) -> Evidence:
+    """The evidence for a rewrite."""
+    return Evidence(_log_odds(verdict.risk), option.log_chance, option.entropy)
 
 
 def whole_evidence(found: Found, verdict: RewriteVerdict) -> WholeEvidence:
@@ -221,7 +209,7 @@ def alternatives(
             splitter=NAME,
             provenance=option.provenance,
             findings=tuple(findings),
-            confidence=confidence(evidence_of(analysis, option, verdict), level),
+            confidence=confidence(evidence_of(option, verdict), level),
             further=verdict.unsplit,
         )
         for option, verdict, findings in zip(options, verdicts, checked, strict=True)
@@ -371,7 +359,7 @@ class _Choice:
         self._whole_further = whole.unsplit
         for option, verdict in zip(self._options, verdicts, strict=True):
             self._further[option] = verdict.unsplit
-            evidence = evidence_of(self.analysis, option, verdict)
+            evidence = evidence_of(option, verdict)
             self._confidence[option] = confidence(evidence, self._level)
         needed = whole_chance(whole_evidence(self._found, whole), self._level)
         needed += MARGIN[self._level]
