@@ -71,6 +71,16 @@ def shown(claim: Claim) -> tuple[str, list[tuple[str, str]]]:
             ],
         ),
         (
+            "The court may fine the owner or close the shop, and the police shall keep the keys.",
+            [
+                (
+                    "The court may fine the owner or close the shop.",
+                    [("modal", "may"), ("alternative", "or")],
+                ),
+                ("The police shall keep the keys.", [("modal", "shall")]),
+            ],
+        ),
+        (
             "According to the report, the company lost money in 2019 and fired 300 people.",
             [
                 (

@@ -268,7 +268,9 @@ def _alternative(source: Analysis, word: Word) -> Iterator[Governor]:
     last = source[word.head]
     if last.relation != "conj":
         return
-    group = {last.head, *(each.index for each in source.children(last.head, "conj"))}
+    # "A, B or C, and D": what comes later is none of the alternatives.
+    joined = (each.index for each in source.children(last.head, "conj"))
+    group = {last.head, *(index for index in joined if index <= last.index)}
     needed = frozenset([word.index])
     signs = english.NEGATIONS | {"or"}
     yield Governor(ScopeKind.ALTERNATIVE, (word.index,), frozenset(group), needed, signs)
