@@ -588,7 +588,7 @@ def test_cluster_whose_head_is_lost_is_told_in_a_sentence(nodes: Nodes, patience
 
 
 def test_cluster_rewrites_with_the_pointer(nodes: Nodes) -> None:
-    text = "Ann came in May, and Bob left in June. The mill, which was built in 1850, burned down.\n"
+    text = "Ann came in May, and Bob left in June. The mill, built in 1850, burned down.\n"
     (nodes.folder / "mill.txt").write_text(text)
     done = nodes.split("mill.txt", "--format", "jsonl", *nodes.engine)
     here = nodes.split("mill.txt", "--format", "jsonl", "--on-error", "pass", "--jobs", "1")
@@ -664,7 +664,7 @@ def test_cluster_splits_a_column_of_a_dataset(
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout.splitlines()[-1])
     assert [row["text"] for row in rows] == ["Ann came; Bob left.", None, "It rained."]
-    assert [row["simple"] for row in rows] == [["Ann came in May.", "Bob left in June."], [], ["It rained."]]
+    assert [row["simple"] for row in rows] == [["Ann came.", "Bob left."], [], ["It rained."]]
     assert [row["error"] for row in rows] == [None, 'there is nothing in the column "text"', None]
     name = options.get("splitter", "pointer")
     rewrites = [json.loads(row["rewrite"] or "{}") for row in rows]
