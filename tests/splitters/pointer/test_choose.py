@@ -16,9 +16,11 @@ from parataxis.splitters.pointer.choose import (
     CLOSE,
     SURE,
     SURELY_WHOLE,
+    Evidence,
     Verifying,
     choose,
     compose_found,
+    confidence,
 )
 from parataxis.splitters.pointer.search import Found, Hypothesis
 from parataxis.syntax.analyser import Analyser, load_analyser
@@ -321,6 +323,12 @@ def test_choose_takes_no_rewrite_with_a_wrong_relation(chosen: Callable[..., Rew
         "Left whole because the checks fault every rewrite that was found; in the best one, "
         "is 'the carrier' right with 'signed'? The source does not say this of it."
     )
+
+
+def test_choose_is_not_sure_of_long_nonsense() -> None:
+    for level in Level:
+        assert confidence(Evidence(9.0, -5000.0, 9000.0), level) == pytest.approx(0)
+        assert confidence(Evidence(-9.0, 0.0, 0.0), level) > 0.8
 
 
 def test_choose_says_how_sure_it_is(chosen: Callable[..., Rewrite]) -> None:

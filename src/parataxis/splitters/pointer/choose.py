@@ -126,8 +126,13 @@ def whole_chance(evidence: WholeEvidence, level: Level) -> float:
     return _logistic(evidence, *WHOLE_WEIGHTS[level])
 
 
+_LARGEST = 700.0
+"""The exponential function of more overflows: long nonsense has an entropy of thousands."""
+
+
 def _logistic(evidence: Sequence[float], weights: Sequence[float], added: float) -> float:
-    return 1 / (1 + math.exp(-added - sum(map(operator.mul, weights, evidence))))
+    odds = added + sum(map(operator.mul, weights, evidence))
+    return 1 / (1 + math.exp(min(-odds, _LARGEST)))
 
 
 def _log_odds(chance: float) -> float:
@@ -326,7 +331,7 @@ class _Choice:
         self.analysis, self._level, self._blocking = analysis, level, blocking
         composed = list(compose_found(analysis, found, CLOSE))
         # A rewrite of one sentence is no split; the source itself is better.
-        single = [each.log_chance for each in composed if len(each.simple) == 1]
+        single = any(len(each.simple) == 1 for each in composed)
         splits = [each for each in composed if len(each.simple) > 1]
         broken = [broken_phrase(keep, analysis.text, each.simple) for each in splits]
         splits = [each for each, phrase in zip(splits, broken, strict=True) if phrase is None]
@@ -336,7 +341,7 @@ class _Choice:
         fitting = [s for s in splits if not is_short or _joins_main_clauses(analysis, s)]
         if level is Level.ATOMIC:
             fitting = [s for s in splits if not _says_twice(analysis, s)]
-        self._stays = found.whole >= SURELY_WHOLE or bool(single and not splits)
+        self._stays = found.whole >= SURELY_WHOLE or (single and not splits)
         self._stays |= bool(splits and not fitting)
         self._stays = self._stays or is_incomplete(analysis)
         self._found, self._options = found, [] if self._stays else fitting
