@@ -8,13 +8,13 @@ import pytest
 
 pytest.importorskip("torch")
 
-from parataxis.errors import InputError  # noqa: E402
-from parataxis.lab.pointer.confidence import (  # noqa: E402
+from parataxis.errors import InputError
+from parataxis.lab.pointer.confidence import (
     calibration_error,
     fit_confidence,
     logistic_fit,
 )
-from parataxis.splitters.pointer import PointerSplitter  # noqa: E402
+from parataxis.splitters.pointer import PointerSplitter
 
 DAMS = [
     f"The {noun}, which {verb} in {year}, was sold to the bank, and the owner left the valley."
@@ -27,7 +27,9 @@ DAMS = [
 def judged(path: Path, sources: list[str]) -> Path:
     """Every second rewrite of each source is at fault, and so is every source."""
     splitter = PointerSplitter()
-    records = [{"source": source, "simple": [source], "faults": [[1, "more"]]} for source in sources]
+    records = [
+        {"source": source, "simple": [source], "faults": [[1, "more"]]} for source in sources
+    ]
     for source in sources:
         for number, rewrite in enumerate(splitter.alternatives(source)):
             faults = [[1, "referent"]] if number % 2 else [[1, "more"]]
