@@ -482,7 +482,7 @@ def wait_for_output(state: Path, program: "subprocess.Popen[str]") -> None:
     [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.killpg, signal.SIGHUP)],
 )
 def test_long_run_can_be_interrupted(kill: Callable[[int, int], None], number: int) -> None:
-    make("a.jsonl", [f"Ann ate {n} plums." for n in range(6_000)])
+    make("a.jsonl", [f"Ann ate {n} plums." for n in range(20_000)])
     with start("a.jsonl", "-o", "o.jsonl.gz", "-j", "2") as program:
         wait_for_output(Path("o.jsonl.gz.unfinished"), program)
         kill(program.pid, number)
@@ -492,9 +492,9 @@ def test_long_run_can_be_interrupted(kill: Callable[[int, int], None], number: i
     with start("a.jsonl", "-o", "o.jsonl.gz", "--resume", "-j", "2") as program:
         _, told = program.communicate()
     assert program.returncode == 0
-    assert told.startswith("parataxis: 6,000 sentences of 6,000 records done")
+    assert told.startswith("parataxis: 20,000 sentences of 20,000 records done")
     assert [each["id"] for each in records("o.jsonl.gz")] == [
-        f"a.jsonl:{n + 1}" for n in range(6_000)
+        f"a.jsonl:{n + 1}" for n in range(20_000)
     ]
 
 
