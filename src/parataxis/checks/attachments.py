@@ -1,6 +1,6 @@
 """Details that a rewrite attaches to another word: an adjective before another noun, a phrase after
-another noun, a date, a place or a clause with another verb. And phrases that it breaks: torn apart,
-told twice in one sentence, or behind a "This is" that cannot stand before them.
+another noun, a date, a place or a clause with another verb. And phrases that it breaks: divided
+between sentences, repeated within one, or after a "This is" that cannot precede them.
 
 Parsers often attach a phrase to the wrong word. So a finding needs more than the tree: the phrase
 stands beside its head in the source, with no other verb between them, and the rewrite tells head
@@ -301,12 +301,12 @@ def _is_beside_own(rewrite: _Rewrite, head: Word, phrase: Sequence[Word], index:
 
 
 def phrase_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
-    """The phrases that a rewrite tears apart, tells twice, or opens with an idle "This is"."""
+    """Phrases that are divided between sentences, repeated within one, or wrongly after "This is"."""
     sentences = [origin.spoken() for origin in origins]
     findings = [
         found
         for index, pairs in enumerate(sentences)
-        for found in (*_told_twice(pairs, index), *_idle_opener(source, pairs, index))
+        for found in (*_repeated_phrases(pairs, index), *_wrong_openers(source, pairs, index))
     ]
     torn = [pair for pair in source.once(_measures) if _are_torn(*pair, sentences)]
     torn += [pair for pair in source.once(_degrees) if _are_apart(*pair, origins)]
@@ -362,7 +362,7 @@ def _are_apart(first: Word, last: Word, origins: Sequence[Origins]) -> bool:
 _LINKING = words("is are was were include includes included mean means")
 
 
-def _told_twice(pairs: Sequence[Pair], index: int) -> Iterator[Finding]:
+def _repeated_phrases(pairs: Sequence[Pair], index: int) -> Iterator[Finding]:
     """Three words of the source in a row that stand twice in a sentence: "If so required, he may,
     if so required, enter". "Such a large group is a large group within the Act" may do so."""
     said: set[tuple[int, ...]] = set()
@@ -379,13 +379,13 @@ def _told_twice(pairs: Sequence[Pair], index: int) -> Iterator[Finding]:
             said.add(run)
 
 
-_IDLE = (["this", "is"], ["this", "was"], ["it", "is"])
+_OPENERS = (["this", "is"], ["this", "was"], ["it", "is"])
 
 
-def _idle_opener(source: Analysis, pairs: Sequence[Pair], index: int) -> Iterator[Finding]:
+def _wrong_openers(source: Analysis, pairs: Sequence[Pair], index: int) -> Iterator[Finding]:
     """An inserted "This is" before "whether", or before a phrase that opens a clause: "This is
     because of this fact, many do not know it"."""
-    if len(pairs) < 4 or [key(token.text) for token, _ in pairs[:2]] not in _IDLE:
+    if len(pairs) < 4 or [key(token.text) for token, _ in pairs[:2]] not in _OPENERS:
         return
     verb, first = pairs[1][1], pairs[2][1]
     if first is None or (verb is not None and verb.index + 1 == first.index):

@@ -10,11 +10,11 @@ from parataxis.checks.attachments import attachment_findings, phrase_findings
 from parataxis.checks.clauses import (
     FINITE_TAGS,
     WH_RELATIVES,
+    asserted_infinitives,
     clause_findings,
-    freed_infinitives,
+    divided_clauses,
     lost_particles,
     predicate_findings,
-    torn_clauses,
 )
 from parataxis.checks.exchanges import exchange_findings, swap_findings
 from parataxis.checks.findings import Origins
@@ -246,8 +246,8 @@ def _check(case: _Case, analyses: dict[str, Analysis]) -> list[Finding]:
             *neighbour_findings(tree, origins),
             *exchange_findings(tree, trees, origins),
             *exchanged_persons(tree, origins),
-            *torn_clauses(tree, origins),
-            *freed_infinitives(tree, origins),
+            *divided_clauses(tree, origins),
+            *asserted_infinitives(tree, origins),
             *phrase_findings(tree, origins),
         ):
             if (found.sentence, found.start) not in known:

@@ -280,7 +280,7 @@ _SUBJECT_TAGS = frozenset(("EX", "WDT", "WP", "WRB", "VB", "VBP"))
 _NEVER_SENTENCES = frozenset(("appos", "parataxis", "obj", "nmod"))
 
 
-def torn_clauses(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+def divided_clauses(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
     """Sentences that the source shows to be none: verbs that have left their subject in another
     sentence, and nouns with a relative clause."""
     findings = []
@@ -331,8 +331,8 @@ def _only_noun(source: Analysis, pairs: Sequence[Pair]) -> Word | None:
 _AIMS = frozenset(("acl", "advcl", "ccomp", "csubj"))
 
 
-def freed_infinitives(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
-    """Infinitives that share a "to" in the source, and are told as facts: "a framework to capture
+def asserted_infinitives(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
+    """Infinitives that share a "to" in the source, and are stated as facts: "a framework to capture
     details and **communicate** goals"."""
     findings = []
     for index, origin in enumerate(origins):

@@ -1,4 +1,4 @@
-"""The verifier: ranks rewrites of a source, and estimates where a careful reader finds a fault.
+"""The verifier: estimates where a careful reader finds a fault in rewrites of a source.
 
 It is a small encoder with two heads. One imitates the log-probabilities of a language model, word
 by word, which ranks rewrites of one source. The other gives, at the end of each simple sentence,

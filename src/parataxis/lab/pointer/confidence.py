@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from parataxis.checks.verifier import load_verifier
 from parataxis.errors import InputError
 from parataxis.lab.verifier.examples import SPLIT_FURTHER, Aim
+from parataxis.lab.verifier.train import auc
 from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer.actions import read_source
 from parataxis.splitters.pointer.choose import (
@@ -117,13 +118,14 @@ def _report(cases: Sequence[Case], fields: Iterable[str]) -> list[str]:
     weights, added = logistic_fit(evidence, right)
     shown = ", ".join(f"{name}={each:.4f}" for name, each in zip(fields, weights, strict=True))
     gap = calibration_error(estimated, right)
+    area = auc(estimated.astype(np.float32), right > 0) or 0.0
     order = np.argsort(-estimated, kind="stable")
     shares = right[order].cumsum() / np.arange(1, len(right) + 1)
     taken = [np.flatnonzero(shares >= line) for line in LINES]
     return [
         f"  {len(right)} judgements, {right.mean():.1%} without fault",
         f"  {shown}; added {added:.4f}",
-        f"  by cross-validation: area {_area(estimated, right):.3f}, calibration error {gap:.1%}",
+        f"  by cross-validation: area {area:.3f}, calibration error {gap:.1%}",
         *(
             f"  {line:.0%} without fault: the surest {(at[-1] + 1) / len(right):.1%}, from a"
             f" confidence of {estimated[order[at[-1]]]:.2f}"
@@ -159,9 +161,3 @@ def calibration_error(estimated: Floats, right: Floats) -> float:
     groups = [order[start:end] for start, end in pairwise(edges.tolist()) if end > start]
     gaps = [abs(estimated[each].mean() - right[each].mean()) * len(each) for each in groups]
     return float(sum(gaps) / len(order))
-
-
-def _area(estimated: Floats, right: Floats) -> float:
-    from parataxis.lab.verifier.train import auc
-
-    return auc(estimated.astype(np.float32), right > 0) or 0.0
