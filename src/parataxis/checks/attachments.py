@@ -301,7 +301,7 @@ def _is_beside_own(rewrite: _Rewrite, head: Word, phrase: Sequence[Word], index:
 
 
 def phrase_findings(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
-    """Phrases that are divided between sentences, repeated within one, or wrongly after "This is"."""
+    """Phrases that are divided between sentences, repeated in one, or wrongly after "This is"."""
     sentences = [origin.spoken() for origin in origins]
     findings = [
         found

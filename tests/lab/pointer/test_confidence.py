@@ -55,6 +55,15 @@ def test_confidence_needs_enough_judgements(tmp_path: Path) -> None:
         fit_confidence([judged(tmp_path / "judged.jsonl", DAMS[:2])])
 
 
+@pytest.mark.parametrize("line", ['{"source": 3', '{"source": "A."}', "[]"])
+def test_confidence_says_which_line_is_no_judgement(tmp_path: Path, line: str) -> None:
+    path = judged(tmp_path / "judged.jsonl", DAMS[:1])
+    count = len(path.read_text(encoding="utf-8").splitlines())
+    path.write_text(f"{path.read_text(encoding='utf-8')}{line}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"line {count + 1}: this is neither a rewrite"):
+        fit_confidence([path])
+
+
 def test_logistic_fit_finds_the_weights_that_made_the_data() -> None:
     chance = np.random.default_rng(1)
     evidence = chance.normal(size=(20_000, 2)) * [1.0, 5.0]

@@ -4,8 +4,6 @@ The evidence is what the present models say of the rewrites that their search fi
 in :mod:`parataxis.splitters.pointer.choose` must be fitted again whenever a model changes.
 """
 
-import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from parataxis.checks.verifier import load_verifier
 from parataxis.errors import InputError
-from parataxis.lab.verifier.examples import SPLIT_FURTHER, Aim
+from parataxis.lab.verifier.examples import SPLIT_FURTHER, Aim, Judgements, read_training
 from parataxis.lab.verifier.train import auc
 from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer.actions import read_source
@@ -34,7 +32,6 @@ from parataxis.syntax.analysis import Analysis
 from parataxis.text.tokens import tokenize
 
 Floats = NDArray[np.float64]
-Faults = Sequence[tuple[int, str]]
 
 FOLDS = 10
 """The parts of the sources that take turns in being left out."""
@@ -52,11 +49,7 @@ def fit_confidence(data: Sequence[Path], limit: int | None = None) -> str:
     """Fit both functions at each level to judgements, JSONL files with ``source``, ``simple``,
     ``faults`` and perhaps a ``level``; the report has the weights. The source itself may be judged,
     too: it is at fault if it should be split."""
-    judged: dict[Aim, dict[tuple[str, ...], Faults]] = defaultdict(dict)
-    for path in data:
-        for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            aim = record["source"], Level(record.get("level") or Level.PLAIN)
-            judged[aim][tuple(record["simple"])] = record["faults"]
+    _, judged = read_training(data)
     lines: list[str] = []
     for level in Level:
         aims = [aim for aim in judged if aim[1] is level][:limit]
@@ -77,7 +70,7 @@ Case = tuple[int, Sequence[float], bool]
 
 
 def _evidence(
-    sources: Sequence[str], level: Level, judged: Mapping[Aim, Mapping[tuple[str, ...], Faults]]
+    sources: Sequence[str], level: Level, judged: Mapping[Aim, Judgements]
 ) -> tuple[list[Case], list[Case]]:
     """The evidence for the judged rewrites that are found, and for the judged sources."""
     splitter, verifier = PointerSplitter(level=level), load_verifier()

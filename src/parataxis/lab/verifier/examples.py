@@ -4,10 +4,11 @@ which of their sentences are at fault."""
 import json
 import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +131,7 @@ def read_training(paths: Iterable[Path]) -> tuple[list[RankedSource], dict[Aim, 
             for source in scored:
                 add((source.complex, source.level), source.candidates)
             continue
-        for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        for record in _records(path):
             is_judged = "faults" in record
             text = record["source" if is_judged else "complex"]
             aim = text, Level(record.get("level") or Level.PLAIN)
@@ -139,6 +140,22 @@ def read_training(paths: Iterable[Path]) -> tuple[list[RankedSource], dict[Aim, 
                 faults = [(place, kind) for place, kind in record["faults"]]
                 judged.setdefault(aim, {})[tuple(record["simple"])] = faults
     return list(sources.values()), dict(judged)
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    """The rewrites and judgements of a JSONL file."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        known = record.keys() if isinstance(record, dict) else set()
+        if not ({"complex", "simple"} <= known or {"source", "simple", "faults"} <= known):
+            raise InputError(
+                f"{path}, line {number}: this is neither a rewrite with complex and simple nor a "
+                "judgement with source, simple and faults."
+            )
+        yield record
 
 
 def make_examples(
