@@ -174,6 +174,10 @@ def test_wrong_attachments_are_found(
             ],
         ),
         (
+            "The sonar requires accurate off-set and other information that was entered late.",
+            ["The sonar requires accurate off-set.", "Accurate information was entered late."],
+        ),
+        (
             "Two men slowly crossed the bridge and went home.",
             ["Two men crossed the bridge slowly.", "They went home."],
         ),

@@ -107,6 +107,26 @@ def test_pronouns_that_are_clear_are_left(checker: Checker, source: str, simple:
         ),
         ("Smith and Sons was founded in 1900 and closed in May.", ["It closed in May."], []),
         (
+            "Relief officials say the toll continues to rise and are calling for help.",
+            ["Relief officials say the toll continues to rise.", "They are calling for help."],
+            [],
+        ),
+        (
+            "Each client shall verify the certificate and should cache the result.",
+            ["Each client shall verify the certificate.", "It should cache the result."],
+            [],
+        ),
+        (
+            "The firm and its owner has a mill and runs it.",
+            ["The firm and its owner has a mill.", "They run it."],
+            [],
+        ),
+        (
+            "He said the mill closed in May and burned in June.",
+            ["He said the mill closed in May.", "They burned in June."],
+            ["Does 'They' stand for 'the mill'? It does not fit."],
+        ),
+        (
             "His eyes fell on a table near which he sat and which was in the hall.",
             ["His eyes fell on a table near which he sat.", "He was in the hall."],
             ["Does 'He' stand for 'which'? It does not fit."],

@@ -122,6 +122,15 @@ def test_relations_that_the_source_does_not_have_are_found(
 @pytest.mark.parametrize(
     ("source", "simple"),
     [
+        # A longer name of the same thing.
+        (
+            "When the primary node fails, the backup waits and then confirms a new term, which the "
+            "primary cannot override.",
+            [
+                "When the primary node fails, the backup waits and then confirms a new term.",
+                "The primary node cannot override the new term.",
+            ],
+        ),
         # The right noun in the same sentences.
         (
             "The clerk kept the list of the members, which was lost in 1902.",

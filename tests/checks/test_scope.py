@@ -88,6 +88,18 @@ from parataxis.checks import Checker
             ],
         ),
         (
+            "The installer copies the old settings before it removes version 3, unless you start it"
+            " with the --clean option, in which case both the settings and the plug-ins are deleted"
+            " and cannot be restored.",
+            [
+                "The installer copies the old settings before it removes version 3, unless you"
+                " start it with the --clean option.",
+                "In that case both the settings and the plug-ins are deleted and cannot be"
+                " restored.",
+            ],
+            [],
+        ),
+        (
             "Children get 5 drops a day, while adults get 20 drops unless their hearts are weak.",
             ["Children get 5 drops a day unless their hearts are weak.", "Adults get 20 drops."],
             ["Does 'weak' belong to 'get'? In the source it stands after 'get'."],

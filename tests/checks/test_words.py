@@ -163,3 +163,44 @@ def test_words_that_match_exactly_need_no_dictionary() -> None:
         "sys.exit('lemminflect' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "simple", "messages"),
+    [
+        ("Ann left, Bob said.", ["According to Bob, Ann left."], []),
+        (
+            "Bob said that Ann, who wrote it, claims a share.",
+            ["According to Bob, Ann has a share.", "Ann wrote it."],
+            ["The word 'claims' is missing."],
+        ),
+        ("Pay by May, failing which you lose it.", ["Pay by May.", "Otherwise, you lose it."], []),
+        (
+            "The pump failed, and the crew left.",
+            ["Otherwise, the crew left the pump."],
+            ["The word 'failed' is missing."],
+        ),
+        (
+            "Prices fell, which means that the mean of the samples fell.",
+            ["Prices fell.", "Therefore, the samples fell."],
+            ["The word 'mean' is missing."],
+        ),
+        (
+            "The tour includes lunch, which costs nine euros.",
+            ["The tour and lunch cost nine euros."],
+            ["The word 'includes' is missing."],
+        ),
+        (
+            "Ann paints, while Bob sings.",
+            ["Ann paints.", "On the other hand, Bob sings."],
+            [],
+        ),
+        (
+            "Ann paints, while Bob masters the craft.",
+            ["Ann paints.", "On the other hand, Bob masters the craft by hand."],
+            ["The word 'hand' is not in the source."],
+        ),
+    ],
+)
+def test_a_link_may_stand_for_one_word(source: str, simple: list[str], messages: list[str]) -> None:
+    assert _messages(source, *simple) == messages

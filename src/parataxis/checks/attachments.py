@@ -92,6 +92,8 @@ def _moved_modifiers(rewrite: _Rewrite) -> Iterator[Finding]:
                 continue
             if before.relation != modifier.relation or modifier.head < modifier.index:
                 continue
+            if _is_hyphenated(source, before):
+                continue
             noun, other = source[before.head], origin.any(tree[modifier.head])
             if other is None or not {noun.upos, other.upos} <= NOMINAL:
                 continue
@@ -109,6 +111,12 @@ def _moved_modifiers(rewrite: _Rewrite) -> Iterator[Finding]:
             message = f"Does '{modifier.text}' belong to '{tree[modifier.head].text}'? "
             message += f"In the source it stands before '{noun.text}'."
             yield finding_at(_KIND, modifier, message, index)
+
+
+def _is_hyphenated(source: Analysis, word: Word) -> bool:
+    """Whether a word is a part of a compound such as "easy-to-use", whose tree is uncertain."""
+    beside = source.words[max(word.index - 1, 0) : word.index + 2]
+    return any(other.text == "-" and other.start in (word.end, word.start - 1) for other in beside)
 
 
 def _moved_after_nouns(rewrite: _Rewrite) -> Iterator[Finding]:

@@ -107,6 +107,19 @@ INSERTABLE = words(
 )
 """Content words, by lemma, that references insert to express a link or to refer back."""
 
+# Without the verbs whose statement has an effect of its own or may be wrong.
+REPLACED_BY = {
+    **dict.fromkeys(
+        SAYING - words("write agree expect predict doubt deny represent warrant"),
+        words("according"),
+    ),
+    "failing": words("otherwise"),  # "failing which"
+    **dict.fromkeys(  # "which means that"
+        words("means meant meaning"), words("therefore thus hence consequently so")
+    ),
+}
+"""By lemma or form, the links that may replace a word; each added link excuses one lost word."""
+
 FINITE_FORMS = english.BE | english.MODALS | words("has had does did 's 're 'm 'll 'd")
 """Verb forms that are finite, whatever their tag."""
 

@@ -557,7 +557,11 @@ def _conditions(source: Analysis, clause: Word) -> Iterator[Word]:
     yield from source.children(clause.index, "conj")
     for other in source.children(clause.head, "parataxis"):
         more = source.children(other.index, "conj")
-        if more and source[clause.head].index < clause.index < other.index:
+        if not (more and source[clause.head].index < clause.index < other.index):
+            continue
+        inside = (source[place] for place in source.subtree(other.index))
+        # "unless it rains, in which case we stay and wait" states a result.
+        if not any(key(word.text) in english.RELATIVES for word in inside):
             yield from (other, *more)
 
 

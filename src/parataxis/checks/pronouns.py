@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from parataxis.checks import lexicon
 from parataxis.checks.findings import Origins, finding, finding_at, noun_phrase
+from parataxis.checks.relations import NOMINAL
 from parataxis.checks.units import FactUnit, Side
 from parataxis.rewrite.forms import is_known, is_plural, key
 from parataxis.rewrite.record import Finding, FindingKind
@@ -99,6 +100,11 @@ _GROUPS = words(
     " either neither each everyone anyone person"
 )
 """Nouns of either number."""
+_FIRMS = words(
+    "lender borrower tenant landlord employer customer owner manager member partner agent client"
+    " host"
+)
+"""Nouns that name a firm or a program as often as a person."""
 
 
 def misfit_pronouns(source: Analysis, origins: Sequence[Origins]) -> list[Finding]:
@@ -115,10 +121,11 @@ def misfit_pronouns(source: Analysis, origins: Sequence[Origins]) -> list[Findin
             subject = verb and _which(source, verb, token.text)
             if is_copied and subject is None:
                 continue
-            subject = subject or (verb and _shared_subject(source, verb))
-            if subject is None or _may_be(source, subject, key(token.text), plural=number):
+            subjects = [subject] if subject else _shared_subjects(source, verb) if verb else []
+            spelling = key(token.text)
+            if not subjects or any(_may_be(source, s, spelling, plural=number) for s in subjects):
                 break
-            phrase = noun_phrase(source, subject)
+            phrase = noun_phrase(source, subjects[0])
             message = f"Does '{token.text}' stand for '{phrase}'? It does not fit."
             findings.append(finding_at(_RELATION, token, message, index))
             break
@@ -163,14 +170,23 @@ def _person(text: str) -> int | None:
     return next((place for place, forms in enumerate(_PERSONS) if key(text) in forms), None)
 
 
-def _shared_subject(source: Analysis, verb: Word) -> Word | None:
-    """The noun that is the subject of a verb and of the one that it is joined to."""
+def _shared_subjects(source: Analysis, verb: Word) -> list[Word]:
+    """The noun that is the subject of a verb and of the one that it is joined to. In a clause
+    within another one, the verb may be joined to the outer verb, so the nouns that are subjects of
+    outer verbs follow."""
     if verb.relation in ("aux", "cop"):
         verb = source[verb.head]
     if verb.relation != "conj" or source.children(verb.index, "nsubj", "csubj", "expl"):
-        return None
-    subjects = source.children(verb.head, "nsubj")
-    return subjects[0] if subjects and subjects[0].upos in ("NOUN", "PROPN") else None
+        return []
+    verb = source[verb.head]
+    subjects = source.children(verb.index, "nsubj")[:1]
+    if not subjects or subjects[0].upos not in NOMINAL:
+        return []
+    while verb.head >= 0:
+        verb = source[verb.head]
+        outer = source.children(verb.index, "nsubj")[:1]
+        subjects += [each for each in outer if each.upos in NOMINAL]
+    return subjects
 
 
 def _which(source: Analysis, verb: Word, pronoun: str) -> Word | None:
@@ -195,11 +211,13 @@ def _may_be(source: Analysis, subject: Word, pronoun: str, *, plural: bool) -> b
         return True
     verbs = [source[subject.head], *source.children(subject.head, "aux", "cop")]
     is_one = any(verb.xpos == "VBZ" or key(verb.text) == "was" for verb in verbs)
+    if is_one and joined:  # "The firm and its owner has": the source itself does not agree
+        return True
     is_many = not is_one and (bool(joined) or is_plural(source, subject.index))
     if is_many != plural:
         # "They" may stand for one person whose gender is not known.
         return not is_many and is_person(subject)
-    return pronoun != "it" or spelling not in lexicon.PERSONS
+    return pronoun != "it" or spelling not in lexicon.PERSONS - _FIRMS
 
 
 def _gives_gender(source: Side, telling: frozenset[str]) -> bool:
@@ -228,7 +246,7 @@ def _antecedent(
     if verb is None or verb.relation != "acl":
         return None
     noun = source[verb.head]
-    if noun.upos not in ("NOUN", "PROPN"):
+    if noun.upos not in NOMINAL:
         return None
     if verb.deprel == "acl:relcl":
         subjects = {key(word.text) for word in source.children(verb.index, "nsubj")}

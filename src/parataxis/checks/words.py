@@ -20,6 +20,8 @@ from parataxis.text.tokens import find_symbols, may_have_symbols, tokenize
 
 _LONGEST_COMPOUND = 4
 _NUMBER_SIGNS = frozenset("$£€¥%")
+_CONTRAST_PHRASE = re.compile(r"\bon the (?:one|other) hand\b", re.IGNORECASE)
+"""The only phrase in which "hand" may be new."""
 
 
 def lost_words(source: Side, simple: Side) -> list[Finding]:
@@ -32,6 +34,7 @@ def lost_words(source: Side, simple: Side) -> list[Finding]:
         missing = [u for u in missing if not (is_misspelt(u.key) and u.key in respelt)]
         in_signs = _words_for_signs(simple, source)
         missing = [unit for unit in missing if unit.key not in in_signs]
+        missing = _without_replaced(missing, simple.counts() - source.counts())
         if len(simple.of(Sort.NEGATION)) > len(source.of(Sort.NEGATION)):
             # "unable" became "not able"
             missing = [unit for unit in missing if not has_opposite(unit.key, facts)]
@@ -83,8 +86,29 @@ def new_words(source: Side, simple: Side) -> list[Finding]:
     findings = []
     for index, (sentence, units) in enumerate(zip(simple.texts, simple.sentences, strict=True)):
         found = [unit for unit in units if id(unit) in new_ids]
+        linking = [match.span() for match in _CONTRAST_PHRASE.finditer(sentence)] if found else []
+        found = [
+            unit
+            for unit in found
+            if unit.key != "hand" or not any(a < unit.start < b for a, b in linking)
+        ]
         findings += [new(index, sentence, run) for run in runs(found, units)]
     return findings
+
+
+def _without_replaced(missing: Iterable[FactUnit], added: Counter[str]) -> list[FactUnit]:
+    """The missing words without those for which a link was added: "according to" for "said". Each
+    link stands for one of them."""
+    kept = []
+    for unit in missing:
+        forms = {unit.key, *lemmas(unit.key)}
+        links = [each for form in forms for each in lexicon.REPLACED_BY.get(form, ())]
+        link = next((each for each in links if added[each] > 0), None)
+        if link is None:
+            kept.append(unit)
+        else:
+            added[link] -= 1
+    return kept
 
 
 def _unmatched(side: Side, other: Side) -> list[FactUnit]:
