@@ -40,6 +40,18 @@ WRITTEN = [
         id="no dash behind a link",
     ),
     pytest.param(
+        "The smell would fill the hall, rising slowly.",
+        ["the smell would fill the hall", "[it] [would] rising/VB slowly"],
+        ["The smell would fill the hall.", "It would rise slowly."],
+        id="no second modal before one that was written",
+    ),
+    pytest.param(
+        "Twigs stir; hives fall; the spider, which is old, runs.",
+        ["twigs stir [,] hives fall", "the spider runs", "[it] is old"],
+        ["Twigs stir; hives fall.", "The spider runs.", "It is old."],
+        id="two clauses keep their semicolon",
+    ),
+    pytest.param(
         "Voiced by Ann, the cat sings.",
         ["the cat sings", "the cat [is] voiced by Ann"],
         ["The cat sings.", "The cat is voiced by Ann."],
@@ -166,6 +178,18 @@ WRITTEN = [
         id="agreement of a full verb, also after an adverb",
     ),
     pytest.param(
+        "Cell growth and division were stopped by the drug.",
+        ["cell growth were stopped by the drug", "division were stopped by the drug"],
+        ["Cell growth was stopped by the drug.", "Division was stopped by the drug."],
+        id="agreement with one of the subjects, where the others have sentences of their own",
+    ),
+    pytest.param(
+        "Cell growth and division were stopped by the drug.",
+        ["cell growth were stopped", "cell growth were stopped by the drug"],
+        ["Cell growth were stopped.", "Cell growth were stopped by the drug."],
+        id="no agreement with one of the subjects, where the others are lost",
+    ),
+    pytest.param(
         "Each of our shawls is a gift, and the team, which Ann leads, are glad.",
         ["Each of our shawls [is] [a] gift", "the team are#1 glad"],
         ["Each of our shawls is a gift.", "The team are glad."],
@@ -200,6 +224,14 @@ WRITTEN = [
         ["the chain has shops in Oslo , Bergen", "[it] [also] has shops in Rome"],
         ["The chain has shops in Oslo and Bergen.", "It also has shops in Rome."],
         id="and before the last item of a cut list",
+    ),
+    pytest.param(
+        "He cheerfully replied, leaning forward, elbows on knees, and looking around the room.",
+        ["he cheerfully replied", "[he] leaning/VBD forward , elbows on knees",
+         "[he] looking/VBD around the room"],
+        ["He cheerfully replied.", "He leaned forward, elbows on knees.",
+         "He looked around the room."],
+        id="no and between what makes no list",
     ),
     pytest.param(
         "The tool can read code, layering facts on it and allowing searches.",
