@@ -19,8 +19,7 @@ from parataxis.lab.pointer.pipeline import PointerRecipe, train_pointer  # noqa:
 from parataxis.lab.pointer.train import load_network  # noqa: E402
 
 SMALL = {
-    "epochs": "1",
-    "late_epochs": "1",
+    "epochs": "2",
     "batch": "4",
     "sizes.width": "32",
     "sizes.heads": "2",
@@ -45,6 +44,11 @@ def data(tmp_path: Path) -> Path:
     (folder / "train.jsonl").write_text("".join(lines), encoding="utf-8")
     (folder / "dev.jsonl").write_text("".join(lines[4:]), encoding="utf-8")
     levels = [json.dumps({**rewrite, "level": "atomic"}) + "\n" for rewrite in rewrites]
+    judgements = [
+        json.dumps({"source": text, "simple": [text], "faults": [[1, "more"]]}) + "\n"
+        for text in (f"The mill sold {number} sacks, and it closed." for number in range(40))
+    ]
+    (tmp_path / "judgements.jsonl").write_text("".join(judgements), encoding="utf-8")
     (tmp_path / "levels.jsonl").write_text("".join(levels), encoding="utf-8")
     with gzip.open(tmp_path / "labels.jsonl.gz", "wt", encoding="utf-8") as stream:
         sure = {"log_chance": -0.5, "risks": []}
@@ -64,7 +68,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pipeline_trains_and_exports(data: Path, tmp_path: Path) -> None:
     recipe = PointerRecipe(
         *(data, tmp_path / "run", data),
-        more=[tmp_path / "levels.jsonl"],
+        more=[tmp_path / "levels.jsonl", tmp_path / "judgements.jsonl"],
         taught=[tmp_path / "labels.jsonl.gz"],
         changes=SMALL,
         report_every=2,
@@ -77,11 +81,14 @@ def test_pipeline_trains_and_exports(data: Path, tmp_path: Path) -> None:
         "pointer.pt",
         "log.csv",
     }
-    made = Counter(example.kind for example in read_examples(recipe.output / "examples.npz"))
-    # Emil and Fay are held out at every level, Ann at the atomic one.
-    assert made == {"gold": 4, "taught": 4, "atomic": 3}
-    held_out = Counter(example.kind for example in read_examples(recipe.output / "dev.npz"))
-    assert held_out == {"dev": 2, "atomic": 1}
+    learned = read_examples(recipe.output / "examples.npz")
+    held_out = read_examples(recipe.output / "dev.npz")
+    made = Counter(example.kind for example in learned)
+    # Emil and Fay are held out at every level, Ann at the atomic one; of the judged sources one.
+    assert made == {"gold": 4, "taught": 4, "atomic": 3, "judged": 39}
+    assert Counter(each.kind for each in held_out) == {"dev": 2, "atomic": 1, "judged": 1}
+    judged = [{each.text for each in some if each.kind == "judged"} for some in (learned, held_out)]
+    assert judged[0].isdisjoint(judged[1])
 
 
 @pytest.mark.usefixtures("small")

@@ -2,7 +2,8 @@
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,17 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra [train]")
 
+from torch import Tensor  # noqa: E402
+
 from parataxis.lab.encoder import Encoder, EncoderSize  # noqa: E402
 from parataxis.lab.pointer.data import (  # noqa: E402
+    FAULT,
+    FURTHER,
+    RIVALS,
     ExampleSet,
     PointerExample,
     TrainingPair,
+    judged_by_teacher,
     make_examples,
     preferred,
     read_examples,
@@ -30,6 +37,7 @@ from parataxis.lab.pointer.train import (  # noqa: E402
     TorchDecoder,
     load_bundle,
     load_network,
+    losses_and_uncertainty,
     network_logs,
     rewrite_loss,
     rewrites,
@@ -53,9 +61,9 @@ NAMES = ["Ann", "Ben", "Carl", "Dora", "Emil", "Fay"]
 THINGS = ["tea", "bread", "soup", "rice"]
 
 
-def small_network() -> PointerNetwork:
+def small_network(layers: int = 1) -> PointerNetwork:
     torch.manual_seed(0)
-    size = EncoderSize(width=32, layers=1, heads=2, inner=64, positions=64)
+    size = EncoderSize(width=32, layers=layers, heads=2, inner=64, positions=64)
     return PointerNetwork(Encoder(size, dropout=0.0), SIZES)
 
 
@@ -76,8 +84,7 @@ def examples() -> list[PointerExample]:
 def config(**changes: object) -> PointerConfig:
     settings: dict[str, object] = {
         "seed": 1,
-        "epochs": 20,
-        "late_epochs": 10,
+        "epochs": 30,
         "patience": 100,
         "batch": 12,
         "warmup_steps": 5,
@@ -88,9 +95,13 @@ def config(**changes: object) -> PointerConfig:
         "hidden_pieces": 0.0,
         "aligned": 0.3,
         "first_step": 2.0,
+        "preference": 0.3,
+        "sharpness": 0.5,
+        "stays": 0.2,
+        "fixed_layers": 0,
+        "bfloat16": False,
         "sizes": SIZES,
         "kinds": {"gold": 1.0, "simple": 1.0},
-        "late_kinds": {"gold": 1.0, "simple": 1.0},
     }
     return PointerConfig(**{**settings, **changes})  # type: ignore[arg-type]
 
@@ -117,9 +128,10 @@ def trainer(
 
 def test_examples_come_back_from_their_file(examples: list[PointerExample], tmp_path: Path) -> None:
     path = tmp_path / "examples.npz"
+    examples = [*examples, *judged(examples)]
     assert write_examples(examples, path) == len(examples)
     for ours, theirs in zip(examples, read_examples(path), strict=True):
-        assert (ours.text, ours.kind) == (theirs.text, theirs.kind)
+        assert (ours.text, ours.kind, ours.badness) == (theirs.text, theirs.kind, theirs.badness)
         assert list(ours.actions) == list(theirs.actions)
         assert list(ours.source.pieces.ids) == list(theirs.source.pieces.ids)
         assert list(ours.source.pieces.first) == list(theirs.source.pieces.first)
@@ -138,13 +150,16 @@ def test_batch_state_follows_the_actions(examples: list[PointerExample]) -> None
     assert state.copied[0, -1].tolist() == [2, 0, 0, 1, 1, 0, 1, 1, 0]
 
 
-def test_batch_allows_every_way_to_write_a_word() -> None:
+def test_batch_knows_every_way_to_write_a_word() -> None:
     pair = TrainingPair("The cat saw the dog, and it ran.", ("The cat saw it.", "It ran."), "gold")
     (example,) = make_examples([pair])
     batch = ExampleSet([example], CPU).batch(np.array([0]))
-    first = batch.allowed()[0, 0].nonzero()[:, 0].tolist()
-    assert [action - COPY for action in first if action >= COPY] == [0, 3]
-    assert len([action for action in first if action < COPY]) == 1  # the closed "the"
+    spellings = batch.spellings()[0].tolist()
+    the = spellings[COPY]
+    assert the < COPY  # the closed "the" stands for both of the source
+    assert [word for word, first in enumerate(spellings[COPY:]) if first == the] == [0, 3]
+    cat = COPY + 1
+    assert spellings.count(cat) == 1
 
 
 def test_network_steps_as_it_trains(examples: list[PointerExample]) -> None:
@@ -182,7 +197,7 @@ def test_training_learns_to_split_and_to_leave_whole(
 
 
 def test_training_resumes_where_it_stopped(examples: list[PointerExample], tmp_path: Path) -> None:
-    settings = config(epochs=3, late_epochs=1, hidden_pieces=0.2)
+    settings = config(epochs=4, hidden_pieces=0.2)
     whole = trainer(examples, tmp_path / "whole", settings, report_every=5)
     whole.run()
     first = trainer(examples, tmp_path / "parts", settings, report_every=5)
@@ -215,10 +230,136 @@ def test_loss_counts_the_first_step_twice(examples: list[PointerExample]) -> Non
     network = small_network().eval()
     batch = ExampleSet(examples[:3], CPU).batch(np.arange(3))
     with torch.no_grad():
-        logs = network_logs(network, batch).masked_fill(~batch.allowed(), -1e9).logsumexp(-1)
-        wanted = -(logs * batch.real).sum() - logs[:, 0].sum()
-        found = rewrite_loss(network, batch, aligned=0.0, first_step=2.0)
-    assert torch.isclose(found, wanted / (30 * 3))
+        twice = rewrite_loss(network, batch, config(aligned=0.0, first_step=2.0))
+        once = rewrite_loss(network, batch, config(aligned=0.0, first_step=1.0))
+        logs = network_logs(network, batch)
+        spellings = batch.spellings()
+        same = spellings[:, None] == spellings.gather(1, batch.actions)[..., None]
+        sums = -(logs.masked_fill(~same, -1e9).logsumexp(-1) * batch.real).sum()
+        first = torch.stack([each[0, a[0]] for each, a in zip(logs, batch.actions, strict=True)])
+    assert torch.isclose(once, sums / (30 * 3))
+    assert torch.isclose(twice - once, -first.sum() / (30 * 3), atol=1e-4)
+
+
+def judged(examples: list[PointerExample]) -> list[PointerExample]:
+    """Every rewrite, right where the name comes before D, and the sources: right as they are."""
+    return [
+        replace(
+            example,
+            kind="judged",
+            badness=0.0 if example.text < "D" or example.kind == "simple" else FAULT,
+        )
+        for example in examples
+    ]
+
+
+def swapped(examples: list[PointerExample]) -> list[PointerExample]:
+    """Bad rewrites of the sources that should be split, as raters judge them."""
+    made = []
+    for each in examples:
+        if each.kind == "gold":
+            name, thing = each.text.split()[0].strip(","), each.text.split()[-1]
+            pair = TrainingPair(each.text, (f"{thing} was ill.", f"{name} sold."), "judged")
+            made += [replace(bad, badness=FAULT) for bad in make_examples([pair])]
+    return made
+
+
+def test_training_prefers_what_is_judged_better(
+    examples: list[PointerExample], tmp_path: Path
+) -> None:
+    good = [replace(each, kind="judged", badness=0.0) for each in examples if each.kind == "gold"]
+    known = [*good, *swapped(examples)]
+    settings = config(kinds={"judged": 1.0}, preference=1.0, epochs=6)
+    run = PointerTrainer(
+        *(small_network(), settings, known, [*examples[:6], *known], CPU, tmp_path),
+        report_every=60,
+    )
+    run.start()
+
+    def leads() -> Tensor:
+        losses = losses_and_uncertainty(run.averaged(), run.examples)[:, 0]
+        return losses[len(good) :] - losses[: len(good)]
+
+    before = leads()
+    run.run()
+    assert (leads() > before + 1).all()
+    assert run.evaluate().figures["area"] == 1.0
+
+
+def test_preference_needs_a_bad_split_of_the_same_source(examples: list[PointerExample]) -> None:
+    network, settings = small_network().eval(), config(preference=1.0)
+    alone = config(preference=0.0)
+
+    def loss(some: list[PointerExample], settings: PointerConfig) -> float:
+        batch = ExampleSet(some, CPU).batch(np.arange(len(some)))
+        with torch.no_grad():
+            return float(rewrite_loss(network, batch, settings))
+
+    bad = swapped(examples)
+    assert loss([examples[0], bad[0]], settings) > loss([examples[0], bad[0]], alone)
+    assert loss([examples[0], bad[1]], settings) == loss([examples[0], bad[1]], alone)
+    source = examples[0].text
+    (whole,) = make_examples([TrainingPair(source, (source,), "gold")])
+    assert loss([whole, bad[0]], settings) == loss([whole, bad[0]], alone)
+    half = replace(bad[0], badness=FURTHER)
+    assert loss([examples[0], half], settings) < loss([examples[0], bad[0]], settings)
+
+
+def test_training_learns_what_should_stay_whole(
+    examples: list[PointerExample], tmp_path: Path
+) -> None:
+    simple = [each for each in examples if each.kind == "simple"]
+    known = [replace(each, badness=FURTHER if each.text > "D" else 0.0) for each in simple]
+    run = trainer([*examples[:6], *known], tmp_path, config(stays=1.0, epochs=20))
+    run.run()
+    found = search(TorchDecoder(run.averaged(), CPU), [each.source for each in known], beam=1)
+    assert [each.whole > 0.5 for each in found] == [each.text < "D" for each in simple]
+
+
+def test_examples_of_a_source_stay_in_one_batch(
+    examples: list[PointerExample], tmp_path: Path
+) -> None:
+    known = [*examples, *judged(examples)]
+    kinds = {"gold": 1.0, "simple": 1.0, "judged": 1.0}
+    run = trainer(known, tmp_path, config(kinds=kinds, epochs=1))
+    assert sorted(row for batch in run.plan for row in batch) == list(range(len(known)))
+    for batch in run.plan:
+        inside = set(run.examples.groups[batch])
+        assert inside.isdisjoint(np.delete(run.examples.groups, batch))
+
+
+def test_fixed_layers_keep_their_weights(examples: list[PointerExample], tmp_path: Path) -> None:
+    settings = config(epochs=1, fixed_layers=1)
+    network = small_network(layers=2)
+    before = {name: weight.clone() for name, weight in network.named_parameters()}
+    run = PointerTrainer(network, settings, examples, examples[:6], CPU, tmp_path, report_every=60)
+    run.start()
+    run.run()
+    for name, weight in network.named_parameters():
+        is_fixed = name.startswith("encoder.") and not name.startswith("encoder.layers.1.")
+        assert torch.equal(weight, before[name]) == is_fixed, name
+
+
+def test_judgements_are_read_with_the_rewrites_that_are_right(tmp_path: Path) -> None:
+    records = [
+        {"source": "A, who B, C.", "simple": ["A C.", "A B."], "faults": []},
+        {"source": "A, who B, C.", "simple": ["A C.", "It B."], "faults": [[2, "referent"]]},
+        {"source": "A, who B, C.", "simple": ["A, who B, C."], "faults": [[1, "more"]]},
+        {"source": "D, E and F.", "simple": ["D.", "E and F."], "faults": [[2, "more"]]},
+        {"source": "G.", "simple": ["G."], "faults": [], "level": "atomic"},
+        {"complex": "H and I.", "simple": ["H.", "I."]},
+    ]
+    path = tmp_path / "judged.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
+    assert [(p.kind, p.badness, p.source) for p in read_rewrites(path, "new")] == [
+        ("judged", 0.0, "A, who B, C."),
+        ("new", None, "A, who B, C."),
+        ("judged", FAULT, "A, who B, C."),
+        ("judged", FURTHER, "A, who B, C."),
+        ("judged", FURTHER, "D, E and F."),
+        ("judged", 0.0, "G."),
+        ("new", None, "H and I."),
+    ]
 
 
 def test_shipped_bundle_can_be_trained_further() -> None:
@@ -274,6 +415,14 @@ def test_examples_open_with_their_level(tmp_path: Path) -> None:
     assert example.source.pieces.ids[0] == OPENING[Level.ATOMIC]
 
 
+def test_rewrites_may_have_unusual_line_separators(tmp_path: Path) -> None:
+    text = "It rained,\u2028and we left."
+    path = tmp_path / "rewrites.jsonl"
+    record = {"complex": text, "simple": [text]}
+    path.write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert [pair.source for pair in read_rewrites(path, "new")] == [text]
+
+
 def test_taught_rewrites_are_also_those_the_teacher_prefers(tmp_path: Path) -> None:
     text, simple = "It rained, and we left.", ["It rained.", "We left."]
     whole = TrainingCandidate([text], "whole", -3.0, -5.0, [0.01])
@@ -283,6 +432,41 @@ def test_taught_rewrites_are_also_those_the_teacher_prefers(tmp_path: Path) -> N
     write_sources([source], tmp_path / "1.scored")
     (pair,) = read_taught(tmp_path)
     assert (pair.source, list(pair.simple), pair.kind) == (text, simple, "taught")
+
+
+def test_teacher_judges_candidates_where_it_is_sure() -> None:
+    text, good = "It rained, and we left.", ("It rained.", "We left.")
+
+    def candidate(
+        simple: Sequence[str], risks: list[float], more: list[float], own: float | None = -1.0
+    ) -> TrainingCandidate:
+        return TrainingCandidate(list(simple), "found", own, -2.0, risks, more)
+
+    def judged(*candidates: TrainingCandidate) -> list[tuple[tuple[str, ...], float | None]]:
+        source = RankedSource("1", "", text, candidates=list(candidates))
+        found = list(judged_by_teacher(source))
+        assert all((each.source, each.kind) == (text, "scored") for each in found)
+        return [(each.simple, each.badness) for each in found]
+
+    whole = candidate([text], [0.01], [0.9])
+    right = candidate(good, [0.02, 0.03], [0.0, 0.1])
+    wrong = candidate(["It rained.", "It left."], [0.02, 0.8], [0.0, 0.0])
+    unsure = candidate(["We left.", "It rained."], [0.3, 0.2], [0.0, 0.0])
+    joined = candidate(["It rained, and", "we left."], [0.0, 0.0], [0.9, 0.0], -0.5)
+    assert judged(whole, right, wrong, unsure, joined) == [
+        ((text,), FURTHER),
+        (good, 0.0),
+        (tuple(joined.simple), FURTHER),
+        (tuple(wrong.simple), FAULT),
+    ]
+    # Without a good split and a bad one there is nothing to prefer.
+    assert judged(right, unsure) == []
+    assert judged(wrong, unsure) == []
+    assert judged(candidate([text], [0.01], [0.1])) == [((text,), 0.0)]
+    assert judged(candidate([text], [0.01], [0.4])) == []
+    many = [candidate([f"It rained {n}.", "It left."], [0.9, 0.9], [0, 0], -n) for n in range(9)]
+    assert len(judged(right, *many)) == 1 + RIVALS
+    assert judged(right, *many)[1][0] == ("It rained 0.", "It left.")
 
 
 def test_preferred_rewrite_is_right_and_likely() -> None:

@@ -74,7 +74,8 @@ def train(
         model or, for pointer, the weights of a trained analyser.
     --start PATH: pointer, verifier: weights or ONNX files to continue from; default: the shipped
         ones. verifier --only tune: adapters.
-    --more FILE: pointer, verifier --only collect: more rewrites as JSONL; can be repeated.
+    --more FILE: pointer, verifier --only collect: more rewrites as JSONL; can be repeated. pointer:
+        also judgements of rewrites.
     --taught PATH: pointer: rewrites by the teacher, a file or the folder from `verifier --only
         label` or `--only score`. verifier --only score: the former, as more candidates. Can be
         repeated.

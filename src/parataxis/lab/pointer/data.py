@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from parataxis.lab.pointer.network import DecoderState
-from parataxis.lab.verifier.candidates import preference, read_labels, read_sources
+from parataxis.lab.verifier.candidates import (
+    RankedSource,
+    preference,
+    read_labels,
+    read_sources,
+)
+from parataxis.lab.verifier.examples import SPLIT_FURTHER, read_records
 from parataxis.rewrite.forms import key, lemmas
 from parataxis.rewrite.record import Level
 from parataxis.splitters.pointer.actions import (
@@ -34,6 +40,9 @@ from parataxis.text.tokens import has_word, tokenize
 LONGEST = {"pieces": 160, "words": 120, "actions": 200}
 """Longer examples are left out: they are few, and would pad everything else."""
 
+FAULT, FURTHER = 1.0, 0.5
+"""How bad a judged rewrite with a fault is, and one that should only be split further."""
+
 _PIECES = ("pieces", "shapes")
 _WORDS = ("first", "same", "twins")
 
@@ -46,6 +55,8 @@ class PointerExample:
     actions: Sequence[int]
     kind: str
     text: str
+    badness: float | None = None
+    """What raters found: 0.0 (no fault), FURTHER or FAULT; None for a rewrite to learn to write."""
 
     @property
     def fits(self) -> bool:
@@ -67,7 +78,7 @@ def write_examples(examples: Iterable[PointerExample], path: Path) -> int:
     fields["lengths"] = np.array(
         [(len(e.source.pieces.ids), len(e.source), len(e.actions)) for e in kept]
     )
-    texts = json.dumps([(e.kind, e.text) for e in kept], ensure_ascii=False)
+    texts = json.dumps([(e.kind, e.text, e.badness) for e in kept], ensure_ascii=False)
     fields["texts"] = np.frombuffer(texts.encode(), dtype=np.uint8)
     np.savez_compressed(path, **fields)  # type: ignore[arg-type]
     return len(kept)
@@ -96,7 +107,7 @@ def read_examples(path: Path) -> list[PointerExample]:
     lengths = fields.pop("lengths")
     ends = np.cumsum(lengths, axis=0)
     examples = []
-    for row, (kind, text) in enumerate(texts):
+    for row, (kind, text, badness) in enumerate(texts):
         part = {}
         for column, names in enumerate((_PIECES, _WORDS, ("actions",))):
             end = ends[row, column]
@@ -104,7 +115,7 @@ def read_examples(path: Path) -> list[PointerExample]:
                 part[name] = fields[name][end - lengths[row, column] : end]
         pieces = Pieces(part["pieces"], part["shapes"], [0, *part["first"]])
         source = Features(pieces, part["same"], part["twins"])
-        examples.append(PointerExample(source, part["actions"], kind, text))
+        examples.append(PointerExample(source, part["actions"], kind, text, badness))
     return examples
 
 
@@ -128,6 +139,13 @@ class ExampleSet:
             "twins": tensor((s.twins for s in sources), -1),
             "actions": tensor((e.actions for e in examples), START),
         }
+        badness = [math.nan if e.badness is None else e.badness for e in examples]
+        self.badness = torch.tensor(badness, device=device)
+        aims: dict[tuple[str, int], int] = {}
+        self.groups = np.array(
+            [aims.setdefault((e.text, e.source.pieces.ids[0]), len(aims)) for e in examples]
+        )
+        """The number of the source and level of each example."""
         self.lengths = np.array(
             [
                 (len(s.pieces.ids), len(s), len(e.actions))
@@ -145,14 +163,18 @@ class ExampleSet:
         index = torch.from_numpy(rows).to(self.device)
         width = dict.fromkeys(_PIECES, pieces) | dict.fromkeys(_WORDS, words)
         width |= {"first": words + 1, "actions": actions}
-        return PointerBatch({n: t[index, : width[n]] for n, t in self.tensors.items()})
+        fields = {n: t[index, : width[n]] for n, t in self.tensors.items()}
+        groups = torch.from_numpy(self.groups[rows]).to(self.device)
+        return PointerBatch(fields, groups, self.badness[index])
 
 
 class PointerBatch:
-    """A batch: the inputs of the encoder, the states of the decoder, the targets."""
+    """A batch: the inputs of the encoder, the states of the decoder, the targets, the numbers of
+    their sources, and how bad they are (NaN for those to write)."""
 
-    def __init__(self, fields: dict[str, Tensor]) -> None:
-        self.fields = fields
+    def __init__(self, fields: dict[str, Tensor], groups: Tensor, badness: Tensor) -> None:
+        self.fields, self.groups = fields, groups
+        self.is_judged, self.badness = ~badness.isnan(), badness.nan_to_num()
         self.actions = fields["actions"]
         self.real = self.actions != START
         self.state = self._state()
@@ -176,22 +198,14 @@ class PointerBatch:
         marks.scatter_(2, word[..., None], copying.long()[..., None])
         return DecoderState(previous, sentence, steps - opened, last, marks.cumsum(1).clamp(max=2))
 
-    def allowed(self) -> Tensor:
-        """(batch, steps, actions and words): every action that writes the same as the target."""
+    def spellings(self) -> Tensor:
+        """(batch, actions and words): for each action the first one that writes the same."""
         same, twins = self.fields["same"], self.fields["twins"]
-        copying = self.actions >= COPY
-        word = torch.where(copying, self.actions - COPY, 0)
-        group, twin = same.gather(1, word), twins.gather(1, word)
-        places = torch.where(
-            copying[..., None],
-            same[:, None] == group[..., None],
-            twins[:, None] == self.actions[..., None],
-        )
-        closed = (
-            torch.arange(COPY, device=same.device)
-            == torch.where(copying, twin, self.actions)[..., None]
-        )
-        return torch.cat([closed, places], -1)
+        places = torch.arange(same.shape[1], device=same.device)
+        copied = COPY + torch.where(same >= 0, same, places)
+        words = torch.where(twins >= 0, twins, copied)
+        others = torch.arange(COPY, device=same.device).expand(len(same), COPY)
+        return torch.cat([others, words], 1)
 
 
 def nn_pad(tensor: Tensor, value: int) -> Tensor:
@@ -217,6 +231,14 @@ SPLIT_INSTEAD = (-1.5, -3.5)
 at least that probable."""
 RISKY = 0.2
 """The highest probability of a fault, by the teacher, in a split that is learned from."""
+RIGHT, WRONG = 0.85, 0.4
+"""The teacher's probability that a split is right, from which on it counts as good, and up to which
+as bad; what lies between is not learned from."""
+STAYS, SPLITS = 0.15, 0.7
+"""Its probability that a sentence should be split further, up to which the sentence may stay as it
+is, and from which on it should be split."""
+RIVALS = 3
+"""The number of bad splits of a source that are learned from, likeliest first."""
 FAITHFUL = ("taught", *Level)
 """Kinds of rewrites that are learned from only if they keep all content words and add none."""
 
@@ -229,6 +251,8 @@ class TrainingPair:
     simple: tuple[str, ...]
     kind: str
     level: Level = Level.PLAIN
+    badness: float | None = None
+    """What raters found: 0.0 (no fault), FURTHER or FAULT; None for a rewrite to learn to write."""
 
     @property
     def is_whole(self) -> bool:
@@ -244,12 +268,20 @@ class TrainingPair:
 
 def read_rewrites(path: Path, kind: str) -> Iterator[TrainingPair]:
     """The rewrites of a JSONL file with ``complex`` and ``simple``; those with a ``level`` that is
-    not plain have it as their kind."""
-    with path.open(encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
-            level = Level(record.get("level") or Level.PLAIN)
-            own = kind if level is Level.PLAIN else level.value
-            yield TrainingPair(record["complex"], tuple(record["simple"]), own, level)
+    not plain have it as their kind. Of judgements (``source``, ``simple``, ``faults``) all are of
+    the kind "judged", and splits without any fault are rewrites to write, too."""
+    for record in read_records(path):
+        level = Level(record.get("level") or Level.PLAIN)
+        own = kind if level is Level.PLAIN else level.value
+        simple = tuple(record["simple"])
+        if "faults" not in record:
+            yield TrainingPair(record["complex"], simple, own, level)
+            continue
+        kinds = {fault for _, fault in record["faults"]}
+        badness = 0.0 if not kinds else FURTHER if kinds == {SPLIT_FURTHER} else FAULT
+        yield TrainingPair(record["source"], simple, "judged", level, badness)
+        if not kinds and len(simple) > 1:
+            yield TrainingPair(record["source"], simple, own, level)
 
 
 Option = tuple[Sequence[str], float, Sequence[float]]
@@ -275,9 +307,37 @@ def preferred(
     return [source] if whole >= least_whole else None
 
 
+def judged_by_teacher(source: RankedSource) -> Iterator[TrainingPair]:
+    """What the teacher says of the candidates of a source where it is sure: the best split, the bad
+    ones that the pointer finds likeliest, and the source as it is."""
+
+    def judged(simple: tuple[str, ...], badness: float) -> TrainingPair:
+        return TrainingPair(source.complex, simple, "scored", source.level, badness)
+
+    splits, rivals = [], []
+    for each in source.candidates:
+        if not (each.risks and each.more and each.teacher is not None):
+            continue
+        further, simple = max(each.more), tuple(each.simple)
+        right = math.prod(1 - risk for risk in each.risks)
+        if simple == (source.complex,):
+            if not STAYS < further < SPLITS:
+                yield judged(simple, FURTHER if further >= SPLITS else 0.0)
+        elif len(simple) > 1 and right >= RIGHT and further <= STAYS:
+            splits.append((preference(each.teacher, each.risks), simple))
+        elif len(simple) > 1 and (right <= WRONG or (right >= RIGHT and further >= SPLITS)):
+            likely = -math.inf if each.log_chance is None else each.log_chance
+            rivals.append((likely, simple, FAULT if right <= WRONG else FURTHER))
+    if splits and rivals:
+        yield judged(max(splits)[1], 0.0)
+        for _, simple, badness in sorted(rivals, reverse=True)[:RIVALS]:
+            yield judged(simple, badness)
+
+
 def read_taught(path: Path) -> Iterator[TrainingPair]:
     """The rewrites that the teacher prefers in a folder from ``parataxis train verifier --only
-    label`` or ``--only score``, without those that change a sentence but do not split it."""
+    label`` or ``--only score``, without those that change a sentence but do not split it; with
+    the latter also its judgements, of the kind "scored"."""
     scored = sorted(path.glob("*.scored"))
     for source in chain.from_iterable(map(read_sources, scored)):
         known = [
@@ -287,6 +347,7 @@ def read_taught(path: Path) -> Iterator[TrainingPair]:
         ]
         if best := preferred(source.complex, known, source.level):
             yield _taught(source.complex, best, source.level)
+        yield from judged_by_teacher(source)
     for record in () if scored else read_labels(path):
         level = Level(record.get("level") or Level.PLAIN)
         options = [
@@ -339,5 +400,5 @@ def _made(pairs: Sequence[TrainingPair]) -> list[PointerExample]:
         actions = target_actions(words, pair.simple, whole=pair.is_whole)
         if actions is not None:
             source = read_source(words, pair.level)
-            examples.append(PointerExample(source, actions, pair.kind, pair.source))
+            examples.append(PointerExample(source, actions, pair.kind, pair.source, pair.badness))
     return examples

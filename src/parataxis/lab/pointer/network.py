@@ -50,6 +50,16 @@ class NetworkMemory:
     hidden: Tensor
     """(batch, words): added to scores, so that padding is never seen."""
 
+    def select(self, index: Tensor) -> "NetworkMemory":
+        """Only these sources."""
+        return NetworkMemory(
+            [keys[index] for keys in self.keys],
+            [values[index] for values in self.values],
+            self.targets[index],
+            self.inputs[index],
+            self.hidden[index],
+        )
+
 
 @dataclass
 class DecoderState:

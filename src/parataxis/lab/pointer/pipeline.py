@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 
 import torch
@@ -40,7 +41,8 @@ SHOWN = 12
 """How many rewrites are shown when a run is over."""
 _SIMPLE_EVERY = 4
 _HELD_OUT_EVERY = 16
-"""Of the rewrites at other levels than plain, every so many-th is held out."""
+"""Of the rewrites at other levels than plain, and of the judged sources, every so many-th is held
+out."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,10 @@ class PointerRecipe:
     start: Path = field(default_factory=lambda: shipped_folder("pointer"))
     """The network to continue from: weights, or a bundle of ONNX files."""
     more: Sequence[Path] = ()
-    """More rewrites as JSONL, also at other levels."""
+    """More rewrites, or judgements of some, as JSONL, also at other levels."""
     taught: Sequence[Path] = ()
-    """Rewrites by the teacher, from ``parataxis train verifier --only label``."""
+    """Rewrites by the teacher, from ``parataxis train verifier --only label``, or also its
+    judgements, from ``--only score``."""
     config: Path = CONFIG
     changes: Mapping[str, str] = field(default_factory=dict)
     report_every: int = 500
@@ -74,6 +77,8 @@ def train_pointer(recipe: PointerRecipe, *, resume: bool = False, limit: int | N
     check_run_folder(recipe.output, resume=resume)
     device = choose_device()
     config = read_config(recipe.config, recipe.changes)
+    if recipe.encoder is not None:
+        config = replace(config, fixed_layers=0)  # nothing of a new network is trained yet
     torch.manual_seed(config.seed)
     recipe.output.mkdir(parents=True, exist_ok=True)
     examples, dev = _examples(recipe, limit)
@@ -89,7 +94,8 @@ def train_pointer(recipe: PointerRecipe, *, resume: bool = False, limit: int | N
         trainer.start()
     trainer.run()
     weights = recipe.output / WEIGHTS
-    shown = dev[:: max(1, len(dev) // SHOWN)][:SHOWN]
+    written = [example for example in dev if example.badness is None]
+    shown = written[:: max(1, len(written) // SHOWN)][:SHOWN]
     for sentences in rewrites(load_network(weights), shown, device):
         log.info("%s", " | ".join(map(" ".join, sentences)))
     export(weights, recipe.output / "model")
@@ -120,14 +126,24 @@ def _pairs(
         dev += list(read_rewrites(folder / "real-dev.jsonl", "dev"))[:limit]
     for path in recipe.more:
         written += list(read_rewrites(path, "new"))[:limit]
-    at_levels = [pair for pair in written if pair.level is not Level.PLAIN][::_HELD_OUT_EVERY]
-    dev += at_levels
-    barred = {(pair.source, pair.level) for pair in at_levels}
-    barred |= {(pair.source, level) for pair in dev if pair.kind == "dev" for level in Level}
+    at_levels = [p for p in written if p.badness is None and p.level is not Level.PLAIN]
+    held_out = at_levels[::_HELD_OUT_EVERY]
+    barred = {(pair.source, pair.level) for pair in held_out}
+    barred |= {(pair.source, level) for pair in dev for level in Level}
+    judged = {p.source for p in written if p.badness is not None and _is_held_out(p.source)}
+    barred |= {(source, level) for source in judged for level in Level}
+    dev += held_out
+    dev += [pair for pair in written if pair.badness is not None and pair.source in judged]
     taught = [pair for path in recipe.taught for pair in list(read_taught(path))[:limit]]
     kept = [pair for pair in [*written, *taught] if (pair.source, pair.level) not in barred]
-    new = [pair for pair in kept if "taught" not in pair.kind]
+    new = [pair for pair in kept if "taught" not in pair.kind and pair.badness is None]
     return [*kept, *simple_sentences(new, _SIMPLE_EVERY)], dev
+
+
+def _is_held_out(source: str) -> bool:
+    """Whether judgements of a source are held out: by its spelling, so that later runs hold out
+    the same."""
+    return int(sha256(f"h{source}".encode()).hexdigest()[:6], 16) % _HELD_OUT_EVERY == 0
 
 
 def _network(recipe: PointerRecipe, sizes: PointerSizes) -> PointerNetwork:

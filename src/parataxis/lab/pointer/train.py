@@ -1,11 +1,13 @@
-"""Training the pointer network: first mostly on the teacher's rewrites, then mostly on others.
+"""Training the pointer network: it learns to write rewrites, and to prefer good ones to bad ones.
 
-The output folder receives ``pointer.pt``: the averaged weights that wrote most of the held-out
-rewrites exactly, and the sizes of the network.
+The output folder receives ``pointer.pt``: the sizes of the network, and the averaged weights with
+the largest sum of two figures: the share of held-out rewrites that they write exactly, and the area
+under the ROC curve for faults in judged ones.
 """
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from parataxis.errors import InputError
 from parataxis.lab.encoder import Encoder, EncoderSize
-from parataxis.lab.pointer.data import ExampleSet, PointerBatch, PointerExample
+from parataxis.lab.pointer.data import FAULT, ExampleSet, PointerBatch, PointerExample
 from parataxis.lab.pointer.network import (
     COPIED,
     NOWHERE,
@@ -38,6 +40,7 @@ from parataxis.lab.training import (
     similar_length_batches,
     two_rate_optimizer,
 )
+from parataxis.lab.verifier.train import auc
 from parataxis.rewrite.forms import key
 from parataxis.splitters.pointer.actions import END, WHOLE, Features
 from parataxis.splitters.pointer.model import DECODER, ENCODER
@@ -57,6 +60,11 @@ UNKNOWN = 100
 """The word piece that stands in for a hidden one."""
 FIRST_REAL = 999
 """Word pieces below are marks of the encoder."""
+UNCERTAINTY = (0.2, 0.4)
+"""The weights of two numbers whose sum says how unsure the network is of a rewrite: its loss, and
+the entropy of its steps. They are near those of the confidence."""
+LEAST = 1e-30
+"""Smaller probabilities of an action count as this."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +73,6 @@ class PointerConfig:
 
     seed: int
     epochs: int
-    late_epochs: int
-    """Epochs at the end, with the shares in ``late_kinds``."""
     patience: int
     """The run ends after this many evaluations without a better one."""
     batch: int
@@ -75,15 +81,25 @@ class PointerConfig:
     rate: float
     weight_decay: float
     average_decay: float
+    bfloat16: bool
+    """Whether a GPU computes in bfloat16."""
     hidden_pieces: float
+    fixed_layers: int
+    """The lower layers of the encoder that keep their weights; with any, its embeddings do, too."""
     aligned: float
     """The weight of the loss on the very word that was copied, beside that on its spelling."""
     first_step: float
     """The weight of the first step, which decides whether the source stays whole."""
+    preference: float
+    """The weight of preferring a good split to the bad ones of its source, beside a rewrite to
+    write. A split that is both judged and to be written counts twice."""
+    sharpness: float
+    """The log-odds of preferring the good split, for each nat by which it is likelier."""
+    stays: float
+    """The weight of the loss on whether a judged source stays whole."""
     sizes: PointerSizes
     kinds: dict[str, float]
     """How often an example of each kind is seen in an epoch."""
-    late_kinds: dict[str, float]
 
 
 def read_config(path: Path, changes: Mapping[str, str] | None = None) -> PointerConfig:
@@ -92,47 +108,105 @@ def read_config(path: Path, changes: Mapping[str, str] | None = None) -> Pointer
     return PointerConfig(**{**settings, "sizes": PointerSizes(**settings["sizes"])})
 
 
-def rewrite_loss(
-    network: PointerNetwork, batch: PointerBatch, aligned: float, first_step: float
-) -> Tensor:
-    """The mean loss of a rewrite, divided by its usual number of steps."""
+def rewrite_loss(network: PointerNetwork, batch: PointerBatch, config: PointerConfig) -> Tensor:
+    """The mean loss of an example.
+
+    A rewrite to write has that of its steps, divided by their usual number. A good split, written
+    or judged, has that of not being preferred to the bad ones of its source, and a source that is
+    judged as it is that of staying whole.
+    """
     logs = network_logs(network, batch)
-    spelling = logs.masked_fill(~batch.allowed(), -1e9).logsumexp(-1)
-    exact = logs.gather(2, batch.actions[..., None])[..., 0]
-    weights = batch.real.float()
-    weights[:, 0] *= first_step
-    loss: Tensor = -((spelling + aligned * exact) * weights).sum() / (STEPS * len(weights))
-    return loss
+    taken = _taken(_spelled(logs, batch), batch) * batch.real
+    exact = logs.gather(2, batch.actions[..., None])[..., 0] * batch.real
+    is_whole = batch.actions[:, 0] == WHOLE
+    weights = torch.ones_like(taken)
+    weights[:, 0] = config.first_step
+    written = -((taken + config.aligned * exact) * weights).sum(1) / STEPS
+    preference = _preference_loss(taken.sum(1), batch, ~is_whole, config.sharpness)
+    stays = _whole_loss(logs[:, 0], batch)
+    loss = (
+        written[~batch.is_judged].sum()
+        + config.preference * preference.sum()
+        + config.stays * stays[batch.is_judged & is_whole].sum()
+    )
+    return loss / len(batch.actions)
+
+
+def _preference_loss(
+    log_chances: Tensor, batch: PointerBatch, is_split: Tensor, sharpness: float
+) -> Tensor:
+    """For each good split: how far it is from being preferred to the bad ones of its source, on
+    average; one that should only be split further counts half."""
+    is_good = is_split & (batch.badness == 0)
+    is_rival = (batch.groups[:, None] == batch.groups) & is_good[:, None] & is_split
+    badness = batch.badness * is_rival
+    counts = (badness > 0).sum(1, keepdim=True).clamp(min=1)
+    leads = log_chances[:, None] - log_chances
+    return (nn.functional.softplus(-sharpness * leads) * badness / counts).sum(1)
+
+
+def _whole_loss(first: Tensor, batch: PointerBatch) -> Tensor:
+    """For each example how wrong the chance is that its source stays whole, given the
+    log-probabilities of its first actions."""
+    split = torch.cat([first[:, :WHOLE], first[:, WHOLE + 1 :]], 1).logsumexp(-1)
+    return nn.functional.binary_cross_entropy_with_logits(
+        first[:, WHOLE] - split, (batch.badness == 0).float(), reduction="none"
+    )
 
 
 def network_logs(network: PointerNetwork, batch: PointerBatch) -> Tensor:
-    """The log-probability of each action at each step."""
-    memory = network.encode(*batch.encoder_inputs())
+    """The log-probability of each action at each step. The examples of one source have one memory
+    of it."""
+    sources, place = batch.groups.unique(return_inverse=True)  # type: ignore[no-untyped-call]
+    numbers = torch.arange(len(place), device=place.device)
+    firsts = numbers.new_zeros(len(sources)).scatter_reduce(
+        0, place, numbers, "amin", include_self=False
+    )
+    memory = network.encode(*(each[firsts] for each in batch.encoder_inputs())).select(place)
     starts = network.start(len(batch.actions), batch.actions.device)
     scores, _ = network(memory, batch.state, starts)
     logs: Tensor = scores.float().log_softmax(-1)
     return logs
 
 
+def _spelled(logs: Tensor, batch: PointerBatch) -> Tensor:
+    """The log-probabilities with those of all actions that write the same added up, as in a
+    search."""
+    index = batch.spellings()[:, None].expand_as(logs)
+    return torch.zeros_like(logs).scatter_add(2, index, logs.exp()).clamp(min=LEAST).log()
+
+
+def _taken(spelled: Tensor, batch: PointerBatch) -> Tensor:
+    """(batch, steps): the log-probability of what the targets write."""
+    actions = batch.spellings().gather(1, batch.actions)
+    return spelled.gather(2, actions[..., None])[..., 0]
+
+
 @torch.no_grad()
-def spelling_loss(network: PointerNetwork, examples: ExampleSet, size: int = 128) -> Tensor:
-    """For each example the summed loss on what it writes, and its number of steps."""
+def losses_and_uncertainty(
+    network: PointerNetwork, examples: ExampleSet, size: int = 128
+) -> Tensor:
+    """For each example the summed loss on what it writes, its number of steps, and how much the
+    network is unsure of it."""
     network.eval()
+    loss_share, entropy_share = UNCERTAINTY
     found = []
     for start in range(0, len(examples), size):
         rows = np.arange(start, min(start + size, len(examples)))
         batch = examples.batch(rows)
         with autocast(examples.device):
-            logs = network_logs(network, batch)
-        spelling = logs.masked_fill(~batch.allowed(), -1e9).logsumexp(-1) * batch.real
-        found.append(torch.stack([-spelling.sum(1), batch.real.sum(1)], 1))
+            spelled = _spelled(network_logs(network, batch), batch)
+        losses = -(_taken(spelled, batch) * batch.real).sum(1)
+        entropies = -(spelled.exp() * spelled).sum(-1).mul(batch.real).sum(1)
+        unsure = loss_share * losses + entropy_share * entropies
+        found.append(torch.stack([losses, batch.real.sum(1), unsure], 1))
     return torch.cat(found).cpu()
 
 
 class PointerTrainer(Trainer[PointerNetwork, NDArray[np.int64]]):
     """A run on rewrites; what counts as an epoch is the stretch between two evaluations."""
 
-    score_fields = ("held_out_step", "held_out_rewrite", "identical")
+    score_fields = ("held_out_step", "held_out_rewrite", "identical", "area")
 
     def __init__(
         self,
@@ -146,12 +220,16 @@ class PointerTrainer(Trainer[PointerNetwork, NDArray[np.int64]]):
         report_every: int = 500,
     ) -> None:
         network.to(device)
+        if config.fixed_layers:
+            network.encoder.requires_grad_(False)
+            network.encoder.layers[config.fixed_layers :].requires_grad_(True)
         options = {"weight_decay": config.weight_decay, "betas": (0.9, 0.98)}
         optimizer = two_rate_optimizer(network, network.encoder.parameters(), device, **options)
         average = config.average_decay
         super().__init__(network, optimizer, config, device, output, average_decay=average)
         self.examples, self.dev = ExampleSet(examples, device), ExampleSet(dev, device)
-        self.searched = dev[:: -(-len(dev) // SEARCHED)]
+        written = [example for example in dev if example.badness is None]
+        self.searched = written[:: -(-len(written) // SEARCHED)]
         self.kinds = np.array([example.kind for example in examples])
         self.report_every = report_every
         self.plan = self._plan()
@@ -169,24 +247,37 @@ class PointerTrainer(Trainer[PointerNetwork, NDArray[np.int64]]):
     def _plan(self) -> list[NDArray[np.int64]]:
         """All batches of the run, which depend on the seed alone."""
         chance = np.random.default_rng(self.config.seed)
-        lengths = self.examples.lengths[:, [0, 2]].sum(1)
         batches: list[NDArray[np.int64]] = []
-        early, late = self.config.epochs, self.config.late_epochs
-        for kinds in [self.config.kinds] * early + [self.config.late_kinds] * late:
-            rows = self._chosen(chance, kinds)
-            cut = similar_length_batches(rows, lengths, self.config.batch, BUCKET)
-            chance.shuffle(cut)
+        for _ in range(self.config.epochs):
+            cut = [batch for rows in self._rounds(chance) for batch in self._batches(rows, chance)]
+            chance.shuffle(cut)  # type: ignore[arg-type]
             batches += cut
         return batches
 
-    def _chosen(self, chance: np.random.Generator, kinds: Mapping[str, float]) -> NDArray[np.int64]:
-        """The examples of one epoch, shuffled."""
-        parts = []
-        for kind, times in kinds.items():
-            rows = np.nonzero(self.kinds == kind)[0]
-            parts += [rows] * int(times)
-            parts.append(chance.permutation(rows)[: int(len(rows) * (times % 1))])
-        return chance.permutation(np.concatenate(parts))
+    def _rounds(self, chance: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+        """The examples of one epoch, in rounds that have each of them at most once."""
+        for number in range(math.ceil(max(self.config.kinds.values()))):
+            parts = [np.zeros(0, np.int64)]
+            for kind, times in self.config.kinds.items():
+                rows = chance.permutation(np.nonzero(self.kinds == kind)[0])
+                share = min(1.0, max(0.0, times - number))
+                parts.append(rows[: int(len(rows) * share)])
+            rows = np.concatenate(parts)
+            if len(rows):
+                yield rows
+
+    def _batches(
+        self, rows: NDArray[np.int64], chance: np.random.Generator
+    ) -> list[NDArray[np.int64]]:
+        """Batches of similar length, in which the examples of each source are together."""
+        rows = rows[np.argsort(self.examples.groups[rows], kind="stable")]
+        together = np.split(rows, np.flatnonzero(np.diff(self.examples.groups[rows])) + 1)
+        lengths = self.examples.lengths[:, [0, 2]].sum(1)
+        longest = np.array([lengths[each].max() for each in together])
+        order = chance.permutation(len(together))
+        size = max(1, round(self.config.batch * len(together) / len(rows)))
+        found = similar_length_batches(order, longest, size, BUCKET)
+        return [np.concatenate([together[place] for place in some]) for some in found]
 
     def rates(self) -> list[float]:
         """A linear decay after a warm-up."""
@@ -197,23 +288,34 @@ class PointerTrainer(Trainer[PointerNetwork, NDArray[np.int64]]):
         """The loss on the targets."""
         padded = self.examples.batch(batch)
         self._hide(padded)
-        with autocast(self.device):
-            loss = rewrite_loss(self.network, padded, self.config.aligned, self.config.first_step)
+        with autocast(self.device, wanted=self.config.bfloat16):
+            loss = rewrite_loss(self.network, padded, self.config)
         return loss, {"loss": loss.detach()}
 
     def evaluate(self) -> Evaluation:
-        """The share of held-out rewrites that the averaged weights write exactly, and their loss.
+        """The share of held-out rewrites that the averaged weights write exactly, their loss, and
+        the area under the ROC curve for faults in splits that are judged.
 
-        The loss is the worse guide: it rises again while the share still does.
+        The loss is the worse guide: it rises again while the others still do.
         """
         network = self.averaged()
-        sums = spelling_loss(network, self.dev)
-        step, rewrite = sums[:, 0].sum() / sums[:, 1].sum(), sums[:, 0].mean()
+        sums = losses_and_uncertainty(network, self.dev)
+        is_judged = self.dev.badness.isfinite().cpu()
+        writing = sums[~is_judged]
+        step, rewrite = writing[:, 0].sum() / writing[:, 1].sum(), writing[:, 0].mean()
         found = rewrites(network, self.searched, self.device)
         wanted = [_written(example, example.actions) for example in self.searched]
         identical = float(np.mean([a == b for a, b in zip(found, wanted, strict=True)]))
-        figures = {"held_out_step": float(step), "held_out_rewrite": float(rewrite)}
-        return Evaluation((identical, -float(rewrite)), {**figures, "identical": identical})
+        judged = is_judged & (self.dev.tensors["actions"][:, 0].cpu() != WHOLE)
+        is_faulty = self.dev.badness.cpu()[judged] == FAULT
+        area = auc(sums[judged, 2].numpy(), is_faulty.numpy())
+        figures = {
+            "held_out_step": float(step),
+            "held_out_rewrite": float(rewrite),
+            "identical": identical,
+            "area": area,
+        }
+        return Evaluation((identical + (area or 0.0), -float(rewrite)), figures)
 
     def keep(self) -> None:
         """Write the averaged weights."""
@@ -257,17 +359,8 @@ class TorchMemory:
 
     def select(self, rows: NDArray[np.int64]) -> "TorchMemory":
         """Only these sources."""
-        memory = self.memory
-        index = torch.from_numpy(rows).to(memory.hidden.device)
-        return TorchMemory(
-            NetworkMemory(
-                [keys[index] for keys in memory.keys],
-                [values[index] for values in memory.values],
-                memory.targets[index],
-                memory.inputs[index],
-                memory.hidden[index],
-            )
-        )
+        index = torch.from_numpy(rows).to(self.memory.hidden.device)
+        return TorchMemory(self.memory.select(index))
 
 
 class TorchDecoder:
@@ -279,7 +372,10 @@ class TorchDecoder:
     @torch.no_grad()
     def read(self, sources: Sequence[Features]) -> tuple[TorchMemory, int, tuple[int, int]]:
         """Read the sources."""
-        examples = [PointerExample(source, [END], "", "") for source in sources]
+        # Their numbers keep equal sources apart.
+        examples = [
+            PointerExample(source, [END], "", str(number)) for number, source in enumerate(sources)
+        ]
         batch = ExampleSet(examples, self.device).batch(np.arange(len(examples)))
         with autocast(self.device):
             memory = self.network.encode(*batch.encoder_inputs())

@@ -18,7 +18,7 @@ from typing import Any
 
 from parataxis.errors import InputError
 from parataxis.rewrite.record import Level
-from parataxis.splitters.pointer.actions import Features, read_source
+from parataxis.splitters.pointer.actions import read_source
 from parataxis.splitters.pointer.choose import compose_found
 from parataxis.splitters.pointer.model import load_decoder
 from parataxis.splitters.pointer.search import Decoder, Found, search
@@ -30,8 +30,8 @@ from parataxis.text.tokens import tokenize
 
 log = logging.getLogger(__name__)
 
-SEARCHES = ((4, 1.0), (4, -1.0))
-"""The beam and the caution of each search."""
+BEAM, CAUTION = 6, 0.5
+"""Of the search for candidates: wider and less cautious than that of the splitter."""
 
 CHUNK = 256
 """The number of sources in one file of candidates."""
@@ -110,29 +110,10 @@ def preference(log_chance: float, risks: Iterable[float]) -> float:
     return log_chance + RISK_SHARE * sum(math.log1p(-min(risk, 0.999)) for risk in risks)
 
 
-class _ReadOnce:
-    """A decoder that reads the same sources only once for several searches."""
-
-    def __init__(self, decoder: Decoder) -> None:
-        self._decoder = decoder
-        self._last: tuple[Sequence[Features], Any] | None = None
-        self.step = decoder.step
-
-    def read(self, sources: Sequence[Features]) -> Any:
-        if self._last is None or self._last[0] is not sources:
-            self._last = sources, self._decoder.read(sources)
-        return self._last[1]
-
-
 def find_candidates(
-    sources: Iterable[RankedSource],
-    decoder: Decoder,
-    analyser: Analyser,
-    *,
-    searches: Sequence[tuple[int, float]] = SEARCHES,
+    sources: Iterable[RankedSource], decoder: Decoder, analyser: Analyser
 ) -> Iterator[RankedSource]:
     """Add candidates to the sources; those that cannot be rewritten are left out."""
-    once = _ReadOnce(decoder)
     readable = []
     for source in sources:
         words = [token.text for token in tokenize(source.complex)]
@@ -141,30 +122,27 @@ def find_candidates(
             readable.append((source, features))
     for batch in width_batches([features for _, features in readable]):
         some = [readable[place][1] for place in batch]
-        founds = [search(once, some, beam=beam, caution=cost) for beam, cost in searches]
-        for row, place in enumerate(batch):
+        for place, found in zip(
+            batch, search(decoder, some, beam=BEAM, caution=CAUTION), strict=True
+        ):
             source = readable[place][0]
-            analysis = analyser(source.complex)
-            source.candidates = _candidates(source, analysis, [found[row] for found in founds])
-            source.whole = founds[0][row].whole
+            source.candidates = _candidates(source, analyser(source.complex), found)
+            source.whole = found.whole
             yield source
 
 
-def _candidates(
-    source: RankedSource, analysis: Analysis, founds: Sequence[Found]
-) -> list[TrainingCandidate]:
+def _candidates(source: RankedSource, analysis: Analysis, found: Found) -> list[TrainingCandidate]:
     by_text: dict[tuple[str, ...], TrainingCandidate] = {}
 
     def add(simple: Sequence[str], kind: str) -> TrainingCandidate:
         return by_text.setdefault(tuple(simple), TrainingCandidate(list(simple), kind))
 
     whole = add([source.complex], WHOLE)
-    whole.log_chance = math.log(max(founds[0].whole, TINIEST))
-    for found in founds:
-        for composed in compose_found(analysis, found):
-            candidate = add(composed.simple, FOUND)
-            if candidate.log_chance is None:
-                candidate.log_chance = composed.log_chance
+    whole.log_chance = math.log(max(found.whole, TINIEST))
+    for composed in compose_found(analysis, found):
+        candidate = add(composed.simple, FOUND)
+        if candidate.log_chance is None:
+            candidate.log_chance = composed.log_chance
     if source.reference is not None:
         add(source.reference, REFERENCE)
     return list(by_text.values())

@@ -131,7 +131,7 @@ def read_training(paths: Iterable[Path]) -> tuple[list[RankedSource], dict[Aim, 
             for source in scored:
                 add((source.complex, source.level), source.candidates)
             continue
-        for record in _records(path):
+        for record in read_records(path):
             is_judged = "faults" in record
             text = record["source" if is_judged else "complex"]
             aim = text, Level(record.get("level") or Level.PLAIN)
@@ -142,20 +142,25 @@ def read_training(paths: Iterable[Path]) -> tuple[list[RankedSource], dict[Aim, 
     return list(sources.values()), dict(judged)
 
 
-def _records(path: Path) -> Iterator[dict[str, Any]]:
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
     """The rewrites and judgements of a JSONL file."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        known = record.keys() if isinstance(record, dict) else set()
-        if not ({"complex", "simple"} <= known or {"source", "simple", "faults"} <= known):
-            raise InputError(
-                f"{path}, line {number}: this is neither a rewrite with complex and simple nor a "
-                "judgement with source, simple and faults."
-            )
-        yield record
+    with path.open(encoding="utf-8") as stream:
+        yield from (_record(path, number, line) for number, line in enumerate(stream, start=1))
+
+
+def _record(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    if isinstance(record, dict):
+        known = record.keys()
+        if {"complex", "simple"} <= known or {"source", "simple", "faults"} <= known:
+            return record
+    raise InputError(
+        f"{path}, line {number}: this is neither a rewrite with complex and simple nor a "
+        "judgement with source, simple and faults."
+    )
 
 
 def make_examples(
