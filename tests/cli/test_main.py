@@ -21,7 +21,7 @@ Run = Callable[..., Any]
 
 COMMAND = (sys.executable, "-m", "parataxis")
 MILL = "The mill, which was built in 1850, burned down."
-SPLIT_MILL = "The mill was built in 1850. It burned down."
+SPLIT_MILL = "The mill burned down. It was built in 1850."
 SPLIT_MILL_BY_RULES = "The mill burned down. The mill was built in 1850."
 
 

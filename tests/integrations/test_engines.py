@@ -12,16 +12,16 @@ from parataxis.integrations.texts import splitter_of_process
 
 MILL = "The mill, which was built in 1850, burned down."
 TEXTS = [f"{MILL} It rained.", None, " ", "Ann left."]
-SIMPLE = ["The mill was built in 1850. It burned down. It rained.", None, " ", "Ann left."]
+SIMPLE = ["The mill burned down. It was built in 1850. It rained.", None, " ", "Ann left."]
 SENTENCES = [
-    ["The mill was built in 1850.", "It burned down.", "It rained."],
+    ["The mill burned down.", "It was built in 1850.", "It rained."],
     None,
     [],
     ["Ann left."],
 ]
 
 BY_SENTENCE = [
-    (1, MILL, ["The mill was built in 1850.", "It burned down."]),
+    (1, MILL, ["The mill burned down.", "It was built in 1850."]),
     (1, "It rained.", ["It rained."]),
     (2, None, None),
     (3, None, []),

@@ -23,12 +23,12 @@ def test_pandas_splits_a_column(dtype: object) -> None:
     assert list(result.index) == list("xxyz")
     pandas.testing.assert_frame_equal(result[["text", "n"]], frame)
     assert result["text_simple"].fillna("missing").tolist() == [
-        "The mill was built in 1850. It burned down.\nIt rained.",
+        "The mill burned down. It was built in 1850.\nIt rained.",
         "missing",
         " ",
         "Ann left.",
     ]
-    sentences = ["The mill was built in 1850.", "It burned down.", "It rained."]
+    sentences = ["The mill burned down.", "It was built in 1850.", "It rained."]
     assert result["text_sentences"].tolist() == [sentences, None, [], ["Ann left."]]
     rewrites = result["text_rewrites"].tolist()
     assert [None if each is None else [r.source for r in each] for each in rewrites] == [
@@ -42,7 +42,7 @@ def test_pandas_splits_a_column(dtype: object) -> None:
 def test_pandas_splits_categories_and_empty_frames() -> None:
     frame = pandas.DataFrame({"text": pandas.Categorical([MILL, MILL, None])})
     result = split_column(frame, "text")
-    assert result["text_simple"].tolist()[:2] == ["The mill was built in 1850. It burned down."] * 2
+    assert result["text_simple"].tolist()[:2] == ["The mill burned down. It was built in 1850."] * 2
     assert result["text_simple"].isna().tolist() == [False, False, True]
     assert split_column(frame[:0], "text").shape == (0, 3)
 
@@ -93,7 +93,7 @@ def test_pandas_gives_a_row_for_each_sentence_on_request() -> None:
     assert list(result.index) == [0, 0, 1, 2]
     assert result["text_source"].fillna("none").tolist() == [MILL, "It rained.", "none", "none"]
     assert result["text_simple"][0].tolist() == [
-        "The mill was built in 1850. It burned down.",
+        "The mill burned down. It was built in 1850.",
         "It rained.",
     ]
     assert result["text_sentences"][0].tolist()[1] == ["It rained."]

@@ -17,7 +17,7 @@ MILL = "The mill, which was built in 1850, burned down."
 TEXT = f"# News\n\n{MILL}  It rained.\n"
 SIMPLE = [
     ("News",),
-    ("The mill was built in 1850.", "It burned down."),
+    ("The mill burned down.", "It was built in 1850."),
     ("It rained.",),
 ]
 
@@ -133,8 +133,8 @@ def test_spacy_does_not_take_an_attribute_of_somebody_else() -> None:
 def test_spacy_component_has_levels_and_a_limit() -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("parataxis", config={"level": "atomic", "max_words": 5})
-    source = "She did not sign the contract or pay the fee."
+    source = "She signed the contract and did not pay the fee."
     (rewrite,) = nlp(source)._.rewrites
     assert rewrite == Splitter(level="atomic", max_words=5)(source)
-    assert rewrite.simple == ("She did not sign the contract.", "She did not pay the fee.")
-    assert rewrite.note == "Still over the limit of 5 words: sentence 1 (6), sentence 2 (6)."
+    assert rewrite.simple == ("She signed the contract.", "She did not pay the fee.")
+    assert rewrite.note == "Still over the limit of 5 words: sentence 2 (6)."

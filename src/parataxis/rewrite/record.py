@@ -113,7 +113,7 @@ class Rewrite(_Record):
     level: Level | None = None
     """How far the splitter went, where that is not the usual level."""
     weights: str | None = None
-    """The models that decided, with their versions: "pointer 5, verifier 3, analyser 1"."""
+    """The models that decided, with their versions: "pointer 7, verifier 4, analyser 1"."""
     id: str | None = None
 
     @property

@@ -18,9 +18,9 @@ def test_verified_prefers_a_correct_rewrite() -> None:
     metric = load_metric("verified")
     good, wrong = (score(metric, [ScoredItem(SOURCE, simple)]).value for simple in (GOOD, WRONG))
     assert good > 90
-    assert wrong < 50
-    for simple in (WORSE, FUTURE):
-        assert score(metric, [ScoredItem(SOURCE, simple)]).value < 10
+    assert wrong < 10
+    for simple, most in ((WORSE, 20), (FUTURE, 10)):
+        assert score(metric, [ScoredItem(SOURCE, simple)]).value < most
     both = score(metric, [ScoredItem(SOURCE, GOOD), ScoredItem(SOURCE, WRONG)]).value
     assert math.isclose(both, (good + wrong) / 2)
 

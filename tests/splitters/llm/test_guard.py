@@ -173,7 +173,7 @@ def test_guard_only_doubts_a_change_of_voice(source: str, simple: tuple[str, ...
                 "of the Buyer, to the warehouse in Antwerp.",
                 "The Supplier shall insure the goods until delivery.",
             ],
-            ["relation: 'Ghent': this may be said of the wrong person or thing."],
+            ["relation: This may be said of the wrong person or thing."],
         ),
     ],
 )

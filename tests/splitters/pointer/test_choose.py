@@ -54,7 +54,9 @@ def whole_first(
     source: str, rewrites: Sequence[Sequence[str]], *level: Level
 ) -> list[RewriteVerdict]:
     """Prefers the source itself."""
-    return [verdict(each, 0.0 if [*each] == [source] else 0.7) for each in rewrites]
+    return [
+        verdict(each, 0.0) if [*each] == [source] else verdict(each, 0.9, 0.9) for each in rewrites
+    ]
 
 
 def doubtful(source: str, rewrites: Sequence[Sequence[str]], *level: Level) -> list[RewriteVerdict]:
@@ -407,7 +409,7 @@ def test_choose_leaves_whole_what_is_probably_wrong(chosen: Callable[..., Rewrit
     def wrong(
         source: str, rewrites: Sequence[Sequence[str]], *level: Level
     ) -> list[RewriteVerdict]:
-        return [verdict(rewrite, 0.999, 0.9) for rewrite in rewrites]
+        return [verdict(rewrite, 0.9999, 0.99) for rewrite in rewrites]
 
     rewrite = chosen(POET, GOOD, verifying=wrong)
     assert (rewrite.simple, rewrite.note) == ((POET,), None)

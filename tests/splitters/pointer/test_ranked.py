@@ -58,7 +58,8 @@ RANKED = [
         " refuelling, which makes it ideal for lines that have not been electrified, such as the"
         " one between Cuxhaven and Buxtehude.",
         (
-            "The train is powered by hydrogen and emits nothing but water.",
+            "The train is powered by hydrogen.",
+            "It emits nothing but water.",
             "It can travel 1,000 km without refuelling.",
             "This makes it ideal for lines that have not been electrified, such as the one between"
             " Cuxhaven and Buxtehude.",

@@ -8,7 +8,8 @@ from parataxis.splitters.pointer import PointerSplitter
 CASES = {
     "The Acme™ engine, which was built in 1891, was sold to Bo Berg, and the firm closed.": [
         "The Acme™ engine was built in 1891.",
-        "It was sold to Bo Berg, and the firm closed.",
+        "It was sold to Bo Berg.",
+        "The firm closed.",
     ],
     "Ann 😀 sang in the hall, which was full, and Bo 👨\u200d👩\u200d👧 danced in the street.": [
         "Ann 😀 sang in the hall, which was full.",
@@ -16,7 +17,7 @@ CASES = {
     ],
     "Call f() first, which opens the file, and then call g(), which closes it.": [
         "Call f() first, which opens the file.",
-        "Then call g(), which closes it.",
+        "Then call g(), which closes the file.",
     ],
     "The mill -LRB- built in 1811 -RRB- , which Ann sold in May , burned down , and she left .": [
         "The mill -LRB- built in 1811 -RRB- burned down .",

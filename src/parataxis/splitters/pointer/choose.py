@@ -100,15 +100,15 @@ class WholeEvidence(NamedTuple):
 
 
 WEIGHTS = {
-    Level.LIGHT: (Evidence(-0.4454, 0.1550, -0.4669), 0.6924),
-    Level.PLAIN: (Evidence(-0.3544, 0.2074, -0.4047), 0.7261),
-    Level.ATOMIC: (Evidence(-0.1952, 0.2714, -0.4348), 1.0725),
+    Level.LIGHT: (Evidence(-0.5284, 0.2132, -0.3479), 0.7410),
+    Level.PLAIN: (Evidence(-0.4030, 0.1975, -0.4526), 1.5135),
+    Level.ATOMIC: (Evidence(-0.3016, 0.4132, -0.2103), 1.2515),
 }
 """The weights of the evidence, and what is added, at each level."""
 WHOLE_WEIGHTS = {
-    Level.LIGHT: (WholeEvidence(0.4384, -0.1423), 0.2948),
-    Level.PLAIN: (WholeEvidence(0.4535, -0.3443), 1.9850),
-    Level.ATOMIC: (WholeEvidence(0.5510, 0.0284), 1.0950),
+    Level.LIGHT: (WholeEvidence(0.5260, -0.3637), 0.5547),
+    Level.PLAIN: (WholeEvidence(0.4017, -0.4383), 1.1779),
+    Level.ATOMIC: (WholeEvidence(0.4316, -0.2846), 0.3347),
 }
 """The same for the source itself."""
 
