@@ -5,6 +5,7 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,15 @@ def interrupted_step(interrupts: int, done: list[str]) -> None:
         done.append("the rest of the step")
 
 
+@pytest.fixture
+def usual_interrupt() -> Iterator[None]:
+    """SIGINT as Python handles it; PySpark, which other tests start, handles it in its own way."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("usual_interrupt")
 @pytest.mark.skipif(os.name == "nt", reason="Windows raises no SIGINT in this way")
 @pytest.mark.parametrize(("interrupts", "finished"), [(1, True), (2, False)])
 def test_terminal_finishes_a_step_unless_interrupted_twice(interrupts: int, finished: bool) -> None:
