@@ -206,24 +206,34 @@ class Splitter:
         _require_text(sentence)
         if not sentence.strip() or _MARKUP.search(sentence):
             return []
+        levels = sorted(Level, key=lambda each: each is not self.settings.level)
+        found = self._proposed(sentence, levels)
+        surest = max((each.confidence or 0.0 for each in found), default=0.0)
+        least = max(_HOPELESS, surest * _COMPARABLE)
+        good = [each for each in found if (each.confidence or 0.0) >= least]
+        known = {each.simple for each in found}
+        by_rules = self._unbroken(_rewritten(load_splitter("rules"), [sentence]))
+        good += [each for each in _checked(by_rules) if each.is_split and each.simple not in known]
+        good.sort(key=lambda each: (bool(each.findings), -(each.confidence or 0.0)))
+        return good[:most]
+
+    def _proposed(self, sentence: str, levels: Iterable[Level]) -> list[Rewrite]:
+        """The rewrites that a search finds at some levels."""
         given = load_splitter(self._given) if isinstance(self._given, str) else self._given
         proposing = given if isinstance(given, ProposingSplitter) else load_splitter("pointer")
         found: dict[tuple[str, ...], Rewrite] = {}
-        for level in sorted(Level, key=lambda each: each is not self.settings.level):
+        for level in levels:
             settings = replace(self.settings, level=level, strict=False, confidence=None)
             splitter = adjusted(proposing, settings)
             if isinstance(splitter, ProposingSplitter):
                 for each in splitter.alternatives(sentence):
                     found.setdefault(each.simple, each)
-        surest = max((each.confidence or 0.0 for each in found.values()), default=0.0)
-        least = max(_HOPELESS, surest * _COMPARABLE)
-        good = [each for each in found.values() if (each.confidence or 0.0) >= least]
-        by_rules = _rewritten(load_splitter("rules"), [sentence])
-        good += [each for each in _checked(by_rules) if each.is_split and each.simple not in found]
+        return self._unbroken(found.values())
+
+    def _unbroken(self, rewrites: Iterable[Rewrite]) -> list[Rewrite]:
+        """Those of the rewrites that keep all phrases to keep."""
         keep = self.settings.keep_phrases
-        good = [each for each in good if broken_phrase(keep, sentence, each.simple) is None]
-        good.sort(key=lambda each: (bool(each.findings), -(each.confidence or 0.0)))
-        return good[:most]
+        return [e for e in rewrites if broken_phrase(keep, e.source, e.simple) is None]
 
     def split(self, text: str) -> DocumentRewrite:
         """Split the sentences of a text; everything between them is kept unchanged.
@@ -236,8 +246,37 @@ class Splitter:
             raise InputError("The text is empty; give at least one sentence.")
         _require_text(text)
         document = read_document(text)
-        sentences = [span.text for span in document.sentences]
-        return DocumentRewrite(document, tuple(self.pipe(sentences)))
+        rewrites = list(self.pipe(span.text for span in document.sentences))
+        return DocumentRewrite(document, tuple(self.in_context(rewrites)))
+
+    def in_context(
+        self, rewrites: Sequence[Rewrite], following: Sequence[str] | None = None
+    ) -> list[Rewrite]:
+        """The rewrites of the consecutive sentences of a text, as :meth:`pipe` gives them, of which
+        none ends with a detail that the next sentence would then seem to mean: another rewrite is
+        taken, or the sentence stays whole, and the note says so. ``following`` are the next
+        sentences, if the rewrites are not those of consecutive ones.
+
+        Claims stand alone, and ``max_words`` comes first, so with these nothing is changed; nor are
+        the rewrites of a splitter that cannot propose others.
+        """
+        is_text = self.settings.level is not Level.ATOMIC and self.settings.max_words is None
+        if not is_text or not isinstance(self._splitter, ProposingSplitter):
+            return list(rewrites)
+        # Imported here because it needs the analyser.
+        from parataxis.splitters.context import LEAST, clear_before
+        from parataxis.splitters.pointer.choose import SURE
+
+        least = max(LEAST, self.settings.confidence or (SURE if self.settings.strict else 0.0))
+
+        def others(sentence: str) -> list[Rewrite]:
+            found = self._proposed(sentence, dict.fromkeys([self.settings.level, Level.LIGHT]))
+            return [e for e in found if not e.findings and (e.confidence or 0.0) >= least]
+
+        if following is None:
+            following = [*(rewrite.source for rewrite in rewrites[1:]), ""]
+        pairs = zip(following, rewrites, strict=False)
+        return [clear_before(text, rewrite, others) for text, rewrite in pairs]
 
     def claims(self, text: str, *, names: bool = False) -> "list[Claim]":
         """The claims of a text, if the level is "atomic"; at another level, its simple sentences

@@ -65,8 +65,9 @@ class RewriteComponent:
         found = [_sentences(doc) for doc in docs]
         rewrites = self.splitter.pipe(source for each in found for _, source in each)
         for doc, sentences in zip(docs, found, strict=True):
-            for span, _ in sentences:
-                span._.rewrite_json = to_json(next(rewrites))
+            made = self.splitter.in_context([next(rewrites) for _ in sentences])
+            for (span, _), rewrite in zip(sentences, made, strict=True):
+                span._.rewrite_json = to_json(rewrite)
             doc.spans[GROUP] = [span for span, _ in sentences]
 
 

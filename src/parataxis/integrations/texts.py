@@ -106,7 +106,7 @@ class TextColumn:
             if document is None:
                 rows.append((place, (None,) * 4))
                 continue
-            made = [next(rewrites) for _ in document.sentences]
+            made = splitter.in_context([next(rewrites) for _ in document.sentences])
             if self.by_sentence and made:
                 for each in made:
                     simple = list(each.simple)

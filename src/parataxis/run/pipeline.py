@@ -115,6 +115,10 @@ class SplitterTask:
         first = LARGEST_BATCH if self.models is None else len(sentences)
         return list(self.load().pipe(sentences, first=first))
 
+    def in_context(self, rewrites: Sequence[Rewrite]) -> list[Rewrite]:
+        """The rewrites of the consecutive sentences of a unit."""
+        return self.load().in_context(rewrites)
+
 
 @dataclass
 class Work:
@@ -140,13 +144,20 @@ class Work:
             rewrite.model_copy(update={"id": sentence.id})
             for sentence, rewrite in zip(sentences, rewrites, strict=True)
         )
-        results = [(unit, [next(ready) for _ in unit.sentences]) for unit in units]
+        results = [
+            (unit, self._in_context([next(ready) for _ in unit.sentences])) for unit in units
+        ]
         patterns = find_all_patterns(sources) if self.encode.needs_patterns else None
         data = self.encode(results, self.splitter, patterns)
         records = sum(bool(unit.sentences or unit.problem) for unit in units)
         long = sum(len(too_long(each, limit)) for each in rewrites) if (limit := self.limit) else 0
         repeated = getattr(self.rewrite, "hits", 0) - known
         return Encoded(data, records, len(sentences), problems, long, repeated)
+
+    def _in_context(self, rewrites: list[Rewrite]) -> list[Rewrite]:
+        if len(rewrites) < 2 or not isinstance(self.rewrite, SplitterTask):
+            return rewrites
+        return self.rewrite.in_context(rewrites)
 
     @property
     def limit(self) -> int | None:

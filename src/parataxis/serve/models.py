@@ -138,6 +138,12 @@ class TextToSplit(WithText, SplitOptions):
 class SentencesToSplit(WithSentences, SplitOptions):
     """Sentences to split."""
 
+    consecutive: bool = Field(
+        default=False,
+        description="Whether they follow one another in a text. Then no rewrite ends with a detail "
+        "that the next sentence would seem to refer to.",
+    )
+
 
 def _given(body: Any) -> str | None:
     """Which of text and sentences is given; None for neither or both."""

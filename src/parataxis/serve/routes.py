@@ -28,7 +28,14 @@ from parataxis.serve import documents, models
 from parataxis.serve.engine import Job
 from parataxis.serve.problems import TooMuchError, refusal, reported, require_short
 from parataxis.serve.service import Service, ServiceDep, results
-from parataxis.serve.tasks import AlternativesTask, AnalyseTask, CheckTask, DifficultyTask, Made
+from parataxis.serve.tasks import (
+    AlternativesTask,
+    AnalyseTask,
+    CheckTask,
+    DifficultyTask,
+    InText,
+    Made,
+)
 from parataxis.text.documents import Document
 from parataxis.text.english import looks_english
 from parataxis.text.readability import grade_level, readability_counts, spoken_words
@@ -115,6 +122,8 @@ class _SplitJob:
         """Start to split the sentences of a request."""
         task = service.offers.task(body)
         document, sentences = await service.read(request, body)
+        if document is not None or (isinstance(body, models.SentencesToSplit) and body.consecutive):
+            sentences = [*InText.all(sentences)]
         return cls(document, task.lane, service.engine.submit(task, sentences))
 
     def split(self, index: int, json: bytes, **fields: object) -> bytes:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
 from json import dumps
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from parataxis.api import Splitter, with_findings
 from parataxis.errors import InputError, ParataxisError, UnknownSplitterError
@@ -55,6 +56,22 @@ class Made(NamedTuple):
     simple: Sequence[str] | None = None
 
 
+class InText(str):
+    """A sentence of a text, which knows the one that follows it."""
+
+    following: str
+
+    def __new__(cls, sentence: str, following: str = "") -> Self:
+        made = super().__new__(cls, sentence)
+        made.following = following
+        return made
+
+    @classmethod
+    def all(cls, sentences: Sequence[str]) -> "list[InText]":
+        """The consecutive sentences of a text."""
+        return [cls(*pair) for pair in zip_longest(sentences, sentences[1:], fillvalue="")]
+
+
 @dataclass(frozen=True)
 class SplitTask:
     """Splits sentences. Tasks with the same splitter and options are equal, and each splitter has
@@ -67,7 +84,11 @@ class SplitTask:
     patterns: bool
 
     def __call__(self, items: Sequence[str], /) -> list[Made]:
-        rewrites = list(self.splitter.pipe(filter(is_readable, items)))
+        readable = list(filter(is_readable, items))
+        following = [each.following if isinstance(each, InText) else "" for each in readable]
+        following = [each if is_readable(each) else "" for each in following]
+        rewrites = list(self.splitter.pipe(map(str, readable)))
+        rewrites = self.splitter.in_context(rewrites, following)
         made = _explained(rewrites) if self.patterns else _unexplained(rewrites)
         return [next(made) if is_readable(item) else self._left_whole(item) for item in items]
 

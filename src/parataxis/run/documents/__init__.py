@@ -209,7 +209,8 @@ def split_document(
     b'*Ann* came.'
     """
     document = open_document(data, name)
-    rewrites = list((splitter or Splitter()).pipe(document.sentences))
+    splitter = splitter or Splitter()
+    rewrites = splitter.in_context(list(splitter.pipe(document.sentences)))
     return document.rewritten(rewrites, tracked=tracked)
 
 

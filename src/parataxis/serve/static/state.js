@@ -106,12 +106,12 @@ export class Session extends EventTarget {
 
   /**
    * What the server must still split, as the body of a request.
-   * @returns {import("./types.js").Settings & {splitter: string, text?: string, sentences?: string[]}}
+   * @returns {import("./types.js").Settings & {splitter: string, text?: string, sentences?: string[], consecutive?: boolean}}
    */
   rest() {
     const options = { splitter: this.splitter, ...this.settings };
     if (this.sentences) {
-      return { sentences: this.sentences.slice(this.rows.length).map((each) => each.text), ...options };
+      return { sentences: this.sentences.slice(this.rows.length).map((each) => each.text), consecutive: true, ...options };
     }
     const from = this.rows.at(-1)?.end ?? 0;
     const text = this.text.slice(from);

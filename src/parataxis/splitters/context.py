@@ -1,0 +1,197 @@
+"""Keeps the next sentence clear: what it refers back to must still stand where it looks.
+
+"The storm hit the town, which has 3,000 inhabitants. It raged all night." must not become "The
+storm hit the town. The town has 3,000 inhabitants. It raged all night." Where the rewrite of a
+sentence would end with a detail about something else, another rewrite is taken, or none. This is
+for running text only: a sentence by itself has no next one.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from parataxis.checks import lexicon
+from parataxis.rewrite.align import align
+from parataxis.rewrite.compose import left_whole
+from parataxis.rewrite.forms import is_plural, key, lemmas
+from parataxis.rewrite.record import OutputToken, Rewrite
+from parataxis.syntax.analyser import load_trees
+from parataxis.syntax.analysis import ROOT, Analysis, Word
+from parataxis.text import english
+from parataxis.text.english import words
+from parataxis.text.tokens import has_word
+
+LEAST = 0.7
+"""The lowest confidence of another rewrite that is taken instead."""
+NOTE = 'The next sentence begins with "{}", which must stay clear.'
+"""Why another rewrite was taken than without the next sentence."""
+
+_PRONOUNS = {
+    form: pronoun
+    for pronoun in english.THIRD_PERSON
+    for form in english.PRONOUN_FORMS[pronoun]
+    if not form.endswith(("self", "selves"))
+}
+"""The form of each pronoun of the third person that can be a subject."""
+_POINTERS = english.DEMONSTRATIVES | {"such", "there"}
+_LINKS = english.COORDINATORS | words("however also then still even instead meanwhile moreover")
+"""Words that may stand before the one that refers back."""
+_RESULTS = words("therefore thus hence consequently accordingly")
+"""Words that link a sentence to what the one before states."""
+_BEFORE_POINTER = words("in at on for of to because despite after before since as by with from")
+_SELF_NAMED = words(
+    "act agreement article book chapter clause contract document guide lease letter licence license"
+    " notice page paper paragraph part policy report rule schedule section study subsection"
+    " subparagraph week month year time version"
+)
+"""Nouns that mean the text itself, or its time, after "this"."""
+_BACK = "|".join(sorted({*_PRONOUNS, *_POINTERS, *_RESULTS}))
+_SKIPPED = "|".join(sorted({*_LINKS, *_BEFORE_POINTER}))
+_OPENER = re.compile(rf"(?:\W*(?:{_SKIPPED})\b)*\W*(?:{_BACK})\b", re.IGNORECASE)
+_MAIN = ("conj", "parataxis")
+_CLAUSES = ("acl", "advcl", "appos", "ccomp", "csubj", "xcomp", *_MAIN)
+
+
+def reference_back(tree: Analysis, before: Analysis) -> str | None:
+    """The word at the head of a sentence that stands for something in the one ``before``: a pronoun
+    of the third person, or a word that points at what was stated: "this", "in that case", "such",
+    "there", "therefore"."""
+    spoken = [word for word in tree if has_word(word.text)]
+    word = next((each for each in spoken if key(each.text) not in _LINKS), None)
+    if word is None or word.relation == "expl":  # "There is no time."
+        return None
+    form = key(word.text)
+    if form in _PRONOUNS or form in _RESULTS or form == "such":
+        return _PRONOUNS.get(form, form)
+    if form in _BEFORE_POINTER:
+        place = spoken.index(word) + 1
+        pointer = next((w for w in spoken[place:] if key(w.text) not in _BEFORE_POINTER), None)
+        word, form = (pointer, key(pointer.text)) if pointer else (word, "")
+    if form not in _POINTERS or word.relation == "mark":
+        return None
+    if word.relation != "det":
+        return form
+    # "That town" names what is meant, "that refusal" does not.
+    noun = tree[word.head]
+    is_named = noun.text[0].isupper() or key(noun.text) in _SELF_NAMED
+    said = {lemma for other in before for lemma in lemmas(key(other.text))}
+    return None if is_named or lemmas(key(noun.text)) & said else form
+
+
+def clear_before(
+    following: str, rewrite: Rewrite, others: Callable[[str], Sequence[Rewrite]]
+) -> Rewrite:
+    """The rewrite, unless it ends with a detail that the ``following`` sentence would then seem to
+    mean: in that case the best of the ``others`` that does not, or the source."""
+    if not rewrite.is_split or not _OPENER.match(following):
+        return rewrite
+    tree, next_tree = load_trees().pipe([rewrite.source, following])
+    if not (isinstance(tree, Analysis) and isinstance(next_tree, Analysis)):
+        return rewrite
+    pronoun = reference_back(next_tree, tree)
+    if pronoun is None or not _misleads(tree, rewrite, pronoun):
+        return rewrite
+    clear = [each for each in others(rewrite.source) if not _misleads(tree, each, pronoun)]
+    best = max(clear, key=_chance, default=None) or _whole(rewrite)
+    update = {"note": NOTE.format(pronoun), "level": rewrite.level, "id": rewrite.id}
+    return best.model_copy(update=update)
+
+
+def _chance(rewrite: Rewrite) -> float:
+    """The chance that a rewrite is without fault and finished."""
+    return (rewrite.confidence or 0.0) * (1 - (rewrite.further or 0.0))
+
+
+def _whole(rewrite: Rewrite) -> Rewrite:
+    whole = left_whole(rewrite.source, splitter=rewrite.splitter)
+    findings = () if rewrite.findings is not None else None
+    return whole.model_copy(update={"findings": findings, "weights": rewrite.weights})
+
+
+def _misleads(tree: Analysis, rewrite: Rewrite, pronoun: str) -> bool:
+    """Whether the last simple sentence is a detail about something that the pronoun would then
+    seem to mean."""
+    provenance = rewrite.provenance or align(rewrite.source, rewrite.simple)
+    if not rewrite.is_split:
+        return False
+    told = _told(tree, provenance[-1])
+    if told is None or _is_main(tree, told):
+        return False
+    about = _about(tree, told)
+    if about is None:  # a participle or a clause: "This left 3,000 people without light."
+        return False
+    if pronoun not in english.THIRD_PERSON:
+        return True
+    subjects, objects = _arguments(tree, "nsubj"), _arguments(tree, "obj")
+    if about.index in subjects or about.head == ROOT:  # "is a town", "which has a mill"
+        return False
+    rivals = [about]
+    if pronoun in ("he", "she"):
+        own = (tree.by_start.get(token.source[0]) for token in provenance[-1] if token.source)
+        rivals += [word for word in own if word is not None and word.upos == "PROPN"]
+    if not any(_may_mean(tree, each, pronoun) for each in rivals):
+        return False
+    # Where nothing else fits, it may well be the detail that the next sentence is about.
+    meant = subjects if about.index in objects else subjects | objects
+    return any(_may_mean(tree, tree[each], pronoun) for each in meant)
+
+
+def _told(tree: Analysis, tokens: Sequence[OutputToken]) -> Word | None:
+    """The word of the source that a simple sentence is built around: the highest in the tree."""
+    found = [tree.by_start.get(token.source[0]) for token in tokens if token.source]
+    own = [word for word in found if word is not None and word.upos != "PUNCT"]
+    clauses = [word for word in own if word.relation in _CLAUSES or word.head == ROOT]
+    return min(clauses or own, key=lambda word: _depth(tree, word), default=None)
+
+
+def _depth(tree: Analysis, word: Word) -> int:
+    return sum(1 for _ in _above(tree, word))
+
+
+def _above(tree: Analysis, word: Word) -> Iterator[Word]:
+    while word.head != ROOT:
+        word = tree[word.head]
+        yield word
+
+
+def _is_main(tree: Analysis, word: Word) -> bool:
+    """Whether a word is the predicate of a main clause."""
+    while word.relation in _MAIN and word.head != ROOT:
+        word = tree[word.head]
+    return word.head == ROOT
+
+
+def _about(tree: Analysis, told: Word) -> Word | None:
+    """The noun that a detail is about: what a relative clause or an apposition belongs to."""
+    for word in (told, *_above(tree, told)):
+        if word.relation in ("acl", "appos", "nmod"):
+            noun = tree[word.head]
+            while noun.relation == "appos":
+                noun = tree[noun.head]
+            return noun
+        if word.relation not in (*_MAIN, "ccomp", "xcomp"):
+            return None
+    return None
+
+
+def _arguments(tree: Analysis, relation: str) -> set[int]:
+    """The subjects or objects of the main clauses, and of what is reported there."""
+    mains = [w.index for w in tree if _is_main(tree, tree[w.head] if w.relation == "ccomp" else w)]
+    return {each.index for main in mains for each in tree.children(main, relation)}
+
+
+def _may_mean(tree: Analysis, noun: Word, pronoun: str) -> bool:
+    """Whether a pronoun can stand for a noun, by number, and by whether it is a person."""
+    form = key(noun.text)
+    if noun.upos == "PRON":
+        return form == pronoun
+    if is_plural(tree, noun.index) != (pronoun == "they"):
+        return False
+    if pronoun == "they":
+        return True
+    forms = {form} | lemmas(form)
+    is_person = bool(forms & lexicon.PERSONS) or form.endswith(lexicon.PERSON_ENDINGS)
+    if pronoun == "it":  # in contracts a party is "it"
+        return not is_person or (noun.text[0].isupper() and noun.index != tree.opener)
+    if forms & (lexicon.MASCULINE if pronoun == "she" else lexicon.FEMININE):
+        return False
+    return is_person or noun.upos == "PROPN"
