@@ -200,6 +200,21 @@ def test_words_that_match_exactly_need_no_dictionary() -> None:
             ["Ann paints.", "On the other hand, Bob masters the craft by hand."],
             ["The word 'hand' is not in the source."],
         ),
+        (
+            "Save your work first, because the upgrade erases it.",
+            ["Save your work first.", "This is necessary because the upgrade erases it."],
+            [],
+        ),
+        (
+            "Users can save it unless the session is idle.",
+            ["Users can save it.", "This is not possible if the session is idle."],
+            [],
+        ),
+        (
+            "Users saved it, because it is idle.",
+            ["Users saved it.", "It is possible because it is possible that it is idle."],
+            ["The word 'possible' is not in the source."],
+        ),
     ],
 )
 def test_a_link_may_stand_for_one_word(source: str, simple: list[str], messages: list[str]) -> None:

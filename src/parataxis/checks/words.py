@@ -20,8 +20,12 @@ from parataxis.text.tokens import find_symbols, may_have_symbols, tokenize
 
 _LONGEST_COMPOUND = 4
 _NUMBER_SIGNS = frozenset("$£€¥%")
-_CONTRAST_PHRASE = re.compile(r"\bon the (?:one|other) hand\b", re.IGNORECASE)
-"""The only phrase in which "hand" may be new."""
+_LINKING_PHRASE = re.compile(
+    r"\bon the (?:one|other) (hand)\b"
+    r"|\b(?:this|it) (?:is|was) (?:not |only )?(necessary|possible) (?:because|if|unless|when)\b",
+    re.IGNORECASE,
+)
+"""Phrases that link a sentence to another one, with the word that may be new in them."""
 
 
 def lost_words(source: Side, simple: Side) -> list[Finding]:
@@ -86,12 +90,9 @@ def new_words(source: Side, simple: Side) -> list[Finding]:
     findings = []
     for index, (sentence, units) in enumerate(zip(simple.texts, simple.sentences, strict=True)):
         found = [unit for unit in units if id(unit) in new_ids]
-        linking = [match.span() for match in _CONTRAST_PHRASE.finditer(sentence)] if found else []
-        found = [
-            unit
-            for unit in found
-            if unit.key != "hand" or not any(a < unit.start < b for a, b in linking)
-        ]
+        phrases = _LINKING_PHRASE.finditer(sentence) if found else ()
+        linking = {match.start(match.lastindex or 0) for match in phrases}
+        found = [unit for unit in found if unit.start not in linking]
         findings += [new(index, sentence, run) for run in runs(found, units)]
     return findings
 

@@ -220,6 +220,12 @@ WRITTEN = [
         id="no also behind no",
     ),
     pytest.param(
+        "Make sure that it loads the certificates and that they are used.",
+        ["make sure that it loads the certificates", "make [also] sure that they are used"],
+        ["Make sure that it loads the certificates.", "Also make sure that they are used."],
+        id="also before an order",
+    ),
+    pytest.param(
         "The chain has shops in Oslo, Bergen, and Rome.",
         ["the chain has shops in Oslo , Bergen", "[it] [also] has shops in Rome"],
         ["The chain has shops in Oslo and Bergen.", "It also has shops in Rome."],

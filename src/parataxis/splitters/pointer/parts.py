@@ -532,12 +532,18 @@ def _active_verbs(analysis: Analysis) -> frozenset[int]:
 
 
 def _without_also(analysis: Analysis, parts: list[Part]) -> list[Part]:
-    """Drop an inserted "also" after a subject with "no": "No refund shall also be paid"."""
+    """Drop an inserted "also" after a subject with "no": "No refund shall also be paid". Put one
+    that follows an order before it: "Make also sure"."""
     texts = [key(part_text(analysis, part)) for part in parts]
     also = Insert("also")
-    if also not in parts or "no" not in texts[: min(parts.index(also), 6)]:
+    if also not in parts:
         return parts
-    return [part for part in parts if part != also]
+    if "no" in texts[: min(parts.index(also), 6)]:
+        return [part for part in parts if part != also]
+    first = _word(parts[0])
+    if parts.index(also) == 1 and first is not None and analysis[first].xpos == "VB":
+        return [also, parts[0], *parts[2:]]
+    return parts
 
 
 def _with_conjunction(analysis: Analysis, parts: list[Part]) -> list[Part]:
