@@ -313,3 +313,24 @@ def test_split_answers_bad_input_in_one_sentence(
     assert done.err.count("\n") == 1
     assert not Path("out.txt").exists()
     assert letter.read_text(encoding="utf-8") == LETTER
+
+
+def test_split_of_a_text_keeps_the_next_sentence_clear(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    castle = (
+        "The Castle of Orveld stands above the River Minn and was begun around 1190 by Count "
+        "Ruprecht, whose widow completed the western tower."
+    )
+    clear = (
+        "The Castle of Orveld stands above the River Minn. It was begun around 1190 by Count "
+        "Ruprecht, whose widow completed the western tower."
+    )
+    text, after = f"{castle} It passed to the bishops.", "It passed to the bishops."
+    assert run("split", text).out == f"{clear} {after}\n"
+    assert run("split", write("a.txt", text)).out.rstrip("\n") == f"{clear} {after}"
+    assert run("split", write("a.md", text)).out.rstrip("\n") == f"{clear} {after}"
+    # A line of its own is no running text.
+    lines = run("split", "--input", "lines", write("b.txt", f"{castle}\n{after}\n")).out
+    assert "Count Ruprecht. His widow completed the western tower." in lines

@@ -43,6 +43,24 @@ def test_split_of_a_text(plain: TestClient) -> None:
         assert rewrite.provenance is not None
 
 
+def test_split_keeps_the_next_sentence_of_a_text_clear(plain: TestClient) -> None:
+    castle = (
+        "The Castle of Orveld stands above the River Minn and was begun around 1190 by Count "
+        "Ruprecht, whose widow completed the western tower."
+    )
+    after = "It passed to the bishops in 1304."
+    expected = [list(each.simple) for each in split(f"{castle} {after}").rewrites]
+    separate = [list(Splitter()(castle).simple), [after]]
+    assert expected != separate
+    for body, simple in (
+        ({"text": f"{castle} {after}"}, expected),
+        ({"sentences": [castle, after], "consecutive": True}, expected),
+        ({"sentences": [castle, after]}, separate),
+    ):
+        answer = plain.post("/v1/split", json=body).json()
+        assert [each["rewrite"]["simple"] for each in answer["rewrites"]] == simple
+
+
 def test_split_tells_which_sentence_comes_from_which_pattern(plain: TestClient) -> None:
     body = {"sentences": [MILL], "splitter": "pointer"}
     (told,) = plain.post("/v1/split", json=body).json()["rewrites"]

@@ -31,6 +31,7 @@ class Options(SettingOptions, total=False):
     splitter: str | None
     check: bool
     patterns: bool
+    consecutive: bool
 
 
 class Client:
