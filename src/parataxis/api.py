@@ -247,19 +247,22 @@ class Splitter:
         _require_text(text)
         document = read_document(text)
         rewrites = list(self.pipe(span.text for span in document.sentences))
-        return DocumentRewrite(document, tuple(self.in_context(rewrites)))
+        return DocumentRewrite(document, tuple(self.in_context(rewrites, document.following)))
 
-    def in_context(
-        self, rewrites: Sequence[Rewrite], following: Sequence[str] | None = None
-    ) -> list[Rewrite]:
-        """The rewrites of the consecutive sentences of a text, as :meth:`pipe` gives them, of which
-        none ends with a detail that the next sentence would then seem to mean: another rewrite is
-        taken, or the sentence stays whole, and the note says so. ``following`` are the next
-        sentences, if the rewrites are not those of consecutive ones.
+    def in_context(self, rewrites: Sequence[Rewrite], following: Sequence[str]) -> list[Rewrite]:
+        """The rewrites of sentences that stand in a text, given the sentence that follows each of
+        them in its paragraph (the empty text if none does). A rewrite that ends with a detail which
+        the next sentence would then seem to mean is replaced by another one or by the source, and
+        the note says so. :meth:`split` does this itself.
 
         Claims stand alone, and ``max_words`` comes first, so with these nothing is changed; nor are
         the rewrites of a splitter that cannot propose others.
         """
+        if len(rewrites) != len(following):
+            raise InputError(
+                f"There are {len(rewrites)} rewrites and {len(following)} following sentences; "
+                "give one for each."
+            )
         is_text = self.settings.level is not Level.ATOMIC and self.settings.max_words is None
         if not is_text or not isinstance(self._splitter, ProposingSplitter):
             return list(rewrites)
@@ -267,15 +270,16 @@ class Splitter:
         from parataxis.splitters.context import LEAST, clear_before
         from parataxis.splitters.pointer.choose import SURE
 
-        least = max(LEAST, self.settings.confidence or (SURE if self.settings.strict else 0.0))
+        least = self.settings.confidence
+        if least is None and self.settings.strict:
+            least = SURE
 
         def others(sentence: str) -> list[Rewrite]:
             found = self._proposed(sentence, dict.fromkeys([self.settings.level, Level.LIGHT]))
-            return [e for e in found if not e.findings and (e.confidence or 0.0) >= least]
+            line = max(LEAST, least or 0.0)
+            return [e for e in found if not e.findings and (e.confidence or 0.0) >= line]
 
-        if following is None:
-            following = [*(rewrite.source for rewrite in rewrites[1:]), ""]
-        pairs = zip(following, rewrites, strict=False)
+        pairs = zip(following, rewrites, strict=True)
         return [clear_before(text, rewrite, others) for text, rewrite in pairs]
 
     def claims(self, text: str, *, names: bool = False) -> "list[Claim]":

@@ -75,6 +75,11 @@ class StrictSemicolon:
             for each in sentences
         ]
 
+    def in_text(self, rewrite: Rewrite, following: str) -> Rewrite:
+        """A sentence before "They" stays whole."""
+        simple = (rewrite.source,) if following.startswith("They") else rewrite.simple
+        return Rewrite(source=rewrite.source, simple=simple, splitter="semicolon")
+
 
 @pytest.fixture(autouse=True)
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -229,6 +234,12 @@ def test_fix_writes_what_is_sure_and_reports_the_rest(run: Run) -> None:
     assert done.err == "parataxis: Rewrote 5 sentences in 4 files.\n"
     again = run("lint", ".", "--fix")
     assert (again.code, again.err) == (1, "")
+
+
+def test_fix_keeps_the_next_sentence_clear(run: Run) -> None:
+    write("a.md", f"{BAD} They came back. {BAD} It rained.")
+    assert "Rewrote 1 sentence in 1 file" in run("lint", "a.md", "--fix").err
+    assert Path("a.md").read_text() == f"{BAD} They came back. {GOOD} It rained."
 
 
 def test_fix_exits_with_0_if_nothing_is_left(run: Run) -> None:

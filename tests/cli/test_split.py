@@ -331,6 +331,10 @@ def test_split_of_a_text_keeps_the_next_sentence_clear(
     assert run("split", text).out == f"{clear} {after}\n"
     assert run("split", write("a.txt", text)).out.rstrip("\n") == f"{clear} {after}"
     assert run("split", write("a.md", text)).out.rstrip("\n") == f"{clear} {after}"
-    # A line of its own is no running text.
+    assert run("split", "a.md", "-o", "c.md").code == 0
+    assert Path("c.md").read_text(encoding="utf-8") == f"{clear} {after}"
+    # Neither the next paragraph nor a line of its own goes on with the text.
+    write("d.txt", f"{castle}\n\n{after}\n")
+    assert "Count Ruprecht. His widow completed the western tower." in run("split", "d.txt").out
     lines = run("split", "--input", "lines", write("b.txt", f"{castle}\n{after}\n")).out
     assert "Count Ruprecht. His widow completed the western tower." in lines

@@ -56,6 +56,7 @@ def test_split_keeps_the_next_sentence_of_a_text_clear(plain: TestClient) -> Non
         ({"text": f"{castle} {after}"}, expected),
         ({"sentences": [castle, after], "consecutive": True}, expected),
         ({"sentences": [castle, after]}, separate),
+        ({"text": f"{castle}\n\n{after}"}, separate),
     ):
         answer = plain.post("/v1/split", json=body).json()
         assert [each["rewrite"]["simple"] for each in answer["rewrites"]] == simple

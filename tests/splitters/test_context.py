@@ -3,6 +3,7 @@
 import pytest
 
 from parataxis.api import Splitter
+from parataxis.errors import InputError
 from parataxis.rewrite.record import Rewrite
 from parataxis.splitters.context import clear_before, reference_back
 from parataxis.syntax.analyser import load_trees
@@ -43,7 +44,8 @@ SPLIT = (
 def test_context_reference_back(sentence: str, word: str | None) -> None:
     before = "The council refused the offer, and the town complained."
     tree, source = load_trees().pipe([sentence, before])
-    assert reference_back(tree, source) == word
+    found = reference_back(tree, source)
+    assert (found and found.word) == word
 
 
 @pytest.mark.parametrize(
@@ -62,6 +64,8 @@ def test_context_decides_whether_a_detail_may_come_last(following: str, is_clear
     made = clear_before(following, rewrite, lambda _: [])
     assert made.simple == (SPLIT if is_clear else (SUPPLIER,))
     assert made.id == "7"
+    assert (made.note or "").startswith("" if is_clear else "Left whole because ")
+    assert made is rewrite or following.split()[0] in str(made.note)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +81,11 @@ def test_context_decides_whether_a_detail_may_come_last(following: str, is_clear
             "The lorry hit the wall, which was new, and it burst.",
             ("The lorry hit the wall.", "It was new.", "The lorry burst."),
         ),
+        # "Them" is nobody else than "they".
+        (
+            "The flood drove us to the hills, which were dry.",
+            ("The flood drove us to the hills.", "The hills were dry."),
+        ),
         # A person is not "it".
         ("The firm hired a doctor, who left.", ("The firm hired a doctor.", "The doctor left.")),
     ],
@@ -86,6 +95,49 @@ def test_context_leaves_clear_rewrites_alone(source: str, simple: tuple[str, ...
     assert clear_before("It was sold in May.", rewrite, lambda _: []) is rewrite
 
 
+@pytest.mark.parametrize(
+    ("source", "simple", "following"),
+    [
+        (
+            "The company opened a factory near Leeds, which has a port.",
+            ("The company opened a factory near Leeds.", "Leeds has a port."),
+            "It employs 40 people.",
+        ),
+        (
+            "The storm hit the harbor, which is old.",
+            ("The storm hit the harbor.", "The harbor is old."),
+            "It raged all night.",
+        ),
+        (
+            "Ann called the doctor, who was asleep.",
+            ("Ann called the doctor.", "The doctor was asleep."),
+            "She lived near the mill.",
+        ),
+    ],
+)
+def test_context_leaves_unclear_rewrites_whole(
+    source: str, simple: tuple[str, ...], following: str
+) -> None:
+    rewrite = Rewrite(source=source, simple=simple, splitter="mine", findings=())
+    made = clear_before(following, rewrite, lambda _: [])
+    assert made.simple == (source,)
+    assert made.findings == ()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "John moved to London, which is the capital.",
+        "The man walked to the door, which was old.",
+    ],
+)
+def test_context_takes_no_place_for_a_person(source: str) -> None:
+    main, detail = source.split(", which ")
+    simple = (f"{main}.", f"The {main.split()[-1].lower()} {detail}")
+    rewrite = Rewrite(source=source, simple=simple, splitter="mine")
+    assert clear_before("He left early.", rewrite, lambda _: []) is rewrite
+
+
 def test_context_takes_the_best_other_rewrite_that_is_clear() -> None:
     rewrite = Rewrite(source=SUPPLIER, simple=SPLIT, splitter="mine", id="7")
     unclear = rewrite.model_copy(update={"confidence": 0.99})
@@ -93,26 +145,45 @@ def test_context_takes_the_best_other_rewrite_that_is_clear() -> None:
     made = clear_before("It bears the risk.", rewrite, lambda _: [unclear, clear])
     assert made.simple == SPLIT[::-1]
     assert made.id == "7"
-    assert made.note == 'The next sentence begins with "it", which must stay clear.'
+    assert made.note == (
+        'This is not the preferred rewrite: after that one, "It" at the beginning of the next '
+        "sentence would seem to mean something else."
+    )
 
 
 def test_context_of_a_text() -> None:
     splitter = Splitter()
     assert splitter(CASTLE).simple[-1] == "His widow completed the western tower."
-    first, second = splitter.split(f"{CASTLE} It passed to the bishops in 1304.").rewrites
+    after = "It passed to the bishops in 1304."
+    first, second = splitter.split(f"{CASTLE} {after}").rewrites
     assert first.simple == (
         "The Castle of Orveld stands above the River Minn.",
         "It was begun around 1190 by Count Ruprecht, whose widow completed the western tower.",
     )
     assert first.note
     assert second.note is None
-    other = splitter.split(f"{CASTLE} Nobody lives there now.").rewrites[0]
-    assert other == splitter(CASTLE)
+    for text in (
+        f"{CASTLE} Nobody lives there now.",
+        f"{CASTLE}\n\n{after}",
+        f"{CASTLE}\n* {after}",
+    ):
+        assert splitter.split(text).rewrites[0] == splitter(CASTLE)
+    with pytest.raises(InputError, match="1 rewrites and 2 following sentences"):
+        splitter.in_context([second], [after, ""])
 
 
 def test_context_is_for_running_text_only() -> None:
+    # At every level the castle is split, and the widow comes last.
     text = f"{CASTLE} It passed to the bishops in 1304."
     for options in ({"level": "atomic"}, {"max_words": 12}):
         splitter = Splitter(**options)
         sources = [span.text for span in splitter.split(text).document.sentences]
-        assert splitter.split(text).rewrites == tuple(splitter.pipe(sources))
+        made = splitter.split(text).rewrites
+        assert made == tuple(splitter.pipe(sources))
+        assert "widow" in made[0].simple[-1]
+
+
+def test_context_keeps_long_sentences_that_were_cut() -> None:
+    long = " and ".join([SUPPLIER.rstrip(".")] * 16) + "."
+    rewrite = Rewrite(source=long, simple=[*SPLIT] * 16, splitter="mine")
+    assert clear_before("It bears the risk.", rewrite, lambda _: []) is rewrite

@@ -65,7 +65,8 @@ class RewriteComponent:
         found = [_sentences(doc) for doc in docs]
         rewrites = self.splitter.pipe(source for each in found for _, source in each)
         for doc, sentences in zip(docs, found, strict=True):
-            made = self.splitter.in_context([next(rewrites) for _ in sentences])
+            following = [*(source for _, source in sentences[1:]), ""][: len(sentences)]
+            made = self.splitter.in_context([next(rewrites) for _ in sentences], following)
             for (span, _), rewrite in zip(sentences, made, strict=True):
                 span._.rewrite_json = to_json(rewrite)
             doc.spans[GROUP] = [span for span, _ in sentences]

@@ -106,7 +106,8 @@ class TextColumn:
             if document is None:
                 rows.append((place, (None,) * 4))
                 continue
-            made = splitter.in_context([next(rewrites) for _ in document.sentences])
+            made = [next(rewrites) for _ in document.sentences]
+            made = splitter.in_context(made, document.following)
             if self.by_sentence and made:
                 for each in made:
                     simple = list(each.simple)

@@ -234,6 +234,10 @@ class StrictRewriter:
     def __call__(self, sentences: Sequence[str]) -> list[Rewrite]:
         return list(self._splitter.pipe(sentences, first=LARGEST_BATCH))
 
+    def in_text(self, rewrite: Rewrite, following: str) -> Rewrite:
+        """The rewrite, or another one that leaves the following sentence clear."""
+        return self._splitter.in_context([rewrite], [following])[0]
+
     def __reduce__(self) -> tuple[object, ...]:
         return StrictRewriter, (self.settings,)
 

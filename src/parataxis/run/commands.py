@@ -369,6 +369,7 @@ class SplitRun:
             for batch, results in in_order(batches, self.task, sent=list, jobs=self.jobs or 1):
                 rewrites += results
                 progress.advance(sum(len(text.encode()) for text in batch), len(batch))
+        rewrites = self.task.in_context(rewrites, document.following)
         data, report = document.rewritten(rewrites, tracked=self.tracked)
         if isinstance(document, ImportedDocument) and output.suffix.lower() == ".txt":
             data = document.rewritten_text(rewrites).encode()

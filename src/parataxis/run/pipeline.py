@@ -115,9 +115,9 @@ class SplitterTask:
         first = LARGEST_BATCH if self.models is None else len(sentences)
         return list(self.load().pipe(sentences, first=first))
 
-    def in_context(self, rewrites: Sequence[Rewrite]) -> list[Rewrite]:
-        """The rewrites of the consecutive sentences of a unit."""
-        return self.load().in_context(rewrites)
+    def in_context(self, rewrites: Sequence[Rewrite], following: Sequence[str]) -> list[Rewrite]:
+        """The rewrites of sentences that stand in a text."""
+        return self.load().in_context(rewrites, following)
 
 
 @dataclass
@@ -145,7 +145,8 @@ class Work:
             for sentence, rewrite in zip(sentences, rewrites, strict=True)
         )
         results = [
-            (unit, self._in_context([next(ready) for _ in unit.sentences])) for unit in units
+            (unit, self._in_context(unit, [next(ready) for _ in unit.sentences], problems))
+            for unit in units
         ]
         patterns = find_all_patterns(sources) if self.encode.needs_patterns else None
         data = self.encode(results, self.splitter, patterns)
@@ -154,10 +155,21 @@ class Work:
         repeated = getattr(self.rewrite, "hits", 0) - known
         return Encoded(data, records, len(sentences), problems, long, repeated)
 
-    def _in_context(self, rewrites: list[Rewrite]) -> list[Rewrite]:
+    def _in_context(
+        self, unit: Unit, rewrites: list[Rewrite], problems: list[BadRecord]
+    ) -> list[Rewrite]:
+        """The rewrites of a unit of running text; where that fails, those of its sentences."""
         if len(rewrites) < 2 or not isinstance(self.rewrite, SplitterTask):
             return rewrites
-        return self.rewrite.in_context(rewrites)
+        try:
+            return self.rewrite.in_context(rewrites, unit.rebuild.document.following)
+        except ParataxisError:
+            raise
+        except Exception as error:
+            name = unit.sentences[0].id
+            complaint = f"the splitter failed on the text ({_in_words(error)})"
+            problems.append(BadRecord(name, name, complaint, rewrites[0].source))
+            return rewrites
 
     @property
     def limit(self) -> int | None:

@@ -25,6 +25,7 @@ from parataxis.run.tables import cell_complaint, cell_texts
 from parataxis.run.units import CellKind, cell_spans, joined
 from parataxis.splitters.settings import SettingOptions, SplitSettings
 from parataxis.syntax.onnx import THREADS_VARIABLE
+from parataxis.text.documents import Document
 
 __all__ = ["RaySplitter"]
 
@@ -76,6 +77,7 @@ class RaySplitter:
         if not task.load().tracks_costs:
             task.cache = RewriteCache(splitter)
         work = Work(task, RecordEncoder(OutputFormat.JSONL), task.load().name)
+        self._in_context = task.in_context
         self._rewrite: Callable[[Sequence[str]], Sequence[Rewrite]] = partial(_rewritten, work)
         if device is not None and jobs == 1:
             self._rewrite = partial(_rewritten, work.on(load_models(device)))
@@ -111,10 +113,13 @@ class RaySplitter:
         good = [text for text, error in zip(texts, errors, strict=True) if text and not error]
         spans = [cell_spans(text, self.cell) for text in good]
         sentences = iter(self._rewrite([span.text for each in spans for span in each]))
-        rewrites = iter(
-            joined(text, each, [next(sentences) for _ in each])
-            for text, each in zip(good, spans, strict=True)
-        )
+        made = [[next(sentences) for _ in each] for each in spans]
+        if self.cell is CellKind.TEXT:
+            following = (
+                Document(text, each).following for text, each in zip(good, spans, strict=True)
+            )
+            made = list(map(self._in_context, made, following))
+        rewrites = map(joined, good, spans, made)
         found = [None if error else next(rewrites) for error in errors]
         simple = [list(each.simple) if each else [] for each in found]
         bare = {} if self.provenance else {"provenance": None}

@@ -31,7 +31,6 @@ class Options(SettingOptions, total=False):
     splitter: str | None
     check: bool
     patterns: bool
-    consecutive: bool
 
 
 class Client:
@@ -65,14 +64,20 @@ class Client:
     def close(self) -> None:
         self._http.close()
 
-    def split(self, text: str | Sequence[str], **options: Unpack[Options]) -> models.SplitText:
-        """Split the sentences of a text, or a list of separate sentences."""
-        return self._ask("split", models.SplitText, json={**_given(text), **options})
+    def split(
+        self, text: str | Sequence[str], *, consecutive: bool = False, **options: Unpack[Options]
+    ) -> models.SplitText:
+        """Split the sentences of a text, or a list of sentences: separate ones, or ``consecutive``
+        ones of a text."""
+        body = {**_given(text, consecutive=consecutive), **options}
+        return self._ask("split", models.SplitText, json=body)
 
-    def stream(self, text: str | Sequence[str], **options: Unpack[Options]) -> "Stream":
+    def stream(
+        self, text: str | Sequence[str], *, consecutive: bool = False, **options: Unpack[Options]
+    ) -> "Stream":
         """Like :meth:`split`, but yields each rewrite as soon as it is made. Closing the stream
         cancels the rest."""
-        body = {**_given(text), **options}
+        body = {**_given(text, consecutive=consecutive), **options}
         return Stream(self._send("split/stream", stream=True, json=body), self)
 
     def check(
@@ -212,8 +217,10 @@ class Stream:
                 yield from map(_LINE.validate_json, lines)
 
 
-def _given(text: str | Sequence[str]) -> dict[str, Any]:
-    return {"text": text} if isinstance(text, str) else {"sentences": list(text)}
+def _given(text: str | Sequence[str], *, consecutive: bool = False) -> dict[str, Any]:
+    if isinstance(text, str):
+        return {"text": text}
+    return {"sentences": list(text), **({"consecutive": True} if consecutive else {})}
 
 
 def _written(rewrite: Rewrite | tuple[str, Sequence[str]]) -> dict[str, Any]:

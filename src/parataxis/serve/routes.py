@@ -122,8 +122,11 @@ class _SplitJob:
         """Start to split the sentences of a request."""
         task = service.offers.task(body)
         document, sentences = await service.read(request, body)
-        if document is not None or (isinstance(body, models.SentencesToSplit) and body.consecutive):
-            sentences = [*InText.all(sentences)]
+        following: Sequence[str] = document.following if document else ()
+        if isinstance(body, models.SentencesToSplit) and body.consecutive:
+            following = [*sentences[1:], ""]
+        if following:
+            sentences = list(map(InText, sentences, following))
         return cls(document, task.lane, service.engine.submit(task, sentences))
 
     def split(self, index: int, json: bytes, **fields: object) -> bytes:

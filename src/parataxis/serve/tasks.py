@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import zip_longest
 from json import dumps
 from typing import NamedTuple, Self
 
@@ -65,11 +64,6 @@ class InText(str):
         made = super().__new__(cls, sentence)
         made.following = following
         return made
-
-    @classmethod
-    def all(cls, sentences: Sequence[str]) -> "list[InText]":
-        """The consecutive sentences of a text."""
-        return [cls(*pair) for pair in zip_longest(sentences, sentences[1:], fillvalue="")]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Keeps the next sentence clear: what it refers back to must still stand where it looks.
+"""Keeps the next sentence of a text clear: what it refers back to must not change.
 
 "The storm hit the town, which has 3,000 inhabitants. It raged all night." must not become "The
 storm hit the town. The town has 3,000 inhabitants. It raged all night." Where the rewrite of a
@@ -8,12 +8,15 @@ for running text only: a sentence by itself has no next one.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from parataxis.checks import lexicon
 from parataxis.rewrite.align import align
 from parataxis.rewrite.compose import left_whole
 from parataxis.rewrite.forms import is_plural, key, lemmas
 from parataxis.rewrite.record import OutputToken, Rewrite
+from parataxis.splitters.pointer.splitter import LONGEST
+from parataxis.splitters.settings import word_count
 from parataxis.syntax.analyser import load_trees
 from parataxis.syntax.analysis import ROOT, Analysis, Word
 from parataxis.text import english
@@ -22,8 +25,7 @@ from parataxis.text.tokens import has_word
 
 LEAST = 0.7
 """The lowest confidence of another rewrite that is taken instead."""
-NOTE = 'The next sentence begins with "{}", which must stay clear.'
-"""Why another rewrite was taken than without the next sentence."""
+_WHY = '"{}" at the beginning of the next sentence would seem to mean something else'
 
 _PRONOUNS = {
     form: pronoun
@@ -47,34 +49,53 @@ _SELF_NAMED = words(
 _BACK = "|".join(sorted({*_PRONOUNS, *_POINTERS, *_RESULTS}))
 _SKIPPED = "|".join(sorted({*_LINKS, *_BEFORE_POINTER}))
 _OPENER = re.compile(rf"(?:\W*(?:{_SKIPPED})\b)*\W*(?:{_BACK})\b", re.IGNORECASE)
+_THINGS = words(
+    "door floor harbor harbour corridor motor factor sector error mirror tractor reactor sensor"
+    " colour color odour vapour manor tower humor labor"
+)
+"""Nouns that end like persons ("doctor")."""
+_GROUPS = words(
+    "board class club committee company council court crew family firm government group jury"
+    " parliament party police staff team"
+)
+"""Nouns of several persons, for which "it" may stand."""
 _MAIN = ("conj", "parataxis")
 _CLAUSES = ("acl", "advcl", "appos", "ccomp", "csubj", "xcomp", *_MAIN)
 
 
-def reference_back(tree: Analysis, before: Analysis) -> str | None:
-    """The word at the head of a sentence that stands for something in the one ``before``: a pronoun
-    of the third person, or a word that points at what was stated: "this", "in that case", "such",
-    "there", "therefore"."""
+class Reference(NamedTuple):
+    """What stands for something in the sentence before: a pronoun of the third person, in the form
+    of a subject, or a word that points at what was stated, and the words as they are written."""
+
+    word: str
+    written: str
+
+
+def reference_back(tree: Analysis, before: Analysis) -> Reference | None:
+    """How a sentence begins that refers back to the one ``before``: "it", "his brother", "this",
+    "in that case", "such", "there", "therefore"."""
     spoken = [word for word in tree if has_word(word.text)]
-    word = next((each for each in spoken if key(each.text) not in _LINKS), None)
-    if word is None or word.relation == "expl":  # "There is no time."
+    first = next((each for each in spoken if key(each.text) not in _LINKS), None)
+    if first is None or first.relation == "expl":  # "There is no time."
         return None
-    form = key(word.text)
+    form = key(first.text)
     if form in _PRONOUNS or form in _RESULTS or form == "such":
-        return _PRONOUNS.get(form, form)
+        return Reference(_PRONOUNS.get(form, form), first.text)
+    word = first
     if form in _BEFORE_POINTER:
-        place = spoken.index(word) + 1
-        pointer = next((w for w in spoken[place:] if key(w.text) not in _BEFORE_POINTER), None)
-        word, form = (pointer, key(pointer.text)) if pointer else (word, "")
+        behind = spoken[spoken.index(first) + 1 :]
+        word = next((each for each in behind if key(each.text) not in _BEFORE_POINTER), first)
+    form = key(word.text)
     if form not in _POINTERS or word.relation == "mark":
         return None
-    if word.relation != "det":
-        return form
-    # "That town" names what is meant, "that refusal" does not.
-    noun = tree[word.head]
-    is_named = noun.text[0].isupper() or key(noun.text) in _SELF_NAMED
-    said = {lemma for other in before for lemma in lemmas(key(other.text))}
-    return None if is_named or lemmas(key(noun.text)) & said else form
+    if word.relation == "det":
+        # "That town" names what is meant, "that refusal" does not.
+        noun = tree[word.head]
+        is_named = noun.text[0].isupper() or key(noun.text) in _SELF_NAMED
+        said = {lemma for other in before for lemma in lemmas(key(other.text))}
+        if is_named or lemmas(key(noun.text)) & said:
+            return None
+    return Reference(form, tree.phrase(first.index, word.index))
 
 
 def clear_before(
@@ -87,13 +108,22 @@ def clear_before(
     tree, next_tree = load_trees().pipe([rewrite.source, following])
     if not (isinstance(tree, Analysis) and isinstance(next_tree, Analysis)):
         return rewrite
-    pronoun = reference_back(next_tree, tree)
-    if pronoun is None or not _misleads(tree, rewrite, pronoun):
+    reference = reference_back(next_tree, tree)
+    if reference is None or word_count(rewrite.source) > LONGEST:
         return rewrite
-    clear = [each for each in others(rewrite.source) if not _misleads(tree, each, pronoun)]
-    best = max(clear, key=_chance, default=None) or _whole(rewrite)
-    update = {"note": NOTE.format(pronoun), "level": rewrite.level, "id": rewrite.id}
-    return best.model_copy(update=update)
+    if not _misleads(tree, rewrite, reference.word):
+        return rewrite
+    why = _WHY.format(reference.written)
+    clear = [e for e in others(rewrite.source) if not _misleads(tree, e, reference.word)]
+    if not clear:
+        whole = left_whole(rewrite.source, splitter=rewrite.splitter)
+        kept = {name: getattr(rewrite, name) for name in ("weights", "level", "id")}
+        kept |= {"findings": None if rewrite.findings is None else ()}
+        kept |= {"note": f"Left whole because {why}."}
+        return whole.model_copy(update={**(rewrite.model_extra or {}), **kept})
+    note = f"This is not the preferred rewrite: after that one, {why}."
+    update = {**(rewrite.model_extra or {}), "level": rewrite.level, "id": rewrite.id, "note": note}
+    return max(clear, key=_chance).model_copy(update=update)
 
 
 def _chance(rewrite: Rewrite) -> float:
@@ -101,33 +131,26 @@ def _chance(rewrite: Rewrite) -> float:
     return (rewrite.confidence or 0.0) * (1 - (rewrite.further or 0.0))
 
 
-def _whole(rewrite: Rewrite) -> Rewrite:
-    whole = left_whole(rewrite.source, splitter=rewrite.splitter)
-    findings = () if rewrite.findings is not None else None
-    return whole.model_copy(update={"findings": findings, "weights": rewrite.weights})
-
-
 def _misleads(tree: Analysis, rewrite: Rewrite, pronoun: str) -> bool:
     """Whether the last simple sentence is a detail about something that the pronoun would then
     seem to mean."""
-    provenance = rewrite.provenance or align(rewrite.source, rewrite.simple)
     if not rewrite.is_split:
         return False
-    told = _told(tree, provenance[-1])
-    if told is None or _is_main(tree, told):
-        return False
-    about = _about(tree, told)
-    if about is None:  # a participle or a clause: "This left 3,000 people without light."
-        return False
+    provenance = rewrite.provenance or align(rewrite.source, rewrite.simple)
+    predicate = _predicate(tree, provenance[-1])
+    if predicate is None or (about := _described_noun(tree, predicate)) is None:
+        return False  # a main clause, or "This left 3,000 people without light."
     if pronoun not in english.THIRD_PERSON:
         return True
     subjects, objects = _arguments(tree, "nsubj"), _arguments(tree, "obj")
     if about.index in subjects or about.head == ROOT:  # "is a town", "which has a mill"
         return False
-    rivals = [about]
+    own = (tree.by_start.get(token.source[0]) for token in provenance[-1] if token.source)
+    inside = [word for word in own if word is not None]
+    is_thing = any(key(word.text) in ("which", "where") for word in _relatives(tree, predicate))
+    rivals = [] if is_thing and pronoun in ("he", "she") else [about]
     if pronoun in ("he", "she"):
-        own = (tree.by_start.get(token.source[0]) for token in provenance[-1] if token.source)
-        rivals += [word for word in own if word is not None and word.upos == "PROPN"]
+        rivals += [word for word in inside if word.upos == "PROPN" and word.index != about.index]
     if not any(_may_mean(tree, each, pronoun) for each in rivals):
         return False
     # Where nothing else fits, it may well be the detail that the next sentence is about.
@@ -135,12 +158,17 @@ def _misleads(tree: Analysis, rewrite: Rewrite, pronoun: str) -> bool:
     return any(_may_mean(tree, tree[each], pronoun) for each in meant)
 
 
-def _told(tree: Analysis, tokens: Sequence[OutputToken]) -> Word | None:
-    """The word of the source that a simple sentence is built around: the highest in the tree."""
+def _predicate(tree: Analysis, tokens: Sequence[OutputToken]) -> Word | None:
+    """The predicate of the source that a simple sentence tells: the highest in the tree."""
     found = [tree.by_start.get(token.source[0]) for token in tokens if token.source]
     own = [word for word in found if word is not None and word.upos != "PUNCT"]
     clauses = [word for word in own if word.relation in _CLAUSES or word.head == ROOT]
     return min(clauses or own, key=lambda word: _depth(tree, word), default=None)
+
+
+def _relatives(tree: Analysis, predicate: Word) -> list[Word]:
+    """The words between a noun and the predicate of its relative clause."""
+    return [tree[place] for place in tree.subtree(predicate.index) if place < predicate.index]
 
 
 def _depth(tree: Analysis, word: Word) -> int:
@@ -160,9 +188,9 @@ def _is_main(tree: Analysis, word: Word) -> bool:
     return word.head == ROOT
 
 
-def _about(tree: Analysis, told: Word) -> Word | None:
-    """The noun that a detail is about: what a relative clause or an apposition belongs to."""
-    for word in (told, *_above(tree, told)):
+def _described_noun(tree: Analysis, predicate: Word) -> Word | None:
+    """The noun that a detail describes: what a relative clause or an apposition belongs to."""
+    for word in (predicate, *_above(tree, predicate)):
         if word.relation in ("acl", "appos", "nmod"):
             noun = tree[word.head]
             while noun.relation == "appos":
@@ -183,13 +211,14 @@ def _may_mean(tree: Analysis, noun: Word, pronoun: str) -> bool:
     """Whether a pronoun can stand for a noun, by number, and by whether it is a person."""
     form = key(noun.text)
     if noun.upos == "PRON":
-        return form == pronoun
+        return _PRONOUNS.get(form) == pronoun
     if is_plural(tree, noun.index) != (pronoun == "they"):
         return False
     if pronoun == "they":
         return True
     forms = {form} | lemmas(form)
-    is_person = bool(forms & lexicon.PERSONS) or form.endswith(lexicon.PERSON_ENDINGS)
+    ends_so = form.endswith(lexicon.PERSON_ENDINGS) and form not in _THINGS
+    is_person = ends_so or bool(forms & lexicon.PERSONS - _GROUPS)
     if pronoun == "it":  # in contracts a party is "it"
         return not is_person or (noun.text[0].isupper() and noun.index != tree.opener)
     if forms & (lexicon.MASCULINE if pronoun == "she" else lexicon.FEMININE):

@@ -55,6 +55,20 @@ class Document:
         parts.append(self.text[position:])
         return "".join(parts)
 
+    @property
+    def following(self) -> list[str]:
+        """For each sentence the next one of its paragraph; the empty text after the last one.
+
+        >>> read_document("Ann came. Bob left.\\n\\nIt rained.\\n* Eve sang.").following
+        ['Bob left.', '', '', '']
+        """
+        pairs = zip(self.sentences, self.sentences[1:], strict=False)
+        inside = [
+            "" if _PARAGRAPH_END.search(self.text, one.end, other.start) else other.text
+            for one, other in pairs
+        ]
+        return [*inside, ""][: len(self.sentences)]
+
     def lay_out(self, span: Span, simple: Sequence[str]) -> str:
         """The simple sentences as they are written in the place of a sentence."""
         text = " ".join(simple)
@@ -68,6 +82,9 @@ class Document:
         return _fill(text, span.start - line_start, width, line_break.group())
 
 
+_PARAGRAPH_END = re.compile(r"\S|(?:\r\n|\r|\n)[^\S\r\n]*[\r\n]")
+"""What between two sentences tells that the second one does not go on with the paragraph: a list
+marker, a heading, a blank line."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BREAK = re.compile(r"(?:\r\n|\r|\n)[^\S\r\n]*(?:>[^\S\r\n]*)*")
 _MARK = re.compile(r"[-+*#>|=~•]|\d+[.)]|`{3}")

@@ -98,6 +98,12 @@ class FormattedDocument(ABC):
         """The sentences, in order, as a splitter gets them."""
         return [sentence.text for each in self.paragraphs for sentence in each.sentences]
 
+    @property
+    def following(self) -> list[str]:
+        """For each sentence the next one of its paragraph; the empty text after the last one."""
+        inside = (each.sentences for each in self.paragraphs if each.sentences)
+        return [text for own in inside for text in (*(each.text for each in own[1:]), "")]
+
     @abstractmethod
     def rewritten(
         self, rewrites: Sequence[Rewrite], *, tracked: bool = False
@@ -210,7 +216,7 @@ def split_document(
     """
     document = open_document(data, name)
     splitter = splitter or Splitter()
-    rewrites = splitter.in_context(list(splitter.pipe(document.sentences)))
+    rewrites = splitter.in_context(list(splitter.pipe(document.sentences)), document.following)
     return document.rewritten(rewrites, tracked=tracked)
 
 
