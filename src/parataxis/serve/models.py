@@ -140,8 +140,8 @@ class SentencesToSplit(WithSentences, SplitOptions):
 
     consecutive: bool = Field(
         default=False,
-        description="Whether they follow one another in a paragraph. Then rewrites are avoided that "
-        "end with a detail which the next sentence would seem to mean.",
+        description="Whether they follow one another in a paragraph. Then rewrites are avoided "
+        "that end with a detail which the next sentence would seem to mean.",
     )
 
 
