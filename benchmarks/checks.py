@@ -60,7 +60,7 @@ def main() -> None:
     checker = words if options.words_only else Checker(load_analyser())
     console = Console(width=120, soft_wrap=True)
     examiners = _Examiners(checker)
-    for number in (1, 2, 3, 4, 5, 6):
+    for number in range(1, 8):
         rows = [row for row in _written() if row["set"] == number]
         console.print(examiners.table(f"Corruptions written by hand, set {number}", rows))
     if options.data is None:

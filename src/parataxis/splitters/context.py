@@ -63,7 +63,7 @@ _MAIN = ("conj", "parataxis")
 _CLAUSES = ("acl", "advcl", "appos", "ccomp", "csubj", "xcomp", *_MAIN)
 
 
-class Reference(NamedTuple):
+class BackReference(NamedTuple):
     """What stands for something in the sentence before: a pronoun of the third person, in the form
     of a subject, or a word that points at what was stated, and the words as they are written."""
 
@@ -71,7 +71,7 @@ class Reference(NamedTuple):
     written: str
 
 
-def reference_back(tree: Analysis, before: Analysis) -> Reference | None:
+def reference_back(tree: Analysis, before: Analysis) -> BackReference | None:
     """How a sentence begins that refers back to the one ``before``: "it", "his brother", "this",
     "in that case", "such", "there", "therefore"."""
     spoken = [word for word in tree if has_word(word.text)]
@@ -80,7 +80,7 @@ def reference_back(tree: Analysis, before: Analysis) -> Reference | None:
         return None
     form = key(first.text)
     if form in _PRONOUNS or form in _RESULTS or form == "such":
-        return Reference(_PRONOUNS.get(form, form), first.text)
+        return BackReference(_PRONOUNS.get(form, form), first.text)
     word = first
     if form in _BEFORE_POINTER:
         behind = spoken[spoken.index(first) + 1 :]
@@ -95,7 +95,7 @@ def reference_back(tree: Analysis, before: Analysis) -> Reference | None:
         said = {lemma for other in before for lemma in lemmas(key(other.text))}
         if is_named or lemmas(key(noun.text)) & said:
             return None
-    return Reference(form, tree.phrase(first.index, word.index))
+    return BackReference(form, tree.phrase(first.index, word.index))
 
 
 def clear_before(
