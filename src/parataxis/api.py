@@ -263,6 +263,8 @@ class Splitter:
                 f"There are {len(rewrites)} rewrites and {len(following)} following sentences; "
                 "give one for each."
             )
+        for text in following:
+            _require_text(text)
         is_text = self.settings.level is not Level.ATOMIC and self.settings.max_words is None
         if not is_text or not isinstance(self._splitter, ProposingSplitter):
             return list(rewrites)

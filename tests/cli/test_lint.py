@@ -237,9 +237,11 @@ def test_fix_writes_what_is_sure_and_reports_the_rest(run: Run) -> None:
 
 
 def test_fix_keeps_the_next_sentence_clear(run: Run) -> None:
-    write("a.md", f"{BAD} They came back. {BAD} It rained.")
-    assert "Rewrote 1 sentence in 1 file" in run("lint", "a.md", "--fix").err
-    assert Path("a.md").read_text() == f"{BAD} They came back. {GOOD} It rained."
+    write("a.md", f"{BAD} They came back. {BAD} It rained. {BAD}\n\nThey slept.")
+    write("b.txt", f"{BAD}\r\nThey came back.")
+    assert "Rewrote 2 sentences in 1 file" in run("lint", ".", "--fix").err
+    fixed = f"{BAD} They came back. {GOOD} It rained. {GOOD}\n\nThey slept."
+    assert Path("a.md").read_text() == fixed
 
 
 def test_fix_exits_with_0_if_nothing_is_left(run: Run) -> None:

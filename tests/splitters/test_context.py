@@ -37,6 +37,10 @@ SPLIT = (
         ("This town is small.", None),
         ("Therefore the price falls.", "therefore"),
         ("In May the price fell.", None),
+        ("That the captain slept is known.", None),
+        ("That night, people prayed.", None),
+        ("To this day, people remember.", None),
+        ("IT staff were busy.", None),
         ("Ann left, and he stayed.", None),
         ("However, the storm passed.", None),
     ],
@@ -168,6 +172,8 @@ def test_context_of_a_text() -> None:
         f"{CASTLE}\n* {after}",
     ):
         assert splitter.split(text).rewrites[0] == splitter(CASTLE)
+    for line_end in ("\n", "\r\n", "\r"):
+        assert splitter.split(f"{CASTLE}{line_end}{after}").rewrites[0] == first
     with pytest.raises(InputError, match="1 rewrites and 2 following sentences"):
         splitter.in_context([second], [after, ""])
 

@@ -61,11 +61,14 @@ class RewriteComponent:
 
     def _rewrite(self, docs: Sequence[Doc]) -> None:
         from parataxis.rewrite.jsonl import to_json
+        from parataxis.text.documents import Document
+        from parataxis.text.segments import Span as TextSpan
 
         found = [_sentences(doc) for doc in docs]
         rewrites = self.splitter.pipe(source for each in found for _, source in each)
         for doc, sentences in zip(docs, found, strict=True):
-            following = [*(source for _, source in sentences[1:]), ""][: len(sentences)]
+            spans = (TextSpan(s.start_char, s.end_char, text) for s, text in sentences)
+            following = Document(doc.text, tuple(spans)).following
             made = self.splitter.in_context([next(rewrites) for _ in sentences], following)
             for (span, _), rewrite in zip(sentences, made, strict=True):
                 span._.rewrite_json = to_json(rewrite)

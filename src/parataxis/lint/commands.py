@@ -242,9 +242,8 @@ class _Run:
             for each in self.found[file]:
                 text = source.sentences[each.number].text
                 found = each.rewrite if each.is_sure else sure.get(text)
-                following = source.sentences[each.number + 1 : each.number + 2]
-                if found and following:
-                    found = strict.in_text(found, following[0].text)
+                if found and (following := source.following(each.number)):
+                    found = strict.in_text(found, following)
                 if found and found.is_split:
                     rewrites[each.number] = found
             writable = source.writable(rewrites)

@@ -21,7 +21,7 @@ from parataxis.errors import InputError, needs
 from parataxis.rewrite.record import Rewrite
 from parataxis.run.documents import DocumentReport, FormattedDocument, decode
 from parataxis.run.documents.markup import Block, MarkupDocument, placeholder
-from parataxis.text.documents import Document, running_sentences
+from parataxis.text.documents import Document, read_document, running_sentences
 from parataxis.text.layout import LINE
 from parataxis.text.segments import Span, join_run, sentence_spans
 
@@ -105,6 +105,10 @@ class Source:
         number = bisect_right(self._lines, offset)
         return number, offset - self._lines[number - 1] + 1
 
+    def following(self, number: int) -> str:
+        """The sentence that follows one in its paragraph, or the empty text."""
+        return ""
+
     def writable(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, Replacement | None]:
         """The rewrites, by the index of the sentence, that can be written into the file without a
         loss, and what to write where. That is None in a Word document."""
@@ -128,6 +132,15 @@ class _TextSource(Source):
     """A plain text."""
 
     is_written = True
+
+    @cached_property
+    def _following(self) -> Mapping[int, str]:
+        document = read_document(self.text)
+        starts = (span.start for span in document.sentences)
+        return dict(zip(starts, document.following, strict=True))
+
+    def following(self, number: int) -> str:
+        return self._following.get(self.sentences[number].start, "")
 
     def writable(self, rewrites: Mapping[int, Rewrite]) -> Mapping[int, Replacement]:
         document = Document(self.text, ())
@@ -156,6 +169,13 @@ class _DocumentSource(Source):
     ) -> None:
         super().__init__(text, sentences)
         self._document = document
+
+    @cached_property
+    def _following(self) -> list[str]:
+        return self._document.following
+
+    def following(self, number: int) -> str:
+        return self._following[self.sentences[number].key]
 
     def place(self, sentence: ProseSentence, offset: int) -> tuple[int, int]:
         if isinstance(self._document, MarkupDocument):

@@ -43,9 +43,10 @@ _BEFORE_POINTER = words("in at on for of to because despite after before since a
 _SELF_NAMED = words(
     "act agreement article book chapter clause contract document guide lease letter licence license"
     " notice page paper paragraph part policy report rule schedule section study subsection"
-    " subparagraph week month year time version"
+    " subparagraph version moment time period night day morning afternoon evening week month year"
+    " decade century spring summer autumn winter"
 )
-"""Nouns that mean the text itself, or its time, after "this"."""
+"""Nouns that mean the text itself, or a time, after "this"."""
 _BACK = "|".join(sorted({*_PRONOUNS, *_POINTERS, *_RESULTS}))
 _SKIPPED = "|".join(sorted({*_LINKS, *_BEFORE_POINTER}))
 _OPENER = re.compile(rf"(?:\W*(?:{_SKIPPED})\b)*\W*(?:{_BACK})\b", re.IGNORECASE)
@@ -76,7 +77,7 @@ def reference_back(tree: Analysis, before: Analysis) -> BackReference | None:
     "in that case", "such", "there", "therefore"."""
     spoken = [word for word in tree if has_word(word.text)]
     first = next((each for each in spoken if key(each.text) not in _LINKS), None)
-    if first is None or first.relation == "expl":  # "There is no time."
+    if first is None or first.relation == "expl" or first.text == "IT":  # "There is no time."
         return None
     form = key(first.text)
     if form in _PRONOUNS or form in _RESULTS or form == "such":
@@ -86,8 +87,9 @@ def reference_back(tree: Analysis, before: Analysis) -> BackReference | None:
         behind = spoken[spoken.index(first) + 1 :]
         word = next((each for each in behind if key(each.text) not in _BEFORE_POINTER), first)
     form = key(word.text)
-    if form not in _POINTERS or word.relation == "mark":
+    if form not in _POINTERS or word.xpos == "IN":  # "That he slept is known."
         return None
+    last = word.index
     if word.relation == "det":
         # "That town" names what is meant, "that refusal" does not.
         noun = tree[word.head]
@@ -95,7 +97,8 @@ def reference_back(tree: Analysis, before: Analysis) -> BackReference | None:
         said = {lemma for other in before for lemma in lemmas(key(other.text))}
         if is_named or lemmas(key(noun.text)) & said:
             return None
-    return BackReference(form, tree.phrase(first.index, word.index))
+        last = noun.index
+    return BackReference(form, tree.phrase(first.index, last))
 
 
 def clear_before(

@@ -61,6 +61,8 @@ class Document:
 
         >>> read_document("Ann came. Bob left.\\n\\nIt rained.\\n* Eve sang.").following
         ['Bob left.', '', '', '']
+        >>> read_document("> Ann came.\\r\\n> Bob left.").following
+        ['Bob left.', '']
         """
         pairs = zip(self.sentences, self.sentences[1:], strict=False)
         inside = [
@@ -82,9 +84,9 @@ class Document:
         return _fill(text, span.start - line_start, width, line_break.group())
 
 
-_PARAGRAPH_END = re.compile(r"\S|(?:\r\n|\r|\n)[^\S\r\n]*[\r\n]")
+_PARAGRAPH_END = re.compile(r"[^\s>]|(?:\r\n|\r(?!\n)|\n)[^\S\r\n]*[\r\n]")
 """What between two sentences tells that the second one does not go on with the paragraph: a list
-marker, a heading, a blank line."""
+marker or a blank line, but not the margin of a quoted block."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BREAK = re.compile(r"(?:\r\n|\r|\n)[^\S\r\n]*(?:>[^\S\r\n]*)*")
 _MARK = re.compile(r"[-+*#>|=~•]|\d+[.)]|`{3}")
