@@ -273,13 +273,13 @@ class Splitter:
         from parataxis.splitters.pointer.choose import SURE
 
         least = self.settings.confidence
-        if least is None and self.settings.strict:
-            least = SURE
+        if least is None:
+            least = SURE if self.settings.strict else 0.0
+        least = max(least, LEAST)
 
         def others(sentence: str) -> list[Rewrite]:
             found = self._proposed(sentence, dict.fromkeys([self.settings.level, Level.LIGHT]))
-            line = max(LEAST, least or 0.0)
-            return [e for e in found if not e.findings and (e.confidence or 0.0) >= line]
+            return [e for e in found if not e.findings and (e.confidence or 0.0) >= least]
 
         pairs = zip(following, rewrites, strict=True)
         return [clear_before(text, rewrite, others) for text, rewrite in pairs]

@@ -88,7 +88,7 @@ def is_incomplete(analysis: Analysis) -> bool:
     if not _may_be_only_noun(analysis) or is_verb_form(key(analysis.root.text)):
         return False
     return all(
-        any(up.relation in ("acl", "advcl", "ccomp") for up in _upwards(analysis, word))
+        any(up.relation in ("acl", "advcl", "ccomp") for up in analysis.upwards(word))
         and analysis[word.index - 1].text != ","  # the main verb behind an inserted clause
         for word in analysis
         if _is_finite(analysis, word, None)
@@ -153,7 +153,7 @@ def is_fragment(analysis: Analysis) -> bool:
         return False
     if analysis.text.rstrip(" \"'”’)").endswith("?"):
         return False
-    if any(up.relation in _CLAUSES for up in _upwards(analysis, opener)):
+    if any(up.relation in _CLAUSES for up in analysis.upwards(opener)):
         return False
     if word in WH_RELATIVES:
         return _is_one_clause(analysis)
@@ -249,13 +249,6 @@ def _is_one_clause(analysis: Analysis) -> bool:
     one."""
     finite = [_clause_head(analysis, word) for word in analysis if word.xpos in FINITE_TAGS]
     return len({head.index for head in finite if head.relation not in _CLAUSES | {"conj"}}) <= 1
-
-
-def _upwards(analysis: Analysis, word: Word) -> Iterator[Word]:
-    """A word and its governors, without the root."""
-    while word.head >= 0:
-        yield word
-        word = analysis[word.head]
 
 
 def _has_second_clause(analysis: Analysis) -> bool:

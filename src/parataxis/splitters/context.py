@@ -7,7 +7,7 @@ for running text only: a sentence by itself has no next one.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from parataxis.checks import lexicon
@@ -148,12 +148,12 @@ def _misleads(tree: Analysis, rewrite: Rewrite, pronoun: str) -> bool:
     subjects, objects = _arguments(tree, "nsubj"), _arguments(tree, "obj")
     if about.index in subjects or about.head == ROOT:  # "is a town", "which has a mill"
         return False
-    own = (tree.by_start.get(token.source[0]) for token in provenance[-1] if token.source)
-    inside = [word for word in own if word is not None]
-    is_thing = any(key(word.text) in ("which", "where") for word in _relatives(tree, predicate))
-    rivals = [] if is_thing and pronoun in ("he", "she") else [about]
+    rivals = [about]
     if pronoun in ("he", "she"):
-        rivals += [word for word in inside if word.upos == "PROPN" and word.index != about.index]
+        # "Which" and "where" tell that the noun is nobody; a name in the detail may be somebody.
+        is_thing = any(key(word.text) in ("which", "where") for word in _relatives(tree, predicate))
+        names = [word for word in _copied(tree, provenance[-1]) if word.upos == "PROPN"]
+        rivals = [w for w in names if w.index != about.index] + ([] if is_thing else [about])
     if not any(_may_mean(tree, each, pronoun) for each in rivals):
         return False
     # Where nothing else fits, it may well be the detail that the next sentence is about.
@@ -163,25 +163,20 @@ def _misleads(tree: Analysis, rewrite: Rewrite, pronoun: str) -> bool:
 
 def _predicate(tree: Analysis, tokens: Sequence[OutputToken]) -> Word | None:
     """The predicate of the source that a simple sentence tells: the highest in the tree."""
-    found = [tree.by_start.get(token.source[0]) for token in tokens if token.source]
-    own = [word for word in found if word is not None and word.upos != "PUNCT"]
+    own = [word for word in _copied(tree, tokens) if word.upos != "PUNCT"]
     clauses = [word for word in own if word.relation in _CLAUSES or word.head == ROOT]
-    return min(clauses or own, key=lambda word: _depth(tree, word), default=None)
+    return min(clauses or own, key=lambda word: len(list(tree.upwards(word))), default=None)
+
+
+def _copied(tree: Analysis, tokens: Sequence[OutputToken]) -> list[Word]:
+    """The words of the source that those of a simple sentence come from."""
+    found = (tree.by_start.get(token.source[0]) for token in tokens if token.source)
+    return [word for word in found if word is not None]
 
 
 def _relatives(tree: Analysis, predicate: Word) -> list[Word]:
     """The words between a noun and the predicate of its relative clause."""
     return [tree[place] for place in tree.subtree(predicate.index) if place < predicate.index]
-
-
-def _depth(tree: Analysis, word: Word) -> int:
-    return sum(1 for _ in _above(tree, word))
-
-
-def _above(tree: Analysis, word: Word) -> Iterator[Word]:
-    while word.head != ROOT:
-        word = tree[word.head]
-        yield word
 
 
 def _is_main(tree: Analysis, word: Word) -> bool:
@@ -193,7 +188,7 @@ def _is_main(tree: Analysis, word: Word) -> bool:
 
 def _described_noun(tree: Analysis, predicate: Word) -> Word | None:
     """The noun that a detail describes: what a relative clause or an apposition belongs to."""
-    for word in (predicate, *_above(tree, predicate)):
+    for word in tree.upwards(predicate):
         if word.relation in ("acl", "appos", "nmod"):
             noun = tree[word.head]
             while noun.relation == "appos":

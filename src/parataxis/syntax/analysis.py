@@ -119,6 +119,12 @@ class Analysis:
             return found
         return [w for w in found if w.deprel in relations or w.relation in relations]
 
+    def upwards(self, word: Word) -> Iterator[Word]:
+        """A word and its governors, without the root."""
+        while word.head != ROOT:
+            yield word
+            word = self.words[word.head]
+
     def subtree(self, index: int) -> list[int]:
         """The indices of a word and everything below it, in sentence order."""
         found, stack = [], [index]
